@@ -2,6 +2,7 @@
 
 mod admm;
 mod ascent;
+mod centred;
 mod centred_left_out;
 mod cholesky;
 mod conjugate_gradients;
@@ -33,6 +34,7 @@ mod tests;
 
 pub(crate) use admm::Admm;
 pub(crate) use ascent::Ascent;
+pub(crate) use centred::Centred;
 pub(crate) use centred_left_out::CentredLeftOut;
 pub use cholesky::{Cholesky, Coefficients};
 pub use conjugate_gradients::{ConjugateGradients, Preconditioning, Solution};

@@ -2,6 +2,8 @@
 
 mod deciding;
 mod ground;
+mod order;
+mod relevance;
 mod rounds;
 mod runner;
 #[cfg(test)]
@@ -62,7 +64,7 @@ pub struct Candidate {
 }
 
 /// What was looked at, and what was chosen: by exact leave-one-out errors of kernel ridge
-/// regression with an intercept, on the 512 rows whose contents have the smallest hashes. Where
+/// regression with an intercept, on 512 rows that hashes of their contents pick. Where
 /// more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower kernels,
 /// which need the rows: by the errors of a quarter of all, held out.
 ///
@@ -177,14 +179,18 @@ impl Job<&dyn Fit> {
             TargetScale::Auto => self.other_scales(targets, kept)?,
             _ => Vec::new(),
         };
+        let order = order::by_ranks(kept)?;
         let race = |survey: &Survey, targets: &Targets| match &survey.deciding {
             None => Ok(None),
             Some(kept) => {
                 let asked = rounds::Asked {
                     map: self.preparation.map.as_ref(),
+                    order: &order,
                     standardize: self.preparation.standardize,
                     linear: self.raced_line(survey.mean.len()),
                     penalties: self.learner.penalties(),
+                    // A search has its own metric.
+                    weighs: self.search.is_none(),
                     scales_differ: !others.is_empty(),
                     run,
                 };
@@ -297,14 +303,23 @@ impl fmt::Display for Race {
         let (chosen, usual) = (self.chosen(), self.usual());
         write!(f, "on {} rows: ", self.rows)?;
         match chosen.multiple {
-            None => f.write_str("gamma by scale")?,
+            None => f.write_str(match chosen.standardize {
+                Standardize::Yes => "standardised, gamma by scale",
+                _ => "gamma by scale",
+            })?,
             Some(multiple) => {
                 let columns = match chosen.standardize {
                     Standardize::Yes => "standardised",
                     Standardize::Range => "columns over their ranges",
                     _ => "columns as they are",
                 };
-                write!(f, "{columns}, {} ({multiple} medians)", chosen.bandwidth)?;
+                match chosen.bandwidth {
+                    Bandwidth::SigmaPerColumn(_) => {
+                        f.write_str("columns weighed by what they tell")?
+                    }
+                    _ => write!(f, "{columns}, {}", chosen.bandwidth)?,
+                }
+                write!(f, " ({multiple} medians)")?;
                 if chosen.linear {
                     f.write_str(", with a linear part")?;
                 }

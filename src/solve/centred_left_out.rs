@@ -1,6 +1,7 @@
 //! Exact leave-one-out errors of kernel ridge regression with an intercept that no penalty holds,
 //! for every penalty from one decomposition.
 
+use super::centred::{Centred, LEAST};
 use crate::{
     Result,
     linalg::{
@@ -9,9 +10,6 @@ use crate::{
     },
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-
-/// What is left of 1 - h_ii by rounding is no number to divide by.
-const LEAST: f64 = 1e-9;
 
 /// A centred kernel matrix `C K C = Q diag(l) Q'`, C = I - 11'/m, and targets along Q.
 ///
@@ -31,20 +29,13 @@ impl CentredLeftOut {
     /// Of a kernel matrix `[m, m]` and targets `[m, t]`. Errors with
     /// [`Error::Numerical`](crate::Error::Numerical) on entries that are not finite.
     pub(crate) fn of(k_mm: &Array2<f64>, y_mt: ArrayView2<'_, f64>) -> Result<Self> {
-        let m = k_mm.nrows() as f64;
-        let means_m = k_mm.sum_axis(Axis(1)) / m;
-        let mean = means_m.sum() / m;
-        let centred = Array2::from_shape_fn(k_mm.dim(), |(i, j)| {
-            // Symmetric to the last bit.
-            k_mm[[i, j]] - (means_m[i] + means_m[j]) + mean
-        });
+        let Centred { k_mm, y_mt } = Centred::of(k_mm, y_mt);
         let Eigen {
             values_n,
             vectors_nn,
-        } = eigen(&centred)?;
-        let middle_t = y_mt.sum_axis(Axis(0)) / m;
+        } = eigen(&k_mm)?;
         Ok(Self {
-            along_mt: vectors_nn.t().dot(&(&y_mt - &middle_t)),
+            along_mt: vectors_nn.t().dot(&y_mt),
             squares_mm: vectors_nn.mapv(entries::square),
             values_m: values_n.mapv(|l| l.max(0.0)),
             vectors_mm: vectors_nn,

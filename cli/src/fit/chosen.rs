@@ -1,6 +1,7 @@
 //! A learner that was chosen, and what its targets are.
 
 use crate::report::Report;
+use bochner::features::Bandwidth;
 use bochner::job::{Candidate, Race};
 use bochner::models::{ClassWeights, Fit, Found, Lambda, LinearModel, RidgeOptions};
 
@@ -38,14 +39,24 @@ pub(super) struct Chosen {
     pub(super) class_weights: ClassWeights,
 }
 
-/// Says what leave-one-out errors chose of preparation and bandwidth.
-pub(super) fn describe(race: &Race, report: &mut Report) {
+/// So many columns are named to people.
+const NAMED: usize = 8;
+
+/// Says what leave-one-out errors chose of preparation and bandwidth, of columns of these names.
+pub(super) fn describe(race: &Race, names: Option<&[String]>, report: &mut Report) {
     report.line("chosen", race.to_string());
+    if let Bandwidth::SigmaPerColumn(each) = &race.chosen().bandwidth {
+        report.line("weights", weights(each, names));
+    }
     let error = |error: f64| error.is_finite().then_some(error);
     let one = |of: &Candidate| {
         serde_json::json!({
             "standardize": of.standardize.to_string(),
             "bandwidth": of.bandwidth.to_string(),
+            "lengthscales": match &of.bandwidth {
+                Bandwidth::SigmaPerColumn(each) => Some(each),
+                _ => None,
+            },
             "multiple": of.multiple,
             "linear": of.linear,
             "rows": of.rows,
@@ -62,6 +73,25 @@ pub(super) fn describe(race: &Race, report: &mut Report) {
         "candidates": race.candidates.iter().map(one).collect::<Vec<_>>(),
     });
     report.set("chosen", chosen);
+}
+
+/// The shares of columns in squared distances, the largest first.
+fn weights(lengthscales: &[f64], names: Option<&[String]>) -> String {
+    let weight_d = lengthscales.iter().map(|sigma| sigma.powi(-2));
+    let all: f64 = weight_d.clone().sum();
+    let mut shares: Vec<(usize, f64)> = weight_d.map(|weight| weight / all).enumerate().collect();
+    shares.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let name = |j: usize| match names {
+        Some(names) => names[j].clone(),
+        None => format!("column {j}"),
+    };
+    let named = shares.iter().take(NAMED);
+    let named = named.map(|&(j, share)| format!("{} {:.1} %", name(j), 100.0 * share));
+    let mut named = named.collect::<Vec<_>>().join(", ");
+    if shares.len() > NAMED {
+        named.push_str(&format!(", and {} more", shares.len() - NAMED));
+    }
+    named
 }
 
 impl Chosen {

@@ -102,16 +102,20 @@ fn race(chosen: &Value) -> String {
     let candidates = list(chosen, "candidates");
     let multiple = |of: &Value| of["multiple"].as_f64();
     let mut series: Vec<Series> = Vec::new();
-    for (words, standardize, linear) in [
-        ("standardised", "yes", false),
-        ("columns as they are", "no", false),
-        ("columns over their ranges", "range", false),
-        ("standardised, a line beside", "yes", true),
-        ("as they are, a line beside", "no", true),
-        ("over their ranges, a line beside", "range", true),
+    for (words, standardize, linear, weighed) in [
+        ("standardised", "yes", false, false),
+        ("columns as they are", "no", false, false),
+        ("columns over their ranges", "range", false, false),
+        ("columns weighed", "yes", false, true),
+        ("standardised, a line beside", "yes", true, false),
+        ("as they are, a line beside", "no", true, false),
+        ("over their ranges, a line beside", "range", true, false),
+        ("weighed, a line beside", "yes", true, true),
     ] {
         let own = candidates.iter().filter(|of| {
-            of["standardize"] == standardize && of["linear"].as_bool().unwrap_or(false) == linear
+            of["standardize"] == standardize
+                && of["linear"].as_bool().unwrap_or(false) == linear
+                && of["lengthscales"].is_array() == weighed
         });
         let points = own.filter_map(|of| {
             let point = Point::new(multiple(of)?, of["error"].as_f64()?);

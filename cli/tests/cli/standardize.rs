@@ -22,7 +22,8 @@ fn auto_is_the_default_of_fit_and_says_what_it_did() {
     let here = TempDir::new().expect("a temporary directory");
     mixed(here.path());
     let fit = "fit mixed.csv --target y --features 200 --test 0.5 --device cpu -q";
-    let json = |more: &str| bochner(here.path(), &format!("{fit} --json {more}"), &[]).json();
+    let usual = format!("{fit} --gamma scale");
+    let json = |more: &str| bochner(here.path(), &format!("{usual} --json {more}"), &[]).json();
     let error = |report: &serde_json::Value| report["relative_error"].as_f64().expect("an error");
     let (auto, named) = (json(""), json("--standardize=auto"));
     let (alone, yes, no) = (
@@ -51,7 +52,7 @@ fn auto_is_the_default_of_fit_and_says_what_it_did() {
     assert_eq!(error(&auto), error(&named));
     assert_eq!(error(&alone), error(&yes));
     assert!(error(&auto) < 0.5 * error(&no), "{auto} {no}");
-    let text = bochner(here.path(), fit, &[]).ok().stdout;
+    let text = bochner(here.path(), &usual, &[]).ok().stdout;
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("standardize "));

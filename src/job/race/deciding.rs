@@ -6,16 +6,17 @@ use crate::{
     data::{ChunkSource, KeptRows, MemorySource, Rescale},
     features::Scaling,
     normal::{NormalEquations, Targets},
-    solve::{CentredLeftOut, Cholesky},
+    solve::{Centred, CentredLeftOut, Cholesky},
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, ops::Range};
 
 /// How a candidate prepares rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How<'a> {
     pub(super) scaling: &'a Scaling,
-    pub(super) lengthscale: f64,
+    /// One for all columns, or one for each.
+    pub(super) lengthscales: &'a [f64],
     /// What a linear part beside the kernel counts.
     pub(super) line: Option<f64>,
 }
@@ -23,7 +24,7 @@ pub(super) struct How<'a> {
 impl How<'_> {
     /// Rows at unit lengthscale.
     fn apply(&self, x_md: Array2<f64>) -> Result<Array2<f64>> {
-        self.scaling.input(&[self.lengthscale])?.apply(&x_md.into())
+        self.scaling.input(self.lengthscales)?.apply(&x_md.into())
     }
 }
 
@@ -41,10 +42,12 @@ const LEAST: f64 = 1e-12;
 const HELD_OUT: usize = 4;
 /// Errors that a prediction of ranks is smeared over, at most.
 const SMEARED: usize = 256;
+/// Slopes of rows and outputs that are looked at, at most.
+const SLOPES: usize = 4096;
 /// Targets or classes that are looked at, at most.
 const MOST_OUTPUTS: usize = 32;
 
-/// Rows that decide, those with the smallest hashes first: their columns, and their targets,
+/// Rows that decide, in the order in which they are looked at: their columns, and their targets,
 /// centred.
 pub(super) struct Deciding {
     x_md: Array2<f64>,
@@ -58,7 +61,7 @@ pub(super) struct Deciding {
 impl Deciding {
     /// None where too few rows differ, or no target varies.
     pub(super) fn of(
-        kept: &KeptRows,
+        (kept, order): (&KeptRows, &[usize]),
         targets: &Targets,
         penalties: Option<&[f64]>,
     ) -> Result<Option<Self>> {
@@ -73,29 +76,28 @@ impl Deciding {
         let Some(chunk) = kept.source().next_chunk(MORE_ROWS.0)? else {
             return Ok(None);
         };
-        let x_md = chunk.x.into_f64();
+        let (x_md, y_mt) = (chunk.x.into_f64(), chunk.y);
+        let x_md = x_md.select(Axis(0), order);
+        let y_mt = y_mt.select(Axis(0), order);
         let m = x_md.nrows();
         if m < LEAST_ROWS {
             return Ok(None);
         }
-        let y_mt = match targets {
-            Targets::Classes(labels) => {
-                let here = |label: &&f64| chunk.y.column(0).iter().any(|y| y == *label);
-                let labels: Vec<f64> = labels.iter().filter(here).copied().collect();
-                let t = labels.len().min(MOST_OUTPUTS);
-                Array2::from_shape_fn((m, t), |(i, k)| {
-                    if chunk.y[[i, 0]] == labels[k] {
-                        1.0
-                    } else {
-                        -1.0
-                    }
-                })
-            }
-            Targets::Real { columns, .. } => {
-                let t = (*columns).min(MOST_OUTPUTS);
-                chunk.y.slice(s![.., ..t]).to_owned()
-            }
-        };
+        let y_mt =
+            match targets {
+                Targets::Classes(labels) => {
+                    let here = |label: &&f64| y_mt.column(0).iter().any(|y| y == *label);
+                    let labels: Vec<f64> = labels.iter().filter(here).copied().collect();
+                    let t = labels.len().min(MOST_OUTPUTS);
+                    Array2::from_shape_fn((m, t), |(i, k)| {
+                        if y_mt[[i, 0]] == labels[k] { 1.0 } else { -1.0 }
+                    })
+                }
+                Targets::Real { columns, .. } => {
+                    let t = (*columns).min(MOST_OUTPUTS);
+                    y_mt.slice(s![.., ..t]).to_owned()
+                }
+            };
         let middle_t = y_mt.sum_axis(Axis(0)) / m as f64;
         let mut y_mt = y_mt - &middle_t;
         let mut first = (middle_t.first().copied().unwrap_or(0.0), 1.0);
@@ -191,7 +193,8 @@ impl Deciding {
             NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &Device::cpu())?;
         let held_md = u_md.slice(held).to_owned();
         let held_mf = Ground::features(map.as_ref(), &held_md)?.mapv(f64::from);
-        downhill(&self.few_penalties(), |lambda| {
+        let penalties = self.few_penalties();
+        let best = downhill((&penalties, penalties.len() / 2), |lambda| {
             let solver = Cholesky {
                 lambda,
                 intercept: true,
@@ -200,22 +203,73 @@ impl Deciding {
                 Err(Error::Numerical(_)) => Ok(None),
                 fit => fit.map(|fit| Some(&y_mt - (held_mf.dot(&fit.beta_dt) + &fit.intercept_t))),
             }
-        })
+        });
+        Ok(best?.map(|(_, off_mt)| off_mt))
     }
 
-    /// Errors of the first `rows` rows left out in turn, with the penalty that is best.
+    /// The penalty over the number of rows that is best where these rows are left out in turn, and
+    /// their errors with it. One that is thought to be near takes fewer factors than all take by
+    /// their decomposition.
     fn left_out(
         &self,
-        rows: usize,
+        rows: Range<usize>,
         ground: &Ground<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Array2<f64>>> {
-        let first = s![..rows, ..];
-        let x_md = self.x_md.slice(first).to_owned();
+        (how, near): (How<'_>, Option<f64>),
+    ) -> Result<Option<(f64, Array2<f64>)>> {
+        let m = rows.len() as f64;
+        let rows = s![rows, ..];
+        let x_md = self.x_md.slice(rows).to_owned();
         let k_mm = ground.gram(how.apply(x_md)?, how.line)?;
-        let path = CentredLeftOut::of(&k_mm, self.y_mt.slice(first))?;
-        let penalties = self.penalties.iter().map(|penalty| rows as f64 * penalty);
-        Ok(least(penalties.filter_map(|penalty| path.errors(penalty))))
+        let y_mt = self.y_mt.slice(rows);
+        if let Some(near) = near {
+            let centred = Centred::of(&k_mm, y_mt);
+            let at = self.penalties.partition_point(|&penalty| penalty < near);
+            return downhill((&self.penalties, at), |penalty| {
+                Ok(centred.errors(m * penalty))
+            });
+        }
+        let path = CentredLeftOut::of(&k_mm, y_mt)?;
+        let all = self.penalties.iter();
+        Ok(least(all.filter_map(|&penalty| {
+            Some((penalty, path.errors(m * penalty)?))
+        })))
+    }
+
+    /// Mean squared slopes, of all outputs together, of a fit to these rows along the columns that
+    /// the kernel sees, `[d]`, with a penalty over the number of rows. None of features without a
+    /// slope that is known.
+    pub(super) fn slopes(
+        &self,
+        rows: Range<usize>,
+        ground: &Ground<'_>,
+        (how, penalty): (How<'_>, f64),
+    ) -> Result<Option<Array1<f64>>> {
+        let Ground::Features(map, _) = ground else {
+            return Ok(None);
+        };
+        let y_mt = self.y_mt.slice(s![rows.clone(), ..]);
+        let u_md = how.apply(self.x_md.slice(s![rows, ..]).to_owned())?;
+        let k_mm = ground.gram(u_md.clone(), how.line)?;
+        let centred = Centred::of(&k_mm, y_mt);
+        let Some(dual_mt) = centred.dual(k_mm.nrows() as f64 * penalty) else {
+            return Ok(None);
+        };
+        let map = Ground::with_line(map, how.line)?;
+        let beta_ft = (Ground::features(map.as_ref(), &u_md)?.mapv(f64::from).t()).dot(&dual_mt);
+        let some = u_md.nrows().min(SLOPES / dual_mt.ncols());
+        let some_md = u_md.slice(s![..some, ..]);
+        let slopes = map
+            .formula()
+            .and_then(|formula| formula.gradient(some_md, beta_ft.view()));
+        let slopes = match slopes {
+            Err(Error::Unsupported(_)) => return Ok(None),
+            slopes => slopes?,
+        };
+        let squares = slopes.iter().map(|g_md| g_md.mapv(|g| g * g));
+        let sum_d = squares.fold(Array1::zeros(u_md.ncols()), |sum, of| {
+            sum + of.sum_axis(Axis(0))
+        });
+        Ok(Some(sum_d / some as f64))
     }
 
     /// Rows before those that are held out.
@@ -223,37 +277,46 @@ impl Deciding {
         self.all() - self.all() / HELD_OUT
     }
 
-    /// Errors of the rows of `judged`.
+    /// Errors of the rows of `judged`, and the penalty if they were left out in turn.
     fn off(
         &self,
         judged: Judged,
         ground: &Ground<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Array2<f64>>> {
+        (how, near): (How<'_>, Option<f64>),
+    ) -> Result<Option<(Option<f64>, Array2<f64>)>> {
         match judged {
-            Judged::LeftOut(rows) => self.left_out(rows, ground, how),
-            Judged::HeldOut => self.held_out(ground, how),
+            Judged::LeftOut(from, to) => {
+                let left_out = self.left_out(from..to, ground, (how, near))?;
+                Ok(left_out.map(|(penalty, off_mt)| (Some(penalty), off_mt)))
+            }
+            Judged::HeldOut => {
+                let held_out = self.held_out(ground, how)?;
+                Ok(held_out.map(|off_mt| (None, off_mt)))
+            }
         }
     }
 
     /// Their targets.
     fn judged(&self, judged: Judged) -> ArrayView2<'_, f64> {
         match judged {
-            Judged::LeftOut(rows) => self.y_mt.slice(s![..rows, ..]),
+            Judged::LeftOut(from, to) => self.y_mt.slice(s![from..to, ..]),
             Judged::HeldOut => self.y_mt.slice(s![self.seen().., ..]),
         }
     }
 
-    /// Squares of the errors of the rows of `judged`, with the penalty that is best, over the
-    /// variance of their targets.
+    /// How far the rows of `judged` are off, with the penalty that is best: near this one, where one
+    /// is known.
     pub(super) fn errors(
         &self,
         judged: Judged,
         ground: &Ground<'_>,
-        how: How<'_>,
-    ) -> Result<Option<Array1<f64>>> {
-        let off_mt = self.off(judged, ground, how)?;
-        Ok(off_mt.map(|off_mt| squares(&off_mt) / spread(self.judged(judged))))
+        (how, near): (How<'_>, Option<f64>),
+    ) -> Result<Option<Errors>> {
+        let off = self.off(judged, ground, (how, near))?;
+        Ok(off.map(|(penalty, off_mt)| Errors {
+            squares_m: squares(&off_mt) / spread(self.judged(judged)),
+            penalty,
+        }))
     }
 
     /// How near the amounts of the rows of `judged` are to what is predicted of them, if targets
@@ -264,7 +327,7 @@ impl Deciding {
         ground: &Ground<'_>,
         (how, rescale): (How<'_>, Option<&Rescale>),
     ) -> Result<Option<Amounts>> {
-        let Some(off_mt) = self.off(judged, ground, how)? else {
+        let Some((_, off_mt)) = self.off(judged, ground, (how, None))? else {
             return Ok(None);
         };
         let (mean, deviation) = self.first;
@@ -301,6 +364,14 @@ impl Deciding {
     }
 }
 
+/// How far rows are off that were left out.
+pub(super) struct Errors {
+    /// Squares of their errors, over the variance of their targets.
+    pub(super) squares_m: Array1<f64>,
+    /// The penalty over the number of rows, of rows that were left out in turn.
+    pub(super) penalty: Option<f64>,
+}
+
 /// How near amounts are to what was predicted of them, row by row.
 pub(super) struct Amounts {
     /// Squares of their errors, of means, over their variance.
@@ -314,29 +385,29 @@ pub(super) struct Amounts {
 /// The rows that judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// So many of the first, each left out in turn.
-    LeftOut(usize),
+    /// From one on up to another one, each left out in turn.
+    LeftOut(usize, usize),
     /// The last quarter of all.
     HeldOut,
 }
 
-/// The errors whose squares are the least of those at rising penalties: from the middle on as long
+/// The penalty and the errors whose squares are the least of those at rising penalties: from one of them on as long
 /// as they fall, down and else up, for they have one valley. Each takes a factor, so that those
 /// beyond it are not made.
 pub(super) fn downhill(
-    penalties: &[f64],
+    (penalties, start): (&[f64], usize),
     mut errors: impl FnMut(f64) -> Result<Option<Array2<f64>>>,
-) -> Result<Option<Array2<f64>>> {
-    let sum = |off_mt: &Option<Array2<f64>>| {
-        let sum = off_mt.as_ref().map(|off_mt| squares(off_mt).sum());
+) -> Result<Option<(f64, Array2<f64>)>> {
+    let sum = |off: &Option<(f64, Array2<f64>)>| {
+        let sum = off.as_ref().map(|(_, off_mt)| squares(off_mt).sum());
         sum.filter(|sum| sum.is_finite()).unwrap_or(f64::INFINITY)
     };
-    let (below, above) = penalties.split_at(penalties.len() / 2);
+    let (below, above) = penalties.split_at(start.min(penalties.len().saturating_sub(1)));
     let mut best = None;
     let mut walk = |penalties: &mut dyn Iterator<Item = &f64>| -> Result<bool> {
         let mut moved = false;
         for &penalty in penalties {
-            let next = errors(penalty)?;
+            let next = errors(penalty)?.map(|off_mt| (penalty, off_mt));
             if sum(&next) < sum(&best) {
                 (best, moved) = (next, true);
             } else if best.is_some() {
@@ -354,11 +425,11 @@ pub(super) fn downhill(
     Ok(best)
 }
 
-/// The errors whose squares are the least.
-fn least(all: impl IntoIterator<Item = Array2<f64>>) -> Option<Array2<f64>> {
+/// The penalty and the errors whose squares are the least.
+fn least(all: impl IntoIterator<Item = (f64, Array2<f64>)>) -> Option<(f64, Array2<f64>)> {
     let sum = |off_mt: &Array2<f64>| squares(off_mt).sum();
-    let finite = all.into_iter().filter(|off_mt| sum(off_mt).is_finite());
-    finite.min_by(|a, b| sum(a).total_cmp(&sum(b)))
+    let finite = all.into_iter().filter(|(_, off)| sum(off).is_finite());
+    finite.min_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b)))
 }
 
 /// The variance of targets, of all of them together.

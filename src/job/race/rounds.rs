@@ -2,8 +2,9 @@
 
 use super::{
     Candidate, ROWS, Race,
-    deciding::{Amounts, Deciding, How, Judged},
+    deciding::{Amounts, Deciding, Errors, How, Judged},
     ground::Ground,
+    relevance::weigh_columns,
     runner::{BEYOND, NEAR, Runner, are_less, none},
 };
 use crate::{
@@ -14,11 +15,16 @@ use crate::{
     normal::Targets,
     progress::Step,
 };
-use std::cell::Cell;
+use ndarray::Array1;
+use std::{
+    cell::Cell,
+    f64::consts::{FRAC_1_SQRT_2, SQRT_2},
+    ops::Range,
+};
 
 /// Rows that all candidates are looked at on, and those that are left of them beside the usual: a
 /// decomposition of four times as many rows takes 64 times as long.
-const ROUNDS: [(usize, usize); 3] = [(ROWS / 4, 6), (ROWS / 2, 4), (ROWS, 1)];
+const ROUNDS: [(usize, usize); 3] = [(ROWS / 4, 6), (ROWS / 2, 3), (ROWS, 1)];
 /// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
 /// look like noise at every other width, so that nothing leads to them.
 const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
@@ -26,6 +32,8 @@ const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 const ALIKE: f64 = 0.1;
 /// With so many times more rows than are looked at, the narrower of two that differ by so little.
 const MANY: (u64, f64) = (8, 0.05);
+/// Of the best error, what is far behind.
+const FAR: f64 = 2.0;
 /// Rows from which on a part is held out.
 const ENOUGH: usize = 4 * ROWS;
 /// Columns whose deviations are within this factor are alike as they are.
@@ -41,12 +49,16 @@ fn rounded(value: f64) -> f64 {
 pub(super) struct Asked<'a> {
     /// On which map candidates run.
     pub(super) map: &'a dyn MapBuilder,
+    /// In which order it looks at the rows.
+    pub(super) order: &'a [usize],
     /// With which preparation, or with all that differ where that is [`Standardize::Auto`].
     pub(super) standardize: Standardize,
     /// With a linear part beside, or with one and without where that is [`Linear::Auto`].
     pub(super) linear: Linear,
     /// At which penalties, where these are given.
     pub(super) penalties: Option<&'a [f64]>,
+    /// Whether columns may be weighed by what they tell.
+    pub(super) weighs: bool,
     /// Whether another race has them on another scale.
     pub(super) scales_differ: bool,
     /// Who hears of it.
@@ -54,7 +66,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// What candidates run on.
-struct Track<'a> {
+pub(super) struct Track<'a> {
     run: &'a Run,
     /// How many ran.
     looked_at: Cell<usize>,
@@ -64,6 +76,8 @@ struct Track<'a> {
     survey: &'a Survey,
     /// As is usual, as they are, standardised, over their ranges.
     scalings: [Scaling; 4],
+    /// Whether columns may be weighed by what they tell.
+    weighs: bool,
 }
 
 impl Track<'_> {
@@ -77,7 +91,7 @@ impl Track<'_> {
     }
 
     /// All rows that are left out in turn: fewer where the rows held out have the last word.
-    fn all(&self) -> usize {
+    pub(super) fn all(&self) -> usize {
         match self.has_more() {
             true => ROWS / 2,
             false => self.rows.few(),
@@ -85,7 +99,7 @@ impl Track<'_> {
     }
 
     /// Those of the round before the last.
-    fn before_all(&self) -> usize {
+    pub(super) fn before_all(&self) -> usize {
         match self.has_more() {
             true => ROWS / 4,
             false => self.all().min(ROWS / 2),
@@ -93,21 +107,71 @@ impl Track<'_> {
     }
 
     /// Has a candidate run on so many rows.
-    fn run(&self, runner: &mut Runner, rows: usize) -> Result<()> {
+    pub(super) fn run(&self, runner: &mut Runner, rows: usize) -> Result<()> {
         if runner.of.rows == rows {
             return Ok(());
         }
-        let judged = Judged::LeftOut(rows);
-        let errors = |how: How<'_>| self.rows.errors(judged, &self.ground, how);
-        runner.run(self.errors(runner, errors)?, self.survey.rows);
+        let errors = self.judge(runner, Judged::LeftOut(0, rows))?;
+        runner.run(errors, self.survey.rows);
         Ok(())
+    }
+
+    /// How far these rows are off by a candidate.
+    pub(super) fn judge(&self, runner: &Runner, judged: Judged) -> Result<Option<Errors>> {
+        let near = Some(runner.penalty).filter(|penalty| penalty.is_finite());
+        self.errors(runner, |how| {
+            self.rows.errors(judged, &self.ground, (how, near))
+        })
+    }
+
+    /// Mean squared slopes of a candidate that is fitted to these rows, along standardised columns.
+    pub(super) fn slopes(
+        &self,
+        runner: &Runner,
+        rows: Range<usize>,
+    ) -> Result<Option<Array1<f64>>> {
+        let penalty = runner.penalty;
+        self.errors(runner, |how| {
+            let squares_d = self.rows.slopes(rows, &self.ground, (how, penalty))?;
+            let seen = how.scaling.input(how.lengthscales)?;
+            let scales = self
+                .scaling(Standardize::Yes)
+                .scale()
+                .iter()
+                .zip(seen.scale());
+            let ratios = scales.map(|(unit, seen)| match *unit == 0.0 {
+                true => 0.0,
+                false => (seen / unit).powi(2),
+            });
+            let ratios_d: Array1<f64> = ratios.collect();
+            Ok(squares_d.map(|squares_d| squares_d * ratios_d))
+        })
+    }
+
+    /// The median distance of standardised columns times `roots_d`. None where most rows are alike.
+    pub(super) fn median_distance(&self, roots_d: &Array1<f64>) -> Result<Option<f64>> {
+        let standardised = self.scaling(Standardize::Yes);
+        let v_md = standardised.apply(&self.rows.few_md().to_owned())? * roots_d;
+        Ok(median_distance(v_md.view(), self.kernel.norm()).ok())
+    }
+
+    /// Rows that are left out in turn, where all are.
+    pub(super) fn few(&self) -> usize {
+        self.rows.few()
+    }
+
+    /// Columns that vary, where they may be weighed.
+    pub(super) fn weighable(&self) -> usize {
+        let survey = self.survey;
+        let varying = (0..survey.mean.len()).filter(|&j| !survey.is_constant(j));
+        if self.weighs { varying.count() } else { 0 }
     }
 
     /// How near amounts are to what a candidate predicts of them, on its last rows.
     fn amounts(&self, runner: &Runner) -> Result<Option<Amounts>> {
         let judged = match self.has_more() {
             true => Judged::HeldOut,
-            false => Judged::LeftOut(self.all()),
+            false => Judged::LeftOut(0, self.all()),
         };
         let rescale = self.survey.rescale.as_ref();
         self.errors(runner, |how: How<'_>| {
@@ -126,16 +190,16 @@ impl Track<'_> {
         self.looked_at.set(self.looked_at.get() + 1);
         self.run.pause(Step::Candidate(self.looked_at.get()))?;
         let squares = match lengthscales.as_deref() {
-            Ok(&[lengthscale]) => {
-                let input = scaling.input(&[lengthscale]);
+            Ok(lengthscales) => {
+                let input = scaling.input(lengthscales);
                 let line = |input| line_weight(&input, self.survey);
                 errors(How {
                     scaling,
-                    lengthscale,
+                    lengthscales,
                     line: input.ok().filter(|_| runner.of.linear).and_then(line),
                 })
             }
-            _ => Ok(None),
+            Err(_) => Ok(None),
         };
         match squares {
             Err(Error::Parameter(_) | Error::Numerical(_)) => Ok(None),
@@ -150,8 +214,8 @@ impl Track<'_> {
 
     /// Has a candidate run on all rows that were kept.
     fn hold_out(&self, runner: &mut Runner) -> Result<()> {
-        let errors = |how: How<'_>| self.rows.errors(Judged::HeldOut, &self.ground, how);
-        runner.squares_m = self.errors(runner, errors)?.unwrap_or_else(none);
+        let errors = self.judge(runner, Judged::HeldOut)?;
+        runner.squares_m = errors.map_or_else(none, |errors| errors.squares_m);
         runner.of.error = runner.squares_m.mean().unwrap_or(f64::INFINITY);
         (runner.ahead, runner.of.rows) = (runner.of.error, self.rows.all());
         Ok(())
@@ -174,36 +238,59 @@ impl Track<'_> {
         Ok(runners.collect())
     }
 
+    /// Columns whose scales may differ.
+    fn scaled(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let survey = self.survey;
+        let is_scaled = |j: &usize| !survey.is_constant(*j) && !survey.of_words[*j];
+        (0..survey.mean.len()).filter(is_scaled)
+    }
+
+    /// The deviations of columns, ascending.
+    fn deviations(&self) -> Vec<f64> {
+        ascending(self.scaled().map(|j| self.survey.variance[j].sqrt()))
+    }
+
     /// Preparations that differ: standardised columns; columns as they are, unless their deviations
     /// are alike already; and columns over their ranges, where most have one unit and some do not.
     fn preparations(&self) -> Vec<Standardize> {
         let survey = self.survey;
-        let is_scaled = |j: &usize| !survey.is_constant(*j) && !survey.of_words[*j];
-        let varying = (0..survey.mean.len()).filter(is_scaled);
-        let of = |width: &dyn Fn(usize) -> f64| {
-            let mut widths: Vec<f64> = varying.clone().map(width).collect();
-            widths.sort_unstable_by(f64::total_cmp);
-            widths
-        };
-        let deviations = of(&|j| survey.variance[j].sqrt());
-        let ranges = of(&|j| survey.max[j] - survey.min[j]);
-        let are_alike = |widths: &[f64]| match widths {
-            [low, .., high] => *high <= EQUAL * low,
-            _ => true,
-        };
+        let ranges = ascending(self.scaled().map(|j| survey.max[j] - survey.min[j]));
         let median = ranges.get(ranges.len() / 2).copied().unwrap_or(0.0);
         let of_one_unit = ranges
             .iter()
             .filter(|&&range| range <= EQUAL * median && median <= EQUAL * range);
         let most = 2 * of_one_unit.count() > ranges.len();
         let mut all = vec![Standardize::Yes];
-        if !are_alike(&deviations) {
+        if !are_alike(&self.deviations()) {
             all.push(Standardize::No);
             if most && !are_alike(&ranges) {
                 all.push(Standardize::Range);
             }
         }
         all
+    }
+
+    /// How the usual prepares columns: standardised where their deviations are alike already, so
+    /// that another unit of one of them changes nothing.
+    fn usual(&self, asked: Standardize) -> Standardize {
+        match asked {
+            Standardize::Auto if are_alike(&self.deviations()) => Standardize::Yes,
+            asked => asked,
+        }
+    }
+}
+
+fn ascending(widths: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut widths: Vec<f64> = widths.collect();
+    widths.sort_unstable_by(f64::total_cmp);
+    widths
+}
+
+/// Whether ascending widths are within [`EQUAL`] of each other.
+fn are_alike(widths: &[f64]) -> bool {
+    match widths {
+        [low, .., high] => *high <= EQUAL * low,
+        _ => true,
     }
 }
 
@@ -249,12 +336,9 @@ fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
         if width < MULTIPLES[MULTIPLES.len() - 1] || width >= BEYOND {
             return Ok(());
         }
-        let Bandwidth::Sigma(sigma) = first.of.bandwidth else {
+        let Some(mut next) = at_width(first, 2.0) else {
             return Ok(());
         };
-        let sigma = Bandwidth::Sigma(rounded(2.0 * sigma));
-        let of = &first.of;
-        let mut next = Runner::of(of.standardize, (sigma, Some(2.0 * width)), of.linear);
         // Twice, to see how its error falls.
         track.run(&mut next, track.before_all())?;
         track.run(&mut next, track.all())?;
@@ -267,18 +351,45 @@ fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     Ok(())
 }
 
-/// Half the width of a candidate.
-fn narrower(runner: &Runner) -> Option<Runner> {
-    let Bandwidth::Sigma(sigma) = runner.of.bandwidth else {
-        return None;
+/// Half an octave to both sides of the first: the valley of errors is as narrow as that, often. The
+/// better of both on few rows runs on all.
+fn go_between(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
+    let widest = MULTIPLES[MULTIPLES.len() - 1];
+    let Some(first) = left.first().filter(|first| first.width() <= widest) else {
+        return Ok(());
     };
-    let multiple = runner.of.multiple?;
-    let half = Bandwidth::Sigma(rounded(sigma / 2.0));
-    Some(Runner::of(
-        runner.of.standardize,
-        (half, Some(multiple / 2.0)),
-        runner.of.linear,
-    ))
+    let beside = [FRAC_1_SQRT_2, SQRT_2].map(|factor| at_width(first, factor));
+    let mut beside: Vec<Runner> = beside.into_iter().flatten().collect();
+    for runner in &mut beside {
+        track.run(runner, track.before_all())?;
+    }
+    let Some(mut next) = beside
+        .into_iter()
+        .min_by(|a, b| a.ahead.total_cmp(&b.ahead))
+    else {
+        return Ok(());
+    };
+    track.run(&mut next, track.all())?;
+    let better = next.ahead < left[0].ahead;
+    left.insert(usize::from(!better), next);
+    Ok(())
+}
+
+/// A candidate of another width.
+pub(super) fn at_width(runner: &Runner, factor: f64) -> Option<Runner> {
+    let bandwidth = match &runner.of.bandwidth {
+        Bandwidth::Sigma(sigma) => Bandwidth::Sigma(rounded(factor * sigma)),
+        Bandwidth::SigmaPerColumn(each) => {
+            Bandwidth::SigmaPerColumn(each.iter().map(|sigma| rounded(factor * sigma)).collect())
+        }
+        _ => return None,
+    };
+    let multiple = rounded(factor * runner.of.multiple?);
+    let of = &runner.of;
+    Some(Runner {
+        penalty: runner.penalty,
+        ..Runner::of(of.standardize, (bandwidth, Some(multiple)), of.linear)
+    })
 }
 
 /// Has the first meet narrower ones, as long as these are better, by rows held out: what is narrow
@@ -288,7 +399,7 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
         return Ok(());
     };
     track.hold_out(first)?;
-    while let Some(mut next) = narrower(&left[0]) {
+    while let Some(mut next) = at_width(&left[0], 0.5) {
         left.retain(|runner| !runner.is_like(&next));
         track.hold_out(&mut next)?;
         let better = next.ahead < (1.0 - NEAR) * left[0].ahead;
@@ -327,6 +438,7 @@ fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
     };
     let narrowest = (0..left.len())
         .filter(|&i| left[i].rank() <= (1.0 + near) * best)
+        .filter(|&i| left[i].is_weighed() == left[0].is_weighed())
         .min_by(|&a, &b| left[a].width().total_cmp(&left[b].width()));
     if let Some(i) = narrowest.filter(|_| track.survey.rows >= times * track.all() as u64) {
         left[..=i].rotate_right(1);
@@ -341,8 +453,15 @@ fn line_alone(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<Option<Runner
     let Some(mut line) = at.filter(|_| !track.has_more()).map(|at| left.remove(at)) else {
         return Ok(None);
     };
-    track.run(&mut line, track.all())?;
-    Ok(Some(line))
+    track.run(&mut line, track.before_all())?;
+    // What is far behind on half of the rows needs no more.
+    let best = left.first().map_or(0.0, |first| first.before);
+    if line.of.error < FAR * best {
+        track.run(&mut line, track.all())?;
+        return Ok(Some(line));
+    }
+    left.push(line);
+    Ok(None)
 }
 
 /// What came of a race.
@@ -382,13 +501,15 @@ pub(super) fn race(
 ) -> Result<Option<Outcome>> {
     let Asked {
         map,
+        order,
         standardize,
         linear,
         penalties,
+        weighs,
         scales_differ,
         run,
     } = asked;
-    let rows = Deciding::of(kept, targets, penalties)?;
+    let rows = Deciding::of((kept, order), targets, penalties)?;
     let (Some(kernel), Some(rows)) = (map.kernel(), rows) else {
         return Ok(None);
     };
@@ -415,6 +536,7 @@ pub(super) fn race(
             Standardize::Range,
         ]
         .map(decide),
+        weighs: weighs && matches!(standardize, Standardize::Auto | Standardize::Yes),
     };
     let preparations = match standardize {
         Standardize::Auto => track.preparations(),
@@ -439,9 +561,11 @@ pub(super) fn race(
     let mut done = Vec::new();
     let mut left = rounds(&track, all, &mut done)?;
     go_beyond(&track, &mut left)?;
+    go_between(&track, &mut left)?;
+    weigh_columns(&track, &mut left)?;
     left.extend(done);
     let always = linear == Linear::Yes;
-    let mut usual = Runner::of(standardize, (Bandwidth::Scale, None), always);
+    let mut usual = Runner::of(track.usual(standardize), (Bandwidth::Scale, None), always);
     if track.has_more() {
         go_narrow(&track, &mut left)?;
         if linear == Linear::Auto {

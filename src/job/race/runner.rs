@@ -1,6 +1,6 @@
 //! A candidate in a race, and when it is better than another.
 
-use super::Candidate;
+use super::{Candidate, deciding::Errors};
 use crate::features::{Bandwidth, Standardize};
 use ndarray::Array1;
 
@@ -15,6 +15,8 @@ pub(super) const NEAR: f64 = 0.01;
 const LINE: f64 = 0.02;
 /// Standard errors by which what is chosen beats the usual.
 const CLEAR: f64 = 1.5;
+/// Of another's error, what is better whatever the noise of a few rows.
+const HALF: f64 = 0.5;
 /// Medians of the distances at which the kernel is a line: the last round goes no further.
 pub(super) const BEYOND: f64 = 32.0;
 
@@ -23,6 +25,10 @@ pub(super) struct Runner {
     pub(super) of: Candidate,
     /// The error that as many rows as there are may have.
     pub(super) ahead: f64,
+    /// The same by the rows before the last.
+    pub(super) before: f64,
+    /// The penalty over the number of the last rows.
+    pub(super) penalty: f64,
     /// Squares of the errors of the last rows, over the variance of the targets.
     pub(super) squares_m: Array1<f64>,
 }
@@ -43,6 +49,8 @@ impl Runner {
                 rows: 0,
             },
             ahead: f64::INFINITY,
+            before: f64::INFINITY,
+            penalty: f64::NAN,
             squares_m: Array1::zeros(0),
         }
     }
@@ -73,8 +81,12 @@ impl Runner {
 
     /// Takes errors of more rows than before. With still more of them they fall as they fell, or
     /// less.
-    pub(super) fn run(&mut self, squares_m: Option<Array1<f64>>, all: u64) {
-        let squares_m = squares_m.unwrap_or_else(none);
+    pub(super) fn run(&mut self, errors: Option<Errors>, all: u64) {
+        let (squares_m, penalty) = match errors {
+            Some(errors) => (errors.squares_m, errors.penalty.unwrap_or(self.penalty)),
+            None => (none(), f64::NAN),
+        };
+        (self.before, self.penalty) = (self.ahead, penalty);
         let rows = squares_m.len();
         let error = squares_m.mean().unwrap_or(f64::INFINITY);
         let doublings = |from: usize, to: f64| (to / from as f64).log2();
@@ -92,15 +104,24 @@ impl Runner {
         self.squares_m = squares_m;
     }
 
+    /// Whether its columns are weighed by what they tell.
+    pub(super) fn is_weighed(&self) -> bool {
+        matches!(self.of.bandwidth, Bandwidth::SigmaPerColumn(_))
+    }
+
     /// Whether it is the linear part alone, next to a kernel too wide to bend.
     pub(super) fn is_line_alone(&self) -> bool {
         self.of.linear && self.width() >= BEYOND
     }
 
     /// Whether it is better than another one on the same rows, by more than the standard error of
-    /// the difference.
+    /// the difference. A few rows of a long tail make that error as large as the difference itself;
+    /// so it is also better by half as much in clearly more rows than not.
     pub(super) fn beats(&self, other: &Self) -> bool {
-        self.ahead < (1.0 - NEAR) * other.ahead && are_less(&self.squares_m, &other.squares_m)
+        let (own_m, than_m) = (&self.squares_m, &other.squares_m);
+        self.ahead < (1.0 - NEAR) * other.ahead
+            && (are_less(own_m, than_m)
+                || self.ahead < HALF * other.ahead && are_less_in_most(own_m, than_m))
     }
 }
 
@@ -116,4 +137,15 @@ pub(super) fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
     let gained = gained_m.mean().unwrap_or(0.0);
     let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();
     gained > CLEAR * noise
+}
+
+/// Whether squares are less than others of the same rows in more than half of them, by more than
+/// the standard error of a fair coin.
+fn are_less_in_most(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
+    let m = squares_m.len() as f64;
+    let less = squares_m
+        .iter()
+        .zip(than_m)
+        .filter(|(own, than)| own < than);
+    less.count() as f64 > 0.5 * (m + CLEAR * m.sqrt())
 }

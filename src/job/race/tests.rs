@@ -1,4 +1,9 @@
-use super::{Candidate, Race, deciding::downhill, ground::Ground};
+use super::{
+    Candidate, Race,
+    deciding::{Errors, downhill},
+    ground::Ground,
+    runner::Runner,
+};
 use crate::{
     Run,
     data::{ChunkSource, MemorySource},
@@ -202,12 +207,12 @@ fn penalties_beyond_the_valley_are_not_looked_at() {
     let walk = |errors: &[f64]| {
         let penalties: Vec<f64> = (0..errors.len()).map(|at| at as f64).collect();
         let mut seen = Vec::new();
-        let best = downhill(&penalties, |penalty| {
+        let best = downhill((&penalties, penalties.len() / 2), |penalty| {
             seen.push(penalty as usize);
             let error = errors[penalty as usize];
             Ok((error > 0.0).then(|| Array2::from_elem((1, 1), error)))
         });
-        let best = best.expect("errors").map(|off_mt| off_mt[[0, 0]]);
+        let best = best.expect("errors").map(|(_, off_mt)| off_mt[[0, 0]]);
         (best, seen)
     };
     assert_eq!(walk(&[3.0, 1.0, 2.0, 4.0, 5.0]), (Some(1.0), vec![2, 1, 0]));
@@ -268,24 +273,121 @@ fn the_usual_stays_amid_noise() {
     assert_eq!(race_of(&few, fourier(), Standardize::Auto), None);
 }
 
-/// Units and zeros of columns are no part of the choice where it standardises.
+/// Units and zeros of columns are no part of the choice where it standardises, nor of which rows are
+/// looked at, nor of the usual.
 #[test]
 fn units_do_not_count() {
     let target = |x: &[f64], draws: &mut Draws| (5.0 * x[0]).sin() + x[1] + 0.1 * draws.normal();
-    let plain = table(500, 2, target);
-    let own = chosen(&plain);
-    assert_eq!(own.standardize, Standardize::Yes);
+    let plain = table(900, 2, target);
+    let of = |table: &Table| race_of(table, fourier(), Standardize::Auto).expect("a race");
+    let own = of(&plain);
     for (j, unit) in [(0, 1e5), (1, 1e-6), (1, 40.0)] {
         let mut other = plain.clone();
         other.0.column_mut(j).mapv_inplace(|v| unit * (v + 30.0));
-        let of_other = chosen(&other);
-        assert_eq!(of_other.standardize, Standardize::Yes, "{j} {unit}");
-        // Other rows are the first by their hashes where not all are looked at.
-        assert_eq!(of_other.multiple, own.multiple, "{j} {unit}");
-        assert!(
-            (of_other.error / own.error - 1.0).abs() < 0.01,
-            "{j}: {of_other:?}"
+        let of_other = of(&other);
+        for of in [Race::chosen, Race::usual] {
+            let (own, other) = (of(&own), of(&of_other));
+            assert_eq!(other.multiple, own.multiple, "{j} {unit}");
+            let off = other.error / own.error - 1.0;
+            assert!(off.abs() < 1e-6, "{j} {unit}: {other:?} for {own:?}");
+        }
+    }
+}
+
+/// Half an octave beside the best of the first round is looked at, and taken where it is better.
+#[test]
+fn between_octaves_there_are_others() {
+    let halves = [0.1768, 0.3536, 0.7071, 1.414, 2.828];
+    let between = |c: &Candidate| c.multiple.is_some_and(|m| halves.contains(&m));
+    let mut taken = 0;
+    for wave in [2.0, 2.4, 2.8, 3.2, 3.6] {
+        let race = race_of(
+            &table(300, 3, |x, draws| {
+                (wave * x[0]).sin() * x[1] + 0.1 * draws.normal()
+            }),
+            fourier(),
+            Standardize::Auto,
+        )
+        .expect("a race");
+        let least = |of: &dyn Fn(&Candidate) -> bool| {
+            let last = race.candidates.iter().filter(|c| c.rows == 300 && of(c));
+            last.map(|c| c.error).fold(f64::INFINITY, f64::min)
+        };
+        assert!(least(&between).is_finite(), "{race}");
+        if between(race.chosen()) {
+            assert!(race.chosen().error < least(&|c| !between(c)), "{race}");
+            taken += 1;
+        }
+    }
+    assert!(taken > 0);
+}
+
+/// Few rows of a long tail do not hide what is better nearly everywhere.
+#[test]
+fn long_tails_hide_nothing() {
+    let of = |squares_m: &dyn Fn(usize) -> f64| {
+        let mut runner = Runner::of(Standardize::Yes, (Bandwidth::Scale, None), false);
+        let squares_m = (0..100).map(squares_m).collect();
+        runner.run(
+            Some(Errors {
+                squares_m,
+                penalty: None,
+            }),
+            100,
         );
+        runner
+    };
+    let usual = of(&|i| if i == 0 { 90.0 } else { 0.2 });
+    assert!(of(&|_| 0.02).beats(&usual));
+    // In half of the rows only, or by a tenth: the tail is all that speaks for it.
+    assert!(!of(&|i| if i % 2 == 0 { 0.02 } else { 0.21 }).beats(&usual));
+    assert!(
+        !of(&|i| if i == 0 { 80.0 } else { 0.19 }).beats(&of(&|i| match i {
+            0 => 90.0,
+            _ => 0.19 + 0.01 * (i % 2) as f64,
+        }))
+    );
+}
+
+/// The lengthscales of each column of what was chosen.
+fn weights(of: &Candidate) -> Option<&[f64]> {
+    match &of.bandwidth {
+        Bandwidth::SigmaPerColumn(each) => Some(each),
+        _ => None,
+    }
+}
+
+/// One column of eight tells all: it is narrow, the others are wide, and errors fall by half.
+/// Where all tell as much, and where none does, columns count alike.
+#[test]
+fn columns_count_by_what_they_tell() {
+    let of = |table: &Table| race_of(table, fourier(), Standardize::Auto).expect("a race");
+    let wave = |x: &[f64], draws: &mut Draws| (2.0 * x[2]).sin() + 0.1 * draws.normal();
+    let one = table(400, 8, wave);
+    let race = of(&one);
+    let each = weights(race.chosen()).expect("weights").to_vec();
+    let others = (0..8).filter(|&j| j != 2).map(|j| each[j]);
+    let least = others.fold(f64::INFINITY, f64::min);
+    assert!(least > 4.0 * each[2], "{each:?}");
+    let alike = race.candidates.iter().filter(|c| weights(c).is_none());
+    let alike = alike.map(|c| c.error).fold(f64::INFINITY, f64::min);
+    assert!(race.chosen().error < 0.5 * alike, "{race} {alike}");
+    // Weights are for a column, wherever its zero.
+    let mut other = one.clone();
+    other.0.column_mut(2).mapv_inplace(|v| v - 700.0);
+    let of_other = of(&other);
+    let again = weights(of_other.chosen()).expect("weights").to_vec();
+    let off = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 2e-3;
+    assert!(each.iter().zip(&again).all(off), "{each:?} {again:?}");
+    // Said otherwise, nothing is weighed.
+    let kept = race_of(&one, fourier(), Standardize::No).expect("a race");
+    assert!(kept.candidates.iter().all(|c| weights(c).is_none()));
+    for target in [
+        |x: &[f64], draws: &mut Draws| (x.iter().sum::<f64>() / 2.0).sin() + 0.1 * draws.normal(),
+        |_: &[f64], draws: &mut Draws| draws.normal(),
+    ] {
+        let race = of(&table(400, 4, target));
+        assert!(weights(race.chosen()).is_none(), "{race}");
     }
 }
 

@@ -209,6 +209,16 @@ fn command(
         kept.push(format!("--features {features}"));
     }
     if !tries {
+        // What rows chose for as many features as the search began with they may not for others.
+        let is_bandwidth =
+            |kept: &String| kept.starts_with("--sigma") || kept.starts_with("--gamma");
+        let raced = standardize.filter(|_| !kept.iter().any(is_bandwidth));
+        if let Some(standardize) = raced {
+            kept.push(format!("--sigma {}", found.lengthscale));
+            if !kept.iter().any(|kept| kept.starts_with("--standardize")) {
+                kept.push(format!("--standardize={standardize}"));
+            }
+        }
         return kept.join(" ");
     }
     kept.push(format!(

@@ -1,0 +1,133 @@
+//! Columns weighed by what they tell.
+//!
+//! The slopes of a fit say along which columns its predictions change. A kernel that is narrow along
+//! these and wide along the others is nearer to what is fitted: automatic relevance determination,
+//! by the diagonal of the average gradient outer product (Radhakrishnan, Beaglehole, Pandit & Belkin
+//! 2024). On few rows slopes are noise, too, so that half of the rows tell and the other half judge.
+
+use super::{
+    deciding::Judged,
+    rounds::{Track, at_width},
+    runner::{BEYOND, Runner, are_less},
+};
+use crate::{
+    Result,
+    features::{Bandwidth, Standardize},
+};
+use ndarray::Array1;
+
+/// Rows that tell at most; and at least so many of them, in each half.
+const ROWS: (usize, usize) = (512, 32);
+/// Columns at most: distances of more take longer than all else.
+const COLUMNS: usize = 128;
+/// What is added to the squared slope of each column, of mean 1, so that none is lost for good.
+const FLOOR: f64 = 1e-3;
+/// Of the error of columns that count alike, what weights have to be better than.
+const BETTER: f64 = 0.97;
+/// Slopes and weights in turn.
+const TURNS: usize = 5;
+/// Widths that are looked at with all rows, beside that of the columns that count alike.
+const WIDTHS: [f64; 4] = [
+    0.5,
+    std::f64::consts::FRAC_1_SQRT_2,
+    1.0,
+    std::f64::consts::SQRT_2,
+];
+
+/// Puts the first with weighed columns before it, where half of the rows weigh them so that the
+/// other half is predicted clearly better.
+pub(super) fn weigh_columns(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
+    let Some(first) = left.first().filter(|first| first.width() < BEYOND) else {
+        return Ok(());
+    };
+    let Some(slopes) = slopes_that_tell(track, first)? else {
+        return Ok(());
+    };
+    let rows = track.few().min(ROWS.0);
+    let Some(mut best) = weighed(track, first, &slopes)? else {
+        return Ok(());
+    };
+    for turn in 1..TURNS {
+        // Half of them take a quarter of the time, until the last.
+        let rows = if turn + 1 < TURNS { rows / 2 } else { rows };
+        let slopes = track.slopes(&best, 0..rows)?;
+        let next = slopes.map(|slopes| weighed(track, first, &slopes));
+        match next.transpose()?.flatten() {
+            Some(next) => best = next,
+            None => return Ok(()),
+        }
+    }
+    let widths = WIDTHS.iter().filter_map(|&width| at_width(&best, width));
+    let mut widths: Vec<Runner> = widths.collect();
+    for runner in &mut widths {
+        track.run(runner, track.before_all())?;
+    }
+    let best = widths
+        .into_iter()
+        .min_by(|a, b| a.ahead.total_cmp(&b.ahead));
+    if let Some(mut best) = best {
+        track.run(&mut best, track.all())?;
+        let better = best.ahead < left[0].ahead;
+        left.insert(usize::from(!better), best);
+    }
+    Ok(())
+}
+
+/// Squared slopes of a candidate, if weights by those of one half of the rows are better for the
+/// other half.
+fn slopes_that_tell(track: &Track<'_>, first: &Runner) -> Result<Option<Array1<f64>>> {
+    let (most, least) = ROWS;
+    let half = track.few().min(most) / 2;
+    if half < least || !(2..=COLUMNS).contains(&track.weighable()) {
+        return Ok(None);
+    }
+    let (mut alike, mut other) = (Vec::new(), Vec::new());
+    let mut sum_d = Array1::zeros(0);
+    for (tell, judge) in [(0..half, half..2 * half), (half..2 * half, 0..half)] {
+        let Some(slopes_d) = track.slopes(first, tell)? else {
+            return Ok(None);
+        };
+        let Some(next) = weighed(track, first, &slopes_d)? else {
+            return Ok(None);
+        };
+        let judged = Judged::LeftOut(judge.start, judge.end);
+        let errors = track.judge(first, judged)?;
+        let (Some(own), Some(next)) = (errors, track.judge(&next, judged)?) else {
+            return Ok(None);
+        };
+        alike.extend(own.squares_m);
+        other.extend(next.squares_m);
+        sum_d = match sum_d.is_empty() {
+            true => slopes_d,
+            false => sum_d + slopes_d,
+        };
+    }
+    let (alike_m, other_m) = (Array1::from(alike), Array1::from(other));
+    let better = other_m.sum() < BETTER * alike_m.sum() && are_less(&other_m, &alike_m);
+    Ok(better.then_some(sum_d))
+}
+
+/// A candidate with lengthscales by squared slopes along standardised columns: `sigma / r_j`, with
+/// `r_j^2` in their proportion and sigma as many medians of the distances as before.
+fn weighed(track: &Track<'_>, first: &Runner, squares_d: &Array1<f64>) -> Result<Option<Runner>> {
+    let mean = squares_d.sum() / track.weighable() as f64;
+    let Some(multiple) = first.of.multiple.filter(|_| mean > 0.0 && mean.is_finite()) else {
+        return Ok(None);
+    };
+    let roots_d = squares_d.mapv(|square| (square / mean + FLOOR).sqrt());
+    let Some(median) = track.median_distance(&roots_d)? else {
+        return Ok(None);
+    };
+    let each = roots_d.mapv(|root| coarse(multiple * median / root));
+    let bandwidth = (Bandwidth::SigmaPerColumn(each.to_vec()), Some(multiple));
+    Ok(Some(Runner {
+        penalty: first.penalty,
+        ..Runner::of(Standardize::Yes, bandwidth, first.of.linear)
+    }))
+}
+
+/// To three digits: slopes amplify the rounding of means that rows in another order have.
+fn coarse(value: f64) -> f64 {
+    let text = format!("{value:.2e}");
+    text.parse().unwrap_or(value)
+}
