@@ -25,6 +25,7 @@ mod store;
 mod survey;
 mod tally;
 mod target;
+mod weight;
 mod words;
 mod zone;
 
@@ -48,6 +49,7 @@ pub use options::{Missing, TableOptions};
 pub(super) use points::{Marked, Points};
 pub(super) use survey::{NO_WEIGHT, Places, survey};
 pub(super) use tally::numbers_rows;
+pub(super) use weight::NO_WEIGHT;
 pub use words::Words;
 
 /// What the columns of a table become. It is made by the pass over the rows of a fit
@@ -59,6 +61,8 @@ pub struct Schema {
     features: Vec<Field>,
     targets: Vec<Field>,
     weight: Option<String>,
+    /// How its cells are written, where that is not plain.
+    weight_reading: Option<Reading>,
     /// Which texts stand for no value.
     no_value: NoValue,
     /// What was said of how cells are read ([`TableOptions`]).
@@ -246,6 +250,7 @@ impl Schema {
             features: numbers(features),
             targets: numbers(targets),
             weight: weight.map(str::to_owned),
+            weight_reading: None,
             no_value: NoValue::of(None),
             options: BTreeMap::new(),
         }
@@ -381,7 +386,7 @@ impl Schema {
     pub(super) fn is_plain(&self) -> bool {
         let written = |f: &Field| f.kind == Kind::Number && f.reading.is_none();
         let plain = |f: &Field| written(f) && f.fill.is_none();
-        self.features.iter().chain(&self.targets).all(plain)
+        self.weight_reading.is_none() && self.features.iter().chain(&self.targets).all(plain)
     }
 }
 

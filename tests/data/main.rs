@@ -31,6 +31,7 @@ mod stream;
 mod survey;
 mod table;
 mod tables;
+mod weights;
 mod words;
 
 use bochner::Result;

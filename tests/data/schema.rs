@@ -9,7 +9,7 @@ use bochner::{Error, Result};
 use ndarray::{Array2, array};
 use std::{f64::consts::TAU, fs, path::Path};
 
-fn options(target: &str, table: TableOptions) -> OpenOptions {
+pub(crate) fn options(target: &str, table: TableOptions) -> OpenOptions {
     let target = target.split_whitespace().map(str::to_owned).collect();
     OpenOptions {
         target,
@@ -18,7 +18,7 @@ fn options(target: &str, table: TableOptions) -> OpenOptions {
     }
 }
 
-fn missing(missing: Missing) -> TableOptions {
+pub(crate) fn missing(missing: Missing) -> TableOptions {
     TableOptions {
         missing,
         ..TableOptions::default()
@@ -26,14 +26,18 @@ fn missing(missing: Missing) -> TableOptions {
 }
 
 /// Opens a file with this text, and surveys it.
-fn surveyed(path: &Path, text: &str, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
+pub(crate) fn surveyed(
+    path: &Path,
+    text: &str,
+    options: &OpenOptions,
+) -> Result<Box<dyn ChunkSource>> {
     fs::write(path, text).unwrap();
     let mut source = open(path, options)?;
     Survey::of(source.as_mut(), 0, 0)?;
     Ok(source)
 }
 
-fn x_of(chunk: Chunk) -> Array2<f64> {
+pub(crate) fn x_of(chunk: Chunk) -> Array2<f64> {
     chunk.x.into_f64()
 }
 
@@ -326,55 +330,6 @@ fn what_stands_for_missing_values_is_as_documented() {
     assert_eq!(
         x_of(read_all(opened(open(&path, &known)).as_mut(), 9).unwrap()),
         array![[1.5]]
-    );
-}
-
-/// Means and medians count rows by their weights, and rows of weight 0 not at all.
-#[test]
-fn weights_weigh_what_stands_for_missing_values() {
-    let (_directory, path) = place("weighed.csv");
-    let text = "a,w,c,y\n1,3,u,1\n5,1,v,2\n9,0,x,3\n?,1,?,4\n";
-    let table = TableOptions {
-        weight: Some("w".into()),
-        ..missing(Missing::Mean)
-    };
-    let mut source = opened(surveyed(&path, text, &options("y", table.clone())));
-    assert_eq!(source.column_names().unwrap(), ["a", "c=u", "c=v"]);
-    let chunk = read_in_every_way(source.as_mut());
-    assert_eq!(
-        chunk.weights.clone().unwrap().to_vec(),
-        [3.0, 1.0, 0.0, 1.0]
-    );
-    assert_eq!(x_of(chunk).row(3).to_vec(), [2.0, 0.75, 0.25]);
-    // Numbers alone are read in one pass, weights beside them.
-    let plain = TableOptions {
-        missing: Missing::Error,
-        ..table
-    };
-    let numbers = "a,w,y\n1,3,1\n5,0.5,2\n";
-    let mut source = opened(surveyed(&path, numbers, &options("y", plain.clone())));
-    assert!(source.schema().is_none());
-    let chunk = read_in_every_way(source.as_mut());
-    assert_eq!(chunk.weights.unwrap().to_vec(), [3.0, 0.5]);
-    assert_eq!(
-        (chunk.y, chunk.x.into_f64()),
-        (array![[1.0], [2.0]], array![[1.0], [5.0]])
-    );
-    for (text, says) in [
-        ("a,w,y\n1,-1,1\n", ["line 2, column \"w\"", "no weight"]),
-        ("a,w,y\nu,-1,1\n", ["line 2, column \"w\"", "no weight"]),
-        ("a,w,y\nu,?,1\n", ["line 2, column \"w\"", "no weight"]),
-        ("a,y\n1,1\n", ["\"w\"", "weights"]),
-    ] {
-        assert_says(surveyed(&path, text, &options("y", plain.clone())), &says);
-    }
-    let both = TableOptions {
-        weight: Some("y".into()),
-        ..plain
-    };
-    assert_says(
-        surveyed(&path, numbers, &options("y", both)),
-        &["\"y\"", "no weight"],
     );
 }
 

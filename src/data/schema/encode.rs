@@ -7,7 +7,8 @@ use super::{
     hashed::place_of,
     means::{self, OutOfFold, TargetMeans},
     reading::Reading as Written,
-    survey::{Places, weight},
+    survey::Places,
+    weight,
 };
 use crate::data::{
     Batch, Chunk, Column, Rows, Table,
@@ -111,8 +112,9 @@ impl Encoder {
         let mut weights = None;
         if let (Some(j), Some(column)) = (self.places.weight, columns.next()) {
             let mut found = Array1::zeros(rows);
+            let by = self.schema.weight_reading.as_ref();
             cell::each(column, read.no_value, |i, cell| {
-                found[i] = weight(cell).map_err(|says| read.fault(i, j, says))?;
+                found[i] = weight::of(cell, by).map_err(|says| read.fault(i, j, says))?;
                 Ok::<_, Error>(())
             })?;
             weights = Some(found);

@@ -5,18 +5,16 @@ use crate::data::{Table, table::short};
 use std::collections::BTreeMap;
 
 /// Says which columns are read in a manner that nobody gave.
-pub(super) fn of_readings(table: &dyn Table, tallies: &[Tally], found: &[Option<Reading>]) {
+pub(super) fn of_readings<'a>(
+    table: &dyn Table,
+    columns: impl Iterator<Item = (&'a Tally, &'a Reading)>,
+) {
     let mut said = Said::default();
-    for (tally, reading) in tallies.iter().zip(found) {
-        let own = reading
-            .as_ref()
-            .filter(|reading| !tally.candidates.is_given(reading));
-        if let Some(reading) = own {
-            said.add(
-                format!("read as {reading}, which all cells are"),
-                &tally.name,
-            );
-        }
+    for (tally, reading) in columns.filter(|(tally, own)| !tally.candidates.is_given(own)) {
+        said.add(
+            format!("read as {reading}, which all cells are"),
+            &tally.name,
+        );
     }
     said.warn(table);
 }

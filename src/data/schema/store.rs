@@ -28,6 +28,9 @@ impl Schema {
         if !self.options.is_empty() {
             value["options"] = json!(self.options);
         }
+        if let Some(reading) = &self.weight_reading {
+            value["weight_reading"] = reading.to_json();
+        }
         store.set(NAME, value);
         for (j, field) in self.features.iter().enumerate() {
             if let Kind::Means(means) = &field.kind {
@@ -116,10 +119,18 @@ impl Schema {
             Some(words) => serde_json::from_value(words.clone())
                 .map_err(|_| damaged("has options that it cannot have"))?,
         };
+        let weight_reading = match value.get("weight_reading") {
+            None => None,
+            Some(reading) => Some(
+                Reading::from_json(reading)
+                    .ok_or_else(|| damaged("has weights that it cannot have"))?,
+            ),
+        };
         Ok(Some(Self {
             features,
             targets,
             weight: value["weight"].as_str().map(str::to_owned),
+            weight_reading,
             no_value,
             options,
         }))
@@ -235,6 +246,7 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Marks;
 
     fn schema() -> Schema {
         let field = |name: &str, kind, fill| Field {
@@ -258,6 +270,7 @@ mod tests {
             ],
             targets: vec![field("y", categories, None)],
             weight: Some("w".into()),
+            weight_reading: Some(Reading::Number(Marks::of(',', None))),
             no_value: NoValue::before(),
             options: BTreeMap::new(),
         }

@@ -1,8 +1,7 @@
 //! The pass over a table that finds what its columns hold.
 
 use super::{
-    Field, Kind, Missing, NoValue, Schema, TableOptions,
-    cell::{self, Cell},
+    Field, Kind, Missing, NoValue, Reading, Schema, TableOptions, cell,
     copies::{self, Contents},
     date_parts,
     means::{self, MOST_SHARES, OutOfFold},
@@ -10,6 +9,7 @@ use super::{
     points::Marked,
     tally::Tally,
     target::Target,
+    weight,
     words::{self, MOST_CLASSES, Prose},
 };
 use crate::data::Table;
@@ -60,8 +60,11 @@ pub(in crate::data) fn survey(
     // Who fills gaps needs the values, which are known when all cells have told how to read them.
     let fills = options.missing != Missing::Error;
     let no_value = NoValue::of(options.na.as_deref());
+    let weights = weight::learn(table, (places, &no_value), options)?;
+    let by = weights.as_ref().map(|(_, reading)| reading);
+    let from = (places, &no_value, by);
     let mut taken = Answers::default();
-    pass(table, (places, &no_value), &mut tallies, &mut |row| {
+    pass(table, from, &mut tallies, &mut |row| {
         let takes = takes(row);
         taken.push(takes);
         takes
@@ -82,14 +85,17 @@ pub(in crate::data) fn survey(
     for (tally, &j) in tallies.iter().zip(&all) {
         found.push(tally.found((table, j), marked)?);
     }
-    notes::of_readings(table, &tallies, &found);
+    let beside = weights.iter().map(|(tally, reading)| (tally, reading));
+    let each = tallies.iter().zip(&found);
+    let each = each.filter_map(|(tally, found)| Some((tally, found.as_ref()?)));
+    notes::of_readings(table, each.chain(beside));
     if fills && found.iter().any(Option::is_some) {
         tallies = names.iter().enumerate().map(new).collect();
         for (tally, reading) in tallies.iter_mut().zip(&found) {
             tally.reading.clone_from(reading);
         }
         let takes = &mut |row| taken.get(row);
-        pass(table, (places, &no_value), &mut tallies, takes)?;
+        pass(table, from, &mut tallies, takes)?;
     }
     let mut fields: Vec<Field> = Vec::with_capacity(all.len());
     let contents: Vec<Contents> = tallies[..features]
@@ -118,8 +124,11 @@ pub(in crate::data) fn survey(
         return Err(Error::data(table.path(), problem));
     }
     let labels = labels.filter(|labels| labels.len() > 1);
-    let about = (&targets[..], labels.as_deref());
-    let of_dates = Target::of(about.0, about.1, MOST_SHARES);
+    let target = |most| {
+        let target = Target::of(&targets, labels.as_deref(), most)?;
+        Some(target.weighed_by(by.cloned()))
+    };
+    let of_dates = target(MOST_SHARES);
     let (of_dates, dates) = ((options, of_dates.as_ref()), (&mut fields[..], &parts[..]));
     let tell = date_parts::learn(table, (places, &no_value), dates, of_dates, &taken)?;
     let seen = (&prose[..], ids, contents);
@@ -128,7 +137,7 @@ pub(in crate::data) fn survey(
         table,
         from,
         (&mut fields[..], seen),
-        about,
+        &target,
         (options, taken),
     )?;
     notes::of_fields(table, &fields, (&uniques, &codes));
@@ -146,6 +155,7 @@ pub(in crate::data) fn survey(
         features: fields,
         targets,
         weight: options.weight.clone(),
+        weight_reading: by.cloned(),
         no_value,
         options: options.said(),
     };
@@ -161,19 +171,19 @@ fn settle_texts(
     table: &mut dyn Table,
     from: (&Places, &NoValue),
     (fields, (prose, mut ids, contents)): (&mut [Field], Seen<'_>),
-    (targets, labels): (&[Field], Option<&[f64]>),
+    target: &dyn Fn(usize) -> Option<Target>,
     (options, taken): (&TableOptions, Answers),
 ) -> Result<Option<OutOfFold>> {
-    let target = Target::of(targets, labels, MOST_CLASSES);
-    let about = (options, target.as_ref());
+    let of_words = target(MOST_CLASSES);
+    let about = (options, of_words.as_ref());
     let told = words::learn(table, from, (&mut *fields, prose), about, &taken)?;
     // Words that tell something do more than tell rows apart.
     for (is_id, field) in ids.iter_mut().zip(&*fields) {
         *is_id &= !matches!(field.kind, Kind::Words(_));
     }
     leave_out(fields, &ids, contents, options);
-    let target = Target::of(targets, labels, MOST_SHARES);
-    let about = (options, target.as_ref());
+    let of_means = target(MOST_SHARES);
+    let about = (options, of_means.as_ref());
     means::learn(table, from, (fields, &told), about, taken)
 }
 
@@ -226,7 +236,7 @@ impl Answers {
 /// Reads all rows once, and hands each cell to the tally of its column.
 fn pass(
     table: &mut dyn Table,
-    (places, no_value): (&Places, &NoValue),
+    (places, no_value, by): (&Places, &NoValue, Option<&Reading>),
     tallies: &mut [Tally],
     takes: &mut dyn FnMut(u64) -> bool,
 ) -> Result<()> {
@@ -250,7 +260,7 @@ fn pass(
         if let Some(j) = places.weight {
             cell::each(&batch.columns[features + targets], no_value, |i, cell| {
                 let row = first + i as u64;
-                let weight = weight(cell).map_err(|says| table.fault(row, j, says))?;
+                let weight = weight::of(cell, by).map_err(|says| table.fault(row, j, says))?;
                 weights[i] *= weight;
                 Ok::<_, Error>(())
             })?;
@@ -278,21 +288,4 @@ fn pass(
         return Err(Error::shape("the data has no rows; give at least one"));
     }
     Ok(())
-}
-
-/// What is wrong with another one.
-pub(in crate::data) const NO_WEIGHT: &str =
-    "is no weight; weights are finite numbers and not negative";
-
-/// A weight, or what is wrong with it.
-pub(super) fn weight(cell: Cell<'_>) -> std::result::Result<f64, &'static str> {
-    let found = match cell {
-        Cell::Number(value) => Some(value),
-        Cell::Text(text) => text.parse().ok(),
-        _ => None,
-    };
-    match found {
-        Some(value) if value >= 0.0 && value.is_finite() => Ok(value),
-        _ => Err(NO_WEIGHT),
-    }
 }

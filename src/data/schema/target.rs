@@ -1,7 +1,7 @@
 //! The target of a table, for what columns of text become by it.
 
 use super::{
-    Encoder, Field, Kind, NoValue, Places, Schema,
+    Encoder, Field, Kind, NoValue, Places, Reading, Schema,
     cell::{self, Cell},
     encode::text_of,
     survey::Answers,
@@ -17,6 +17,8 @@ const ROWS: usize = 4096;
 pub(super) struct Target {
     field: Field,
     values: Values,
+    /// How the weights beside it are written, where that is not plain.
+    weights: Option<Reading>,
 }
 
 /// Columns that are made of a target.
@@ -54,8 +56,17 @@ impl Target {
             _ => Values::Amount,
         };
         let field = field.clone();
-        let columns = Self { field, values };
+        let columns = Self {
+            field,
+            values,
+            weights: None,
+        };
         (columns.width() > 0).then_some(columns)
+    }
+
+    /// The same beside weights that are written so.
+    pub(super) fn weighed_by(self, weights: Option<Reading>) -> Self {
+        Self { weights, ..self }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -108,6 +119,7 @@ impl Target {
             features: Vec::new(),
             targets: vec![self.field.clone()],
             weight: None,
+            weight_reading: self.weights.clone(),
             no_value: no_value.clone(),
             options: BTreeMap::new(),
         };
