@@ -12,9 +12,9 @@ const UNITS: [(&[&str], f64); 4] = [
 /// Digits of hours and of numbers before units, at most.
 const MOST_DIGITS: usize = 9;
 
-/// Days of `13:45`, `13:45:10.5`, `1:45 PM`, `-0:30`, `1h 20m`, `2 days 4 hours`; `None` of other
-/// text. Before minutes there may be any number of hours. Units go down, and the last alone may
-/// have a fraction.
+/// Days of `13:45`, `13:45:10.5`, `1:45 PM`, `-0:30`, `1h 20m`, `2 days 4 hours`, `PT15M34S`;
+/// `None` of other text. Before minutes there may be any number of hours. Units go down, and the
+/// last alone may have a fraction.
 pub(super) fn days(text: &str) -> Option<f64> {
     let text = text.trim();
     let seconds = match (half(text), text.strip_prefix(['-', '\u{2212}'])) {
@@ -30,8 +30,29 @@ fn seconds(text: &str) -> Option<f64> {
         Some((hours, minutes, seconds)) => {
             Some(3600.0 * whole(hours)? + 60.0 * minutes as f64 + seconds)
         }
-        None => in_units(text),
+        None => iso(text).or_else(|| in_units(text)),
     }
+}
+
+/// A length of time by ISO 8601: `PT15M34S`, `P1DT2H`, `P2W`. Years and months have no length of
+/// their own, and are none here.
+fn iso(text: &str) -> Option<f64> {
+    let rest = text.strip_prefix('P')?;
+    let (date, time) = match rest.split_once('T') {
+        Some((_, "")) => return None,
+        Some(both) => both,
+        None => (rest, ""),
+    };
+    if let (Some(weeks), "") = (date.strip_suffix('W'), time) {
+        return Some(7.0 * 86_400.0 * whole(weeks)?);
+    }
+    let is_of = |part: &str, units: &str| {
+        part.chars()
+            .all(|c| c.is_ascii_digit() || units.contains(c))
+    };
+    // A comma may stand before the fraction.
+    let fits = is_of(date, "D") && is_of(time, "HMS.,");
+    fits.then(|| in_units(&[date, time].concat().to_lowercase().replace(',', ".")))?
 }
 
 /// A number of digits alone.
@@ -95,6 +116,24 @@ mod tests {
             ("h", None),
             ("", None),
             ("-", None),
+            ("PT15M36S", Some(0.26)),
+            ("P1DT2H", Some(26.0)),
+            ("PT0.5H", Some(0.5)),
+            ("PT0,5H", Some(0.5)),
+            ("-PT90M", Some(-1.5)),
+            ("P2W", Some(336.0)),
+            ("P3D", Some(72.0)),
+            ("P1M", None),
+            ("P1Y", None),
+            ("P1DT", None),
+            ("PT", None),
+            ("P", None),
+            ("P2H", None),
+            ("PT1D", None),
+            ("PT1M1H", None),
+            ("PT0.5H1M", None),
+            ("P1WT1H", None),
+            ("pt5m", None),
             ("1h x", None),
             ("1:a", None),
             ("5 kg", None),
