@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// report to stderr.
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
-    /// Probabilities of the classes: .npy, .csv or .parquet
+    /// Probabilities of the classes: .npy, .csv or .parquet; `-` for stdout
     ///
     /// Of a classifier that has some; one column per class.
     #[arg(long, value_name = "OUT", conflicts_with = "interval")]
@@ -205,7 +205,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.probabilities {
         report.output("probabilities", path);
     }
-    match is_stdout(&args.output) {
+    match args.fills_stdout() {
         true => args.run.print_beside(&report),
         false => args.run.print(&report),
     }
@@ -220,18 +220,34 @@ struct Outputs {
 impl Args {
     /// Errors where an output would replace what is read, or another output.
     fn require_places(&self) -> Result<()> {
-        let to_file = Some(self.output.as_path()).filter(|path| !is_stdout(path));
-        let outputs = [to_file, self.probabilities.as_deref()];
-        if to_file.is_none() && self.steps.checkpoint.is_some() {
-            let problem = "--checkpoint keeps what is written, which stdout does not; name a file";
+        let outputs = [Some(self.output.as_path()), self.probabilities.as_deref()];
+        let of_stdout = outputs.into_iter().flatten().filter(|path| is_stdout(path));
+        let problem = match (of_stdout.count(), &self.steps.checkpoint) {
+            (2, _) => {
+                "predictions and probabilities would both go to stdout, which is one .csv; name a \
+                 file for one of them"
+            }
+            (1, Some(_)) => {
+                "--checkpoint keeps what is written, which stdout does not; name a file"
+            }
+            _ => "",
+        };
+        if !problem.is_empty() {
             return Err(Usage(problem.into()).into());
         }
+        let outputs = outputs.map(|output| output.filter(|path| !is_stdout(path)));
         for output in outputs.into_iter().flatten() {
             require_format(output)?;
             columnar::require_one_run(output, self.steps.checkpoint.as_deref())?;
         }
         let inputs = [Some(self.model.as_path()), Some(self.input.as_path())];
         keep_apart(outputs.into_iter().chain([self.run.page()]), inputs)
+    }
+
+    /// Whether stdout is one of the outputs.
+    fn fills_stdout(&self) -> bool {
+        let mut outputs = [Some(&self.output), self.probabilities.as_ref()].into_iter();
+        outputs.any(|output| output.is_some_and(|path| is_stdout(path)))
     }
 
     /// What becomes of rows with gaps.

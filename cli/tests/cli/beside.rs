@@ -95,6 +95,10 @@ fn columns_of_the_input_stand_before_predictions() {
             "--keep does not go with --checkpoint",
         ),
         ("-o - --checkpoint c", "--checkpoint keeps what is written"),
+        (
+            "-o - --probabilities /dev/stdout",
+            "would both go to stdout",
+        ),
         ("-o p.csv --scores", "what this one predicts are its scores"),
     ] {
         bochner(at, &format!("{predict} {options}"), &[]).fails(&[says]);
@@ -108,13 +112,12 @@ fn predictions_go_to_stdout() {
     table(at);
     let predict = "predict m.model t.csv --device cpu";
     for target in ["amount", "label"] {
-        let other = if target == "label" { "amount" } else { "label" };
-        bochner(
-            at,
-            &format!("{FIT},{other} --target {target} -o m.model"),
-            &[],
-        )
-        .ok();
+        let (other, probabilities) = match target {
+            "label" => ("amount", "--probabilities"),
+            _ => ("label", ""),
+        };
+        let fit = format!("{FIT},{other} --target {target} -o m.model {probabilities}");
+        bochner(at, &fit, &[]).ok();
         bochner(at, &format!("{predict} -o p.csv -q"), &[]).ok();
         let quiet = bochner(at, &format!("{predict} -o - -q"), &[]).ok();
         assert_eq!(
@@ -126,6 +129,21 @@ fn predictions_go_to_stdout() {
         assert!(told.stderr.contains("\"rows\":120"), "{}", told.stderr);
         assert!(!at.join("-").exists());
     }
+    // The model of labels has probabilities, which are as good a stream.
+    bochner(
+        at,
+        &format!("{predict} -o p.csv --probabilities q.csv -q"),
+        &[],
+    )
+    .ok();
+    let told = bochner(
+        at,
+        &format!("{predict} -o p.csv --probabilities - --json"),
+        &[],
+    )
+    .ok();
+    assert_eq!(told.stdout, read(at, "q.csv"));
+    assert!(told.stderr.contains("\"rows\":120"), "{}", told.stderr);
 }
 
 /// The largest score is that of the label, and of one-class models the sign is.
