@@ -9,7 +9,6 @@ use super::{
     search,
     sources::Sources,
     task::Task,
-    test_rows::TestRows,
 };
 use crate::{
     became,
@@ -22,7 +21,7 @@ use anyhow::Result;
 use bochner::{
     Device, Run,
     analysis::rudi_rosasco,
-    data::{ChunkSource, Field, Folds, Kind, MemorySource, Rescaled, Schema, Survey},
+    data::{ChunkSource, Folds, MemorySource, Rescaled, Schema, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
     job::{Job, Meaning, Rows, Scales, TargetScale, check_weights},
     models::{Fit, Found, Lambda, LinearModel, Ranges},
@@ -241,8 +240,7 @@ impl Fitting {
             return Err(Usage(problem.into()).into());
         }
         let others = self.args.sources(&self.chosen, Some(schema))?;
-        let at_random = matches!(self.args.test, Some(TestRows::Share(_)));
-        if let Some(note) = between_dates(schema).filter(|_| at_random) {
+        if let Some(note) = self.args.between_dates(schema) {
             self.console.note(&note);
         }
         became::describe(schema, &self.console, &mut self.report);
@@ -429,17 +427,6 @@ impl Fitting {
     pub(super) fn say_device(&mut self) {
         self.report.device(&self.run.device);
     }
-}
-
-/// What is said of rows held out at random, where columns say when they were.
-fn between_dates(schema: &Schema) -> Option<String> {
-    let is_date = |field: &&Field| matches!(field.kind(), Kind::Date(_));
-    let date = schema.features().iter().find(is_date)?;
-    Some(format!(
-        "rows held out at random lie between those of the fit by {}: later rows may be predicted \
-         far worse; --test last:0.2 holds out the last ones",
-        date.name()
-    ))
 }
 
 impl Prepared {

@@ -45,6 +45,11 @@ impl FoldArgs {
         self.cv.is_some()
     }
 
+    /// Whether there are folds whose rows are parted by chance alone.
+    pub(super) fn are_at_random(&self) -> bool {
+        self.is_asked() && self.group.is_none() && self.cv_time.is_none()
+    }
+
     /// What rows are parted by, for programs and for people.
     pub(super) fn by(&self, targets: &Targets) -> (&'static str, &'static str) {
         match (&self.group, &self.cv_time, targets) {

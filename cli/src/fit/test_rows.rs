@@ -3,7 +3,7 @@
 use super::Args;
 use crate::args::fraction;
 use anyhow::Result;
-use bochner::data::{Folds, TargetUse};
+use bochner::data::{Field, Folds, Kind, Schema, TargetUse};
 use std::str::FromStr;
 
 /// Rows that are held out and scored.
@@ -34,6 +34,25 @@ impl Args {
             self.held_out = Some((Folds::last(source.as_mut(), share)?, 0));
         }
         Ok(())
+    }
+
+    /// What is said of rows held out at random, where a column says when they were.
+    pub(super) fn between_dates(&self, schema: &Schema) -> Option<String> {
+        let is_date = |field: &&Field| matches!(field.kind(), Kind::Date(_));
+        let date = schema.features().iter().find(is_date)?.name();
+        let instead = match self.test {
+            Some(TestRows::Share(share)) => {
+                format!("--test last:{share} holds out the last ones")
+            }
+            None if self.folds.are_at_random() => {
+                format!("--cv-time {date:?} predicts each fold from the rows before it")
+            }
+            _ => return None,
+        };
+        Some(format!(
+            "rows held out at random lie between those of the fit by {date}: later rows may be \
+             predicted far worse; {instead}"
+        ))
     }
 }
 

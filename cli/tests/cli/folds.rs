@@ -172,3 +172,32 @@ fn folds_that_cannot_be_are_told_with_their_options() {
         bochner(at, &command, &[]).fails(&[said]);
     }
 }
+
+/// Where rows are held out by chance the option is named that holds out later ones, and nowhere
+/// else.
+#[test]
+fn who_holds_out_rows_by_chance_hears_of_later_ones() {
+    let here = here();
+    let at = here.path();
+    table(at);
+    let fit = "fit t.csv --device cpu --target amount --ignore label --features 20 --json";
+    for (options, says) in [
+        (
+            "--test 0.3",
+            Some("by day: later rows may be predicted far worse; --test last:0.3 "),
+        ),
+        (
+            "--cv 3",
+            Some("by day: later rows may be predicted far worse; --cv-time \"day\" "),
+        ),
+        ("--cv 3 --cv-time day", None),
+        ("--cv 3 --group person", None),
+        ("--test last:0.3", None),
+        ("", None),
+    ] {
+        let said = bochner(at, &format!("{fit} {options}"), &[]).ok().stderr;
+        let told = said.matches("rows held out at random").count();
+        assert_eq!(told, usize::from(says.is_some()), "{options}: {said}");
+        assert!(said.contains(says.unwrap_or_default()), "{options}: {said}");
+    }
+}
