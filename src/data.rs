@@ -186,41 +186,55 @@ fn require_rows(max_rows: usize) -> Result<()> {
     Ok(())
 }
 
+/// All that a source says of itself, by another: what one that changes the chunks of `$source`
+/// alone leaves to it, for the inside of its `impl ChunkSource`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! as_its_source {
+    ($self:ident => $source:expr) => {
+        fn columns(&$self) -> usize {
+            $source.columns()
+        }
+        fn targets(&$self) -> usize {
+            $source.targets()
+        }
+        fn is_weighted(&$self) -> bool {
+            $source.is_weighted()
+        }
+        fn rows(&$self) -> Option<usize> {
+            $source.rows()
+        }
+        fn column_names(&$self) -> Option<Vec<String>> {
+            $source.column_names()
+        }
+        fn target_names(&$self) -> Option<Vec<String>> {
+            $source.target_names()
+        }
+        fn settle(
+            &mut $self,
+            failed: bool,
+            takes: &mut dyn FnMut(u64) -> bool,
+        ) -> $crate::Result<bool> {
+            $source.settle(failed, takes)
+        }
+        fn schema(&$self) -> Option<&$crate::data::Schema> {
+            $source.schema()
+        }
+        fn is_checked(&$self) -> bool {
+            $source.is_checked()
+        }
+    };
+}
+
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
         impl<S: ChunkSource + ?Sized> ChunkSource for $pointer {
-            fn columns(&self) -> usize {
-                (**self).columns()
-            }
-            fn targets(&self) -> usize {
-                (**self).targets()
-            }
-            fn is_weighted(&self) -> bool {
-                (**self).is_weighted()
-            }
-            fn rows(&self) -> Option<usize> {
-                (**self).rows()
-            }
-            fn column_names(&self) -> Option<Vec<String>> {
-                (**self).column_names()
-            }
-            fn target_names(&self) -> Option<Vec<String>> {
-                (**self).target_names()
-            }
+            as_its_source!(self => (**self));
             fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
                 (**self).next_chunk(max_rows)
             }
             fn rewind(&mut self) -> Result<()> {
                 (**self).rewind()
-            }
-            fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-                (**self).settle(failed, takes)
-            }
-            fn schema(&self) -> Option<&Schema> {
-                (**self).schema()
-            }
-            fn is_checked(&self) -> bool {
-                (**self).is_checked()
             }
         }
     )*};

@@ -4,7 +4,7 @@
 
 use bochner::{
     Error, Result,
-    data::{Chunk, ChunkSource, Schema},
+    data::{Chunk, ChunkSource},
 };
 use signal_hook::{consts, flag};
 use std::{
@@ -163,21 +163,7 @@ pub(crate) fn error() -> Error {
 pub(crate) struct Interruptible<S>(pub(crate) S);
 
 impl<S: ChunkSource> ChunkSource for Interruptible<S> {
-    fn columns(&self) -> usize {
-        self.0.columns()
-    }
-    fn targets(&self) -> usize {
-        self.0.targets()
-    }
-    fn rows(&self) -> Option<usize> {
-        self.0.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.0.column_names()
-    }
-    fn target_names(&self) -> Option<Vec<String>> {
-        self.0.target_names()
-    }
+    bochner::as_its_source!(self => self.0);
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         match status() {
             Some(_) if !state().steps.load(Ordering::SeqCst) => Err(error()),
@@ -186,17 +172,5 @@ impl<S: ChunkSource> ChunkSource for Interruptible<S> {
     }
     fn rewind(&mut self) -> Result<()> {
         self.0.rewind()
-    }
-    fn is_weighted(&self) -> bool {
-        self.0.is_weighted()
-    }
-    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        self.0.settle(failed, takes)
-    }
-    fn schema(&self) -> Option<&Schema> {
-        self.0.schema()
-    }
-    fn is_checked(&self) -> bool {
-        self.0.is_checked()
     }
 }

@@ -5,7 +5,7 @@
 #[expect(clippy::single_range_in_vec_init, reason = "the rows of one part")]
 mod tests;
 
-use super::{Chunk, ChunkSource, Rows, Schema};
+use super::{Chunk, ChunkSource, Rows};
 use crate::{Error, Result, store::Store};
 use ndarray::{Array1, Array2, ArrayView1, s};
 use std::collections::BTreeMap;
@@ -415,24 +415,7 @@ impl<'a> Keeping<'a> {
 }
 
 impl ChunkSource for Keeping<'_> {
-    fn columns(&self) -> usize {
-        self.source.columns()
-    }
-    fn targets(&self) -> usize {
-        self.source.targets()
-    }
-    fn is_weighted(&self) -> bool {
-        self.source.is_weighted()
-    }
-    fn rows(&self) -> Option<usize> {
-        self.source.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.source.column_names()
-    }
-    fn target_names(&self) -> Option<Vec<String>> {
-        self.source.target_names()
-    }
+    crate::as_its_source!(self => self.source);
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         let chunk = self.source.next_chunk(max_rows)?;
         if let Some(chunk) = &chunk {
@@ -443,14 +426,5 @@ impl ChunkSource for Keeping<'_> {
     fn rewind(&mut self) -> Result<()> {
         self.kept = self.none.clone();
         self.source.rewind()
-    }
-    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        self.source.settle(failed, takes)
-    }
-    fn schema(&self) -> Option<&Schema> {
-        self.source.schema()
-    }
-    fn is_checked(&self) -> bool {
-        self.source.is_checked()
     }
 }

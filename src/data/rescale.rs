@@ -1,6 +1,6 @@
 //! Amounts on another scale: their logarithms, or the normal scores of their ranks.
 
-use super::{Chunk, ChunkSource, Curve, KeptRows, Schema, Survey, TargetStats};
+use super::{Chunk, ChunkSource, Curve, KeptRows, Survey, TargetStats};
 use crate::{Error, Result, error::Remedy, special::normal_quantile, store::Store};
 use std::sync::Arc;
 
@@ -205,24 +205,7 @@ impl<S: ChunkSource> RescaledTargets<S> {
 }
 
 impl<S: ChunkSource> ChunkSource for RescaledTargets<S> {
-    fn columns(&self) -> usize {
-        self.0.columns()
-    }
-    fn targets(&self) -> usize {
-        self.0.targets()
-    }
-    fn is_weighted(&self) -> bool {
-        self.0.is_weighted()
-    }
-    fn rows(&self) -> Option<usize> {
-        self.0.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.0.column_names()
-    }
-    fn target_names(&self) -> Option<Vec<String>> {
-        self.0.target_names()
-    }
+    crate::as_its_source!(self => self.0);
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         let mut chunk = self.0.next_chunk(max_rows)?;
         if let Some(chunk) = &mut chunk {
@@ -234,15 +217,6 @@ impl<S: ChunkSource> ChunkSource for RescaledTargets<S> {
     }
     fn rewind(&mut self) -> Result<()> {
         self.0.rewind()
-    }
-    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        self.0.settle(failed, takes)
-    }
-    fn schema(&self) -> Option<&Schema> {
-        self.0.schema()
-    }
-    fn is_checked(&self) -> bool {
-        self.0.is_checked()
     }
 }
 

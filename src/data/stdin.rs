@@ -151,38 +151,12 @@ impl Spooled {
 }
 
 impl ChunkSource for Spooled {
-    fn columns(&self) -> usize {
-        self.source.columns()
-    }
-    fn targets(&self) -> usize {
-        self.source.targets()
-    }
-    fn is_weighted(&self) -> bool {
-        self.source.is_weighted()
-    }
-    fn rows(&self) -> Option<usize> {
-        self.source.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.source.column_names()
-    }
-    fn target_names(&self) -> Option<Vec<String>> {
-        self.source.target_names()
-    }
+    crate::as_its_source!(self => self.source);
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<super::Chunk>> {
         self.source.next_chunk(max_rows)
     }
     fn rewind(&mut self) -> Result<()> {
         self.source.rewind()
-    }
-    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        self.source.settle(failed, takes)
-    }
-    fn schema(&self) -> Option<&super::Schema> {
-        self.source.schema()
-    }
-    fn is_checked(&self) -> bool {
-        self.source.is_checked()
     }
 }
 

@@ -5,7 +5,7 @@ use super::seen::KEPT;
 use crate::sample::Sample;
 use bochner::{
     Result,
-    data::{Chunk, ChunkSource, Rows, Schema},
+    data::{Chunk, ChunkSource, Rows},
 };
 
 /// A source whose first column is looked at.
@@ -29,21 +29,7 @@ impl<'a> Along<'a> {
 }
 
 impl ChunkSource for Along<'_> {
-    fn columns(&self) -> usize {
-        self.source.columns()
-    }
-    fn targets(&self) -> usize {
-        self.source.targets()
-    }
-    fn rows(&self) -> Option<usize> {
-        self.source.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.source.column_names()
-    }
-    fn target_names(&self) -> Option<Vec<String>> {
-        self.source.target_names()
-    }
+    bochner::as_its_source!(self => self.source);
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         let chunk = self.source.next_chunk(max_rows)?;
         if let Some(chunk) = chunk.as_ref().filter(|_| self.source.columns() == 1) {
@@ -57,17 +43,5 @@ impl ChunkSource for Along<'_> {
     fn rewind(&mut self) -> Result<()> {
         self.column = Sample::new(KEPT);
         self.source.rewind()
-    }
-    fn is_weighted(&self) -> bool {
-        self.source.is_weighted()
-    }
-    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        self.source.settle(failed, takes)
-    }
-    fn schema(&self) -> Option<&Schema> {
-        self.source.schema()
-    }
-    fn is_checked(&self) -> bool {
-        self.source.is_checked()
     }
 }

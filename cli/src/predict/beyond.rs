@@ -3,7 +3,7 @@
 use crate::report::{counted, six_digits};
 use bochner::{
     Result,
-    data::{Chunk, ChunkSource, Column, Kind, Rows, Schema},
+    data::{Chunk, ChunkSource, Column, Kind, Rows},
     models::{LinearModel, Range},
 };
 
@@ -135,24 +135,7 @@ impl Seen {
 }
 
 impl<S: ChunkSource> ChunkSource for Watched<S> {
-    fn columns(&self) -> usize {
-        self.source.columns()
-    }
-    fn targets(&self) -> usize {
-        self.source.targets()
-    }
-    fn is_weighted(&self) -> bool {
-        self.source.is_weighted()
-    }
-    fn rows(&self) -> Option<usize> {
-        self.source.rows()
-    }
-    fn column_names(&self) -> Option<Vec<String>> {
-        self.source.column_names()
-    }
-    fn target_names(&self) -> Option<Vec<String>> {
-        self.source.target_names()
-    }
+    bochner::as_its_source!(self => self.source);
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         let chunk = self.source.next_chunk(max_rows)?;
         if let Some(chunk) = &chunk {
@@ -162,15 +145,6 @@ impl<S: ChunkSource> ChunkSource for Watched<S> {
     }
     fn rewind(&mut self) -> Result<()> {
         self.source.rewind()
-    }
-    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        self.source.settle(failed, takes)
-    }
-    fn schema(&self) -> Option<&Schema> {
-        self.source.schema()
-    }
-    fn is_checked(&self) -> bool {
-        self.source.is_checked()
     }
 }
 
@@ -206,5 +180,25 @@ mod tests {
                  as 1.00000e6 (the fit saw 0 to 39.0000); predictions there rest on no row"
             )
         );
+    }
+
+    #[test]
+    fn dates_far_outside_are_told_of_as_dates() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let rows = (1..=28).map(|day| format!("{day:02}.02.2024,{day}\n"));
+        std::fs::write(at("t.csv"), format!("day,y\n{}", rows.collect::<String>()))
+            .expect("writes");
+        std::fs::write(at("new.csv"), "day\n05.03.2024\n31.12.2030\n").expect("writes");
+        let model = Ridge::on(Fourier::new(Gaussian).features(20))
+            .device(&Device::cpu())
+            .fit(DataFile::at(at("t.csv")).target("y"))
+            .expect("fits");
+        let source = model.open(at("new.csv")).expect("opens");
+        let mut watched = Watched::new(source, model.linear());
+        while watched.next_chunk(9).expect("rows").is_some() {}
+        let said = watched.note().expect("one is far");
+        let wanted = "day in 50.0 % of rows, as 2030-12-31 (the fit saw 2024-02-01 to 2024-02-28)";
+        assert!(said.contains(wanted), "{said}");
     }
 }
