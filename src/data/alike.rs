@@ -132,15 +132,17 @@ mod tests {
     use super::*;
     use crate::data::{Missing, TableOptions, TargetUse};
     use std::fmt::Write;
+    use tempfile::TempDir;
 
-    /// Two files of `header` and of so many rows, by their number in all, each opened alike.
+    /// Two files of `header` and of so many rows, by their number in all, each opened alike, and
+    /// the folder that they are in.
     fn alike(
         header: &str,
         rows: [usize; 2],
         row: impl Fn(usize) -> String,
         options: &OpenOptions,
-    ) -> Result<Alike> {
-        let folder = tempfile::tempdir().expect("a folder").keep();
+    ) -> Result<(TempDir, Alike)> {
+        let folder = tempfile::tempdir().expect("a folder");
         let mut next = 0;
         let paths = ["a.csv", "b.csv"]
             .into_iter()
@@ -151,12 +153,13 @@ mod tests {
                     writeln!(text, "{}", row(next)).expect("a string");
                     next += 1;
                 }
-                let path = folder.join(name);
+                let path = folder.path().join(name);
                 std::fs::write(&path, text).expect("writes");
                 path
             });
         let paths: Vec<_> = paths.collect();
-        Alike::open([&paths[0], &paths[1]], options)
+        let both = Alike::open([&paths[0], &paths[1]], options)?;
+        Ok((folder, both))
     }
 
     fn values(source: &mut dyn ChunkSource) -> Vec<Vec<f64>> {
@@ -171,7 +174,7 @@ mod tests {
         let rows = ["3,Bern,1.5", "1,Zug,2", "2,Chur,\"2,5\"", "4,Bern,\"1,5\""];
         let row = |i: usize| rows[i].replace("1.5", "\"1,25\"");
         let options = OpenOptions::default();
-        let mut both = alike("a,city,b", [2, 2], row, &options).expect("opens");
+        let (_folder, mut both) = alike("a,city,b", [2, 2], row, &options).expect("opens");
         let [a, b] = &mut both.sources;
         for source in [&a, &b] {
             let names = source.column_names().expect("names");
@@ -185,7 +188,7 @@ mod tests {
         assert_eq!(both.schema.expect("learnt").features().len(), 3);
         // Numbers stay what they are, read as ever.
         let numbers = alike("a,b", [30, 9], |i| format!("{},{}", i % 7, i % 5), &options);
-        let mut numbers = numbers.expect("opens");
+        let (_folder, mut numbers) = numbers.expect("opens");
         assert!(numbers.schema.is_none() && numbers.sources[1].schema().is_none());
         assert_eq!(values(numbers.sources[1].as_mut()).len(), 9);
     }
@@ -199,7 +202,7 @@ mod tests {
             format!("{in_file},n{i}x,{},k{},{}", i % 4, i % 3, i % 4)
         };
         let header = "id,name,a,kind,same";
-        let both = alike(header, [30, 25], row, &OpenOptions::default()).expect("opens");
+        let (_folder, both) = alike(header, [30, 25], row, &OpenOptions::default()).expect("opens");
         let names = both.sources[1].column_names().expect("names");
         assert_eq!(names, ["a", "kind=k0", "kind=k1", "kind=k2"]);
         let said = both.schema.expect("learnt").to_string();
@@ -226,7 +229,7 @@ mod tests {
         let said = error.to_string();
         assert!(said.contains("b.csv: line 3, column \"a\""), "{said}");
         let filled = alike("a,k", [4, 4], row, &options(Missing::Mean));
-        let mut filled = filled.expect("opens");
+        let (_folder, mut filled) = filled.expect("opens");
         let mean = 23.0 / 7.0;
         assert_eq!(values(filled.sources[1].as_mut())[1], [mean, 1.0, 0.0]);
         let other = |i: usize| {

@@ -71,7 +71,8 @@ impl NanRows {
 ///
 /// ```
 /// use bochner::data::{Gaps, NanRows, NpyWriter, OpenOptions, open};
-/// let path = tempfile::tempdir().expect("a folder").keep().join("x.npy");
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("x.npy");
 /// let mut writer = NpyWriter::<f64>::create(&path, 1)?;
 /// writer.write_rows(ndarray::array![[1.0], [f64::NAN], [3.0]].view())?;
 /// writer.finish()?;

@@ -234,27 +234,34 @@ mod tests {
             let fits = job.cross_validate_by_fits(rows, Meaning::Amounts, folds, &run);
             let fits = fits.expect("scores");
             assert_eq!(sums.folds.len(), folds.count());
-            for (found, known) in sums.folds.iter().zip(&fits.folds) {
-                assert_eq!(
-                    (found.train_rows, found.test_rows),
-                    (known.train_rows, known.test_rows)
-                );
-                for (found, known) in found.scores.iter().zip(&known.scores) {
-                    assert_eq!(found.name, known.name);
-                    let off = (found.value - known.value).abs() / known.value.abs();
-                    assert!(off < 2e-5, "{found:?} {known:?}");
-                }
+            are_alike(&sums, &fits);
+        }
+    }
+
+    /// Panics unless each fold scores the same.
+    fn are_alike(found: &CrossValidation, known: &CrossValidation) {
+        for (found, known) in found.folds.iter().zip(&known.folds) {
+            assert_eq!(
+                (found.train_rows, found.test_rows),
+                (known.train_rows, known.test_rows)
+            );
+            for (found, known) in found.scores.iter().zip(&known.scores) {
+                assert_eq!(found.name, known.name);
+                let off = (found.value - known.value).abs() / known.value.abs();
+                assert!(off < 2e-5, "{found:?} {known:?}");
             }
         }
     }
 
-    /// Folds of labels by sums are those of fits, too.
+    /// Folds of labels by sums are those of fits, too: of labels that a fit to the rows held out
+    /// would know better, for one in five is turned.
     #[test]
     fn folds_of_labels_by_sums_are_those_of_fits() {
         let run = Run::on(&Device::cpu());
         let labels = || {
             let x = Array2::from_shape_fn((150, 2), |(i, j)| ((i * (7 + 4 * j)) % 31) as f64 / 8.0);
-            let y = Array2::from_shape_fn((150, 1), |(i, _)| f64::from(u8::from(x[[i, 0]] > 2.0)));
+            let label = |i: usize| (x[[i, 0]] > 2.0) != i.is_multiple_of(5);
+            let y = Array2::from_shape_fn((150, 1), |(i, _)| f64::from(u8::from(label(i))));
             MemorySource::new(x, Some(y))
         };
         let folds = Folds::stratified(&mut labels().expect("rows"), 3, Seed(3)).expect("folds");
@@ -263,14 +270,9 @@ mod tests {
         let sums = job.cross_validate_by_sums(labels, Meaning::Labels, &folds, &run);
         let sums = sums.expect("scores").expect("all stand on one map");
         let fits = job.cross_validate_by_fits(labels, Meaning::Labels, &folds, &run);
-        let (found, known) = (
-            sums.mean("accuracy"),
-            fits.expect("scores").mean("accuracy"),
-        );
-        assert!(
-            found.is_some_and(|mean| mean.mean > 0.9) && found == known,
-            "{found:?} {known:?}"
-        );
+        are_alike(&sums, &fits.expect("scores"));
+        let accuracy = sums.mean("accuracy").expect("labels").mean;
+        assert!((0.6..0.85).contains(&accuracy), "{accuracy}");
     }
 
     /// What hangs on the rows of a fold, or on more than sums, is fitted fold by fold.

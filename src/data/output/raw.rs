@@ -13,7 +13,8 @@ use std::io::{BufWriter, Seek, Write};
 ///
 /// ```
 /// use bochner::data::{AtomicFile, Done, RawWriter};
-/// let path = tempfile::tempdir().expect("a folder").keep().join("z.f32");
+/// let folder = tempfile::tempdir().expect("a folder");
+/// let path = folder.path().join("z.f32");
 /// let mut writer = RawWriter::go_on(AtomicFile::create(&path)?, 2, Done::default());
 /// writer.write_rows(ndarray::array![[1.0_f32, 2.0]].view())?;
 /// assert_eq!(writer.finish()?, 1);
