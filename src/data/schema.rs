@@ -25,6 +25,7 @@ mod store;
 mod survey;
 mod tally;
 mod target;
+mod total;
 mod weight;
 mod words;
 mod zone;
@@ -47,8 +48,9 @@ pub use means::TargetMeans;
 pub(super) use no_value::{NoValue, USUAL};
 pub use options::{Missing, TableOptions};
 pub(super) use points::{Marked, Points};
-pub(super) use survey::{NO_WEIGHT, Places, survey};
+pub(super) use survey::{Places, survey};
 pub(super) use tally::numbers_rows;
+pub(super) use total::is_total;
 pub(super) use weight::NO_WEIGHT;
 pub use words::Words;
 

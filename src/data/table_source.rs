@@ -1,15 +1,19 @@
 //! The rows of a table as numbers, by a schema.
 
+mod encoded;
 mod look;
+mod totals;
 
 use super::gaps::GaplessTable;
 use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, survey};
 use super::{
-    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Rows, Schema,
-    Table, TargetUse, choice, require_rows,
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Schema, Table,
+    TargetUse, choice, require_rows,
 };
 use crate::error::{Error, Remedy, Result};
-use ndarray::{Array1, Array2, s};
+use encoded::encoded;
+use ndarray::s;
+use totals::{Found, Totals};
 
 /// A table as a source, of whatever its columns hold.
 ///
@@ -27,6 +31,8 @@ pub struct TableSource {
     /// Rows read in this pass, and in the first that came to the end.
     read: u64,
     counted: Option<u64>,
+    /// What the first pass after [`ChunkSource::settle`] says of the last row.
+    totals: Option<Totals>,
     /// Rows of the last chunk: what the next one reserves.
     expected: usize,
 }
@@ -108,6 +114,7 @@ impl TableSource {
             settled,
             read: 0,
             counted: None,
+            totals: None,
             expected: 0,
         })
     }
@@ -133,6 +140,25 @@ impl TableSource {
         of.iter().map(|&j| self.table.names()[j].clone()).collect()
     }
 
+    /// Says so where the last of the rows looks like totals of the others.
+    fn note_totals(&self, totals: Totals) {
+        let Some(found) = totals.found() else {
+            return;
+        };
+        let all = self.places().all();
+        let columns: Vec<usize> = found.columns().iter().map(|&k| all[k]).collect();
+        let says = found.says(&self.names(&columns));
+        let leave = match &found {
+            Found::Named(_, text) if columns[0] == 0 && !self.table.is_typed() => {
+                format!(", or leave it out by --comment {text:?} (comment=)")
+            }
+            _ => String::new(),
+        };
+        let place = self.table.place(self.read.saturating_sub(1), columns[0]);
+        let path = self.table.path().display();
+        log::warn!("{path}, {place}: {says}; it is fitted as any other: remove it{leave}");
+    }
+
     /// Counts the rows of a chunk, or the end of a pass.
     fn count(&mut self, rows: Option<usize>) -> Result<()> {
         let changed = |now: u64, before: u64, more: &str| {
@@ -156,52 +182,6 @@ impl TableSource {
         }
         Ok(())
     }
-}
-
-/// Values of a batch: few beside those of a chunk, for they are there as text and as numbers.
-const VALUES: usize = 1 << 16;
-
-/// The next rows, at most so many: a batch at a time, so that little is there twice. The first has
-/// the number `first`; `expected` is how many there were last.
-fn encoded(
-    encoder: &mut Encoder,
-    table: &mut dyn Table,
-    first: u64,
-    (max_rows, expected): (usize, usize),
-) -> Result<Option<Chunk>> {
-    let (width, targets) = (encoder.schema().width(), encoder.places().targets.len());
-    let step = (VALUES / (width + targets).max(1)).clamp(1, max_rows);
-    let expected = expected.min(max_rows);
-    let mut x = Vec::with_capacity(expected * width);
-    let mut y = Vec::with_capacity(expected * targets);
-    let (mut weights, mut rows) = (None, 0);
-    while rows < max_rows {
-        let Some(batch) = table.next_batch(step.min(max_rows - rows))? else {
-            break;
-        };
-        let chunk = encoder.chunk(table, &batch, first + rows as u64)?;
-        match chunk.x {
-            Rows::F64(more) => x.extend(more),
-            Rows::F32(more) => x.extend(more.iter().map(|&v| f64::from(v))),
-        }
-        y.extend(chunk.y);
-        if let Some(more) = chunk.weights {
-            weights.get_or_insert_with(Vec::new).extend(more);
-        }
-        rows += batch.rows;
-    }
-    if rows == 0 {
-        return Ok(None);
-    }
-    let array = |values, columns| {
-        Array2::from_shape_vec((rows, columns), values)
-            .map_err(|error| Error::data(table.path(), error.to_string()))
-    };
-    Ok(Some(Chunk {
-        x: Rows::F64(array(x, width)?),
-        y: array(y, targets)?,
-        weights: weights.map(Array1::from),
-    }))
 }
 
 /// Whether a .csv is read as numbers until it turns out to hold others: a weight is read as the
@@ -425,16 +405,23 @@ impl ChunkSource for TableSource {
                     chunk.y = chunk.y.slice(s![.., ..last]).to_owned();
                     chunk.weights = Some(weights);
                 }
+                if let (Some(chunk), Some(totals)) = (&chunk, &mut self.totals) {
+                    totals.see(chunk, None);
+                }
                 chunk
             }
             Reader::Encoded(encoder) => {
                 let all = (max_rows, self.expected);
-                encoded(encoder, self.table.as_mut(), self.read, all).map_err(of_model)?
+                let table = self.table.as_mut();
+                encoded(encoder, table, self.read, all, &mut self.totals).map_err(of_model)?
             }
         };
         let rows = chunk.as_ref().map(|chunk| chunk.x.nrows());
         self.expected = rows.unwrap_or(self.expected);
         self.count(rows)?;
+        if let (None, Some(totals)) = (rows, self.totals.take_if(|_| rows.is_none())) {
+            self.note_totals(totals);
+        }
         Ok(chunk)
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
@@ -443,6 +430,8 @@ impl ChunkSource for TableSource {
         }
         let asks = self.options.table.asks_for_schema();
         let places = self.places().clone();
+        let columns = (places.features.len(), places.targets.len());
+        self.totals = Some(Totals::new(None, columns));
         if !(failed || asks || self.may_mislead(&places)? || self.may_hold_codes(&places)?) {
             return Ok(false);
         }
@@ -452,6 +441,7 @@ impl ChunkSource for TableSource {
             // Something else is wrong with the file.
             return Ok(false);
         }
+        self.totals = Some(Totals::new(Some(&schema), columns));
         let encoder = Encoder::new(schema, places).of_training(out_of_fold);
         self.reader = Reader::Encoded(Box::new(encoder));
         (self.settled, self.read, self.counted) = (true, 0, None);
@@ -465,6 +455,7 @@ impl ChunkSource for TableSource {
     }
     fn rewind(&mut self) -> Result<()> {
         self.read = 0;
+        self.totals.iter_mut().for_each(Totals::reset);
         match &mut self.reader {
             Reader::Numbers(numbers, _) => numbers.rewind(),
             Reader::Encoded(_) => self.table.rewind(),

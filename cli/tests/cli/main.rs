@@ -35,6 +35,7 @@ mod machines;
 mod maps;
 #[cfg(target_os = "linux")]
 mod memory;
+mod noted;
 mod odd;
 mod outputs;
 mod page;

@@ -1,6 +1,6 @@
 //! Errors about columns of which nobody can tell how they are to be read.
 
-use super::{Reading, amount::Amount, candidates::Ambiguous, date, zone};
+use super::{Reading, amount::Amount, candidates::Ambiguous, date, is_total, zone};
 use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy};
 
@@ -94,7 +94,11 @@ fn remedy(reading: &Reading) -> Remedy {
 /// The error of a column of two kinds with what may be done, where `stray` is a text among others:
 /// without a digit it may say that there is nothing, and without a letter it names no category.
 pub(super) fn cured(error: Error, stray: Option<&str>, column: String) -> Error {
-    let error = error.help(Remedy::words("correct it"));
+    let correct = match stray.is_some_and(is_total) {
+        true => "remove the row, if it is of totals",
+        false => "correct it",
+    };
+    let error = error.help(Remedy::words(correct));
     // Spreadsheets write what is wrong so: `#DIV/0!`, `#NV`.
     let is_gap =
         |text: &&str| text.starts_with('#') || !text.contains(|c: char| c.is_numeric() || c == ',');

@@ -1,0 +1,325 @@
+//! A last row of totals, which reports and spreadsheets put under their tables.
+
+use crate::data::{
+    Batch, Chunk, Column, Rows,
+    schema::{Kind, Schema, is_total},
+    table::short,
+};
+use crate::text::counted;
+
+/// Rows above it, at least.
+const ENOUGH: f64 = 3.0;
+/// A mean is written to less than this share of the deviation of its column: a value among others
+/// is as near by chance in one of a hundred columns.
+const NEAR: f64 = 0.01;
+/// Columns that are totals, at least: one may be so by chance.
+const SEVERAL: usize = 2;
+/// Of those the note names so many.
+const NAMED: usize = 3;
+/// What sums lose by rounding, of the sizes of what they are of.
+const ROUNDING: f64 = 1e-9;
+
+/// What the rows of a pass say of the last of them.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    columns: Vec<Above>,
+    /// Cells that say that their row is one of totals.
+    words: u64,
+    /// The column of the first text of the last row, if it is one of them, and what it says.
+    named: Option<([usize; 1], String)>,
+}
+
+/// The numbers of one column: the last one, and sums of those above it.
+#[derive(Debug)]
+struct Above {
+    /// Its place in a batch, and among the columns of a chunk, targets behind the features.
+    column: usize,
+    at: usize,
+    rows: f64,
+    sum: f64,
+    /// Sums of sizes, and the largest.
+    sizes: f64,
+    largest: f64,
+    mean: f64,
+    /// Of squares about the mean.
+    squares: f64,
+    last: Option<f64>,
+}
+
+/// What the last row is.
+#[derive(Debug, PartialEq)]
+pub(super) enum Found {
+    /// It says so in this column, by this text.
+    Named([usize; 1], String),
+    /// Its numbers are the sums, or the means, of those above in these columns.
+    Sums(Vec<usize>),
+    Means(Vec<usize>),
+}
+
+impl Found {
+    /// The columns that tell, by their places in a batch.
+    pub(super) fn columns(&self) -> &[usize] {
+        match self {
+            Self::Named(column, _) => column,
+            Self::Sums(columns) | Self::Means(columns) => columns,
+        }
+    }
+
+    /// What is said of it, where those columns have these names.
+    pub(super) fn says(&self, names: &[String]) -> String {
+        let (what, names) = match self {
+            Self::Named(_, text) => {
+                return format!("{}, the last row, is one of totals", short(text));
+            }
+            Self::Sums(_) => ("sums", names),
+            Self::Means(_) => ("means", names),
+        };
+        let (named, others) = names.split_at(names.len().min(NAMED));
+        let more = match others.len() {
+            0 => String::new(),
+            more => format!(" and {}", counted(more, "more column")),
+        };
+        let named = named.join(", ");
+        format!("the last row has the {what} of all others in {named}{more}")
+    }
+}
+
+impl Totals {
+    /// For rows of so many features and targets: numbers, or what a schema made of them.
+    pub(super) fn new(schema: Option<&Schema>, (features, targets): (usize, usize)) -> Self {
+        let mut places = Vec::new();
+        match schema {
+            None => places.extend((0..features + targets).map(|j| (j, j))),
+            Some(schema) => {
+                let mut at = 0;
+                let fields = schema.features().iter().chain(schema.targets());
+                for (column, field) in fields.enumerate() {
+                    if *field.kind() == Kind::Number {
+                        places.push((column, at));
+                    }
+                    at += field.width();
+                    if column >= features {
+                        // A target is one column, whatever it holds.
+                        at = schema.width() + column + 1 - features;
+                    }
+                }
+            }
+        }
+        let columns = places
+            .into_iter()
+            .map(|(column, at)| Above::new(column, at));
+        Self {
+            columns: columns.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Forgets all rows.
+    pub(super) fn reset(&mut self) {
+        let places = self.columns.iter().map(|above| (above.column, above.at));
+        let columns = places.map(|(column, at)| Above::new(column, at)).collect();
+        *self = Self {
+            columns,
+            ..Self::default()
+        };
+    }
+
+    /// Takes rows, which `cells` are as the table has them unless all are numbers.
+    pub(super) fn see(&mut self, chunk: &Chunk, cells: Option<&Batch>) {
+        let width = chunk.x.ncols();
+        let value = |i: usize, at: usize| match (at.checked_sub(width), &chunk.x) {
+            (Some(k), _) => chunk.y[[i, k]],
+            (None, Rows::F64(x)) => x[[i, at]],
+            (None, Rows::F32(x)) => f64::from(x[[i, at]]),
+        };
+        for i in 0..chunk.x.nrows() {
+            let columns = self.columns.iter_mut();
+            columns.for_each(|above| above.add(value(i, above.at)));
+        }
+        if let Some(batch) = cells {
+            self.see_cells(batch);
+        }
+    }
+
+    /// Takes the texts of rows, and which numbers the last of them has: what stands for a gap is
+    /// none.
+    fn see_cells(&mut self, batch: &Batch) {
+        let last = |column: &Column| match column {
+            Column::Text(texts) => texts.iter().last().flatten().map(str::to_owned),
+            _ => None,
+        };
+        for column in &batch.columns {
+            if let Column::Text(texts) = column {
+                let words = texts.iter().flatten().filter(|text| is_total(text));
+                self.words += words.count() as u64;
+            }
+        }
+        for above in &mut self.columns {
+            let is_there = match &batch.columns[above.column] {
+                Column::Numbers(values) => values.last().is_some_and(|v| !v.is_nan()),
+                column => last(column).is_some_and(|text| text.contains(char::is_numeric)),
+            };
+            above.last = above.last.filter(|_| is_there);
+        }
+        let says = |text: &String| text.contains(char::is_alphabetic);
+        let mut texts = batch.columns.iter().map(last).enumerate();
+        let first = texts.find_map(|(k, text)| Some(([k], text.filter(says)?)));
+        self.named = first.filter(|(_, text)| is_total(text));
+    }
+
+    /// What the last row is, if it is not one of the others.
+    pub(super) fn found(self) -> Option<Found> {
+        if let (1, Some((column, text))) = (self.words, self.named) {
+            return Some(Found::Named(column, text));
+        }
+        let varies = |above: &&Above| above.last.is_some() && above.squares > 0.0;
+        let there: Vec<&Above> = self.columns.iter().filter(varies).collect();
+        let those = |is: fn(&Above) -> bool| -> Vec<usize> {
+            let are = there.iter().filter(|above| is(above));
+            are.map(|above| above.column).collect()
+        };
+        let (sums, means) = (those(Above::is_sum), those(Above::is_mean));
+        let all = sums.len() + means.len();
+        if sums.len() >= SEVERAL && 2 * all >= there.len() {
+            Some(Found::Sums(sums))
+        } else if means.len() >= SEVERAL && means.len() == there.len() {
+            Some(Found::Means(means))
+        } else {
+            None
+        }
+    }
+}
+
+impl Above {
+    fn new(column: usize, at: usize) -> Self {
+        Self {
+            column,
+            at,
+            rows: 0.0,
+            sum: 0.0,
+            sizes: 0.0,
+            largest: 0.0,
+            mean: 0.0,
+            squares: 0.0,
+            last: None,
+        }
+    }
+
+    fn add(&mut self, value: f64) {
+        if let Some(above) = self.last.replace(value) {
+            self.rows += 1.0;
+            self.sum += above;
+            self.sizes += above.abs();
+            self.largest = self.largest.max(above.abs());
+            let off = above - self.mean;
+            self.mean += off / self.rows;
+            self.squares += off * (above - self.mean);
+        }
+    }
+
+    /// How far from a total its last value may be: half of its last digit.
+    fn room(value: f64) -> f64 {
+        let text = value.to_string();
+        let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+        0.5 * 0.1_f64.powi(digits as i32)
+    }
+
+    /// Whether its last value is the sum of the others, and larger than any of them.
+    fn is_sum(&self) -> bool {
+        let is = |last: f64| {
+            let room = Self::room(last).max(ROUNDING * self.sizes);
+            last.abs() > self.largest && (last - self.sum).abs() <= room
+        };
+        self.rows >= ENOUGH && self.last.is_some_and(is)
+    }
+
+    /// Whether its last value is the mean of the others, by more digits than chance has.
+    fn is_mean(&self) -> bool {
+        let is = |last: f64| {
+            let room = Self::room(last).max(ROUNDING * self.sizes / self.rows);
+            let deviation = (self.squares / self.rows).sqrt();
+            room < NEAR * deviation && (last - self.sum / self.rows).abs() <= room
+        };
+        self.rows >= ENOUGH && self.last.is_some_and(is)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    /// What is found of rows of numbers, read one or all at a time.
+    fn found(rows: &[[f64; 3]]) -> Option<Found> {
+        let of = |step: usize| {
+            let mut totals = Totals::new(None, (2, 1));
+            for rows in rows.chunks(step) {
+                let of = |from: usize, count| {
+                    Array2::from_shape_fn((rows.len(), count), |(i, j)| rows[i][from + j])
+                };
+                let chunk = Chunk {
+                    x: Rows::F64(of(0, 2)),
+                    y: of(2, 1),
+                    weights: None,
+                };
+                totals.see(&chunk, None);
+            }
+            totals.found()
+        };
+        assert_eq!(of(1), of(rows.len()));
+        of(1)
+    }
+
+    #[test]
+    fn last_rows_of_sums_and_means_are_found() {
+        let rows = [
+            [1.1, 20.5, 3.0],
+            [2.2, 31.0, 5.0],
+            [3.4, 27.2, 7.0],
+            [4.1, 33.3, 9.0],
+        ];
+        let with = |last: [f64; 3]| found(&[&rows[..], &[last]].concat());
+        assert_eq!(found(&rows), None);
+        assert_eq!(with([10.8, 112.0, 24.0]), Some(Found::Sums(vec![0, 1, 2])));
+        // Beside a number of the row, and beside a mean.
+        assert_eq!(with([5.0, 112.0, 24.0]), Some(Found::Sums(vec![1, 2])));
+        assert_eq!(with([2.7, 112.0, 24.0]), Some(Found::Sums(vec![1, 2])));
+        assert_eq!(with([5.0, 112.0, 8.0]), None);
+        assert_eq!(with([10.8, 112.1, 8.0]), None);
+        let more: Vec<_> = (0..40)
+            .map(|i| [f64::from(i * i) / 7.0, f64::from(100 * i), f64::from(i)])
+            .collect();
+        let with = |last: [f64; 3]| found(&[&more[..], &[last]].concat());
+        assert_eq!(
+            with([73.357, 1950.0, 19.5]),
+            Some(Found::Means(vec![0, 1, 2]))
+        );
+        assert_eq!(with([73.357, 1950.0, 19.0]), None);
+        // Fewer than three rows add up to nothing, and what is the same in all rows has no mean.
+        assert_eq!(
+            found(&[[1.0, 2.0, 3.0], [2.0, 3.0, 4.0], [3.0, 5.0, 7.0]]),
+            None
+        );
+        assert_eq!(found(&[[5.0, 2.0, 1.0]; 9]), None);
+    }
+
+    #[test]
+    fn no_more_columns_are_named_than_one_reads() {
+        let says = |count: usize| {
+            let names: Vec<String> = (0..count).map(|k| format!("c{k}")).collect();
+            Found::Sums((0..count).collect()).says(&names)
+        };
+        let begins = "the last row has the sums of all others in c0, c1, c2";
+        assert_eq!(says(3), begins);
+        assert_eq!(says(900), format!("{begins} and 897 more columns"));
+    }
+
+    /// Counts of what is rare, each of which is there in the last row and in some above.
+    #[test]
+    fn rows_of_few_counts_are_no_sums() {
+        let rows: Vec<_> = (0..30)
+            .map(|i| [0, 10, 20].map(|k| f64::from(u8::from(i == k || i == 29))))
+            .collect();
+        assert_eq!(found(&rows), None);
+    }
+}
