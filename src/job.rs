@@ -19,6 +19,7 @@
 //! [`Job::cross_validate`] runs all of them for each fold of the rows.
 
 mod choose;
+mod codes;
 mod cross_validation;
 mod meaning;
 mod odd;
@@ -307,6 +308,7 @@ impl Job<&dyn Fit> {
         model.name_columns(source);
         model.ranges = Some(Ranges::of(survey));
         worth::judge(&mut model, survey);
+        codes::warn(&model, survey, source.schema());
         if let Some(rescale) = &survey.rescale {
             let kept = survey.deciding.clone();
             let none = || KeptRows::new(0, (source.columns(), 1));

@@ -81,3 +81,32 @@ fn a_last_row_of_totals_is_told_of() {
     let fit = "fit t.csv --target y --features 20 --device cpu";
     bochner(here.path(), fit, &[]).fails(&["line 4", "remove the row, if it is of totals"]);
 }
+
+/// Numbers of shops beside a text, whose columns stand before theirs, and days, which are none.
+#[test]
+fn codes_that_a_fit_makes_little_of_are_told_of() {
+    let table = |of_shop: bool| {
+        let mut text = String::from("kind,day,shop,y\n");
+        for i in 0..2000_u64 {
+            let shop = 1000 + i * i % 397 * 11;
+            let kind = ["a", "b", "c"][i as usize % 3];
+            // Days of twelve months of 28, of which nobody knows the next.
+            let day = (i * i + 5 * i) % 331;
+            let what = if of_shop { shop } else { 7 * day };
+            let day = format!("2024-{:02}-{:02}", 1 + day / 28, 1 + day % 28);
+            let y = (what * what % 1009) as f64 / 300.0 + (i % 3) as f64 / 3.0;
+            writeln!(text, "{kind},{day},{shop},{y}").expect("a string");
+        }
+        text
+    };
+    let shops = said(&table(true), "--target y");
+    let says = "column 'shop': whole numbers that look like codes";
+    assert!(
+        shops.contains(says) && shops.contains("--by-target \"shop\""),
+        "{shops}"
+    );
+    let days = said(&table(false), "--target y --dates day");
+    assert!(!days.contains("look like codes"), "{days}");
+    let taken = said(&table(true), "--target y --by-target shop");
+    assert!(!taken.contains("look like codes"), "{taken}");
+}
