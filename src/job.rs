@@ -39,7 +39,6 @@ pub use preparation::{DrawnMap, Preparation, Scales};
 pub use race::{Candidate, Race};
 pub use rules::{Around, Choice, Refused, check_weights};
 pub use target_scale::TargetScale;
-pub(crate) use target_scale::bring_back;
 
 use crate::{
     Error, Result, Run, Step,
@@ -47,7 +46,7 @@ use crate::{
     features::{self, Bandwidth, FeatureMap, Linear, MapBuilder, ScaledKernel},
     models::{
         Basis, ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Ranges, Search, Trial,
-        WithClassWeights, WithProbabilities,
+        WithClassWeights, WithProbabilities, bring_back,
     },
     normal::Targets,
     store::Store,

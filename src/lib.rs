@@ -50,6 +50,7 @@ pub mod check;
 mod clock;
 pub mod data;
 pub mod device;
+mod door;
 pub mod error;
 pub mod export;
 #[cfg(test)]

@@ -5,8 +5,11 @@
 //! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
 //! [`Predictor`].
 
+// The builders of Rust, which stand above `job`: of the public face alone, and no room below
+// takes one.
+pub use crate::door::*;
+
 mod choose;
-mod door;
 mod fit;
 mod kernel;
 mod losses;
@@ -22,51 +25,40 @@ pub use choose::leaves::Leaves;
 pub use choose::metric;
 use choose::search::Plan;
 pub use choose::search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
-pub use door::labels::{FromLabel, IsLabel, Label, ToLabels};
-pub use door::learner::{Features, Functions, Labels, Learner, Numbers, OfRows, RowsAlone};
-pub use door::model::{FittedFeatures, LoadedModel, Model, Predicted};
-pub use door::train::{LabelledData, RowData, TrainingData};
 pub use fit::class_weights::{ClassWeights, WithClassWeights};
 pub use fit::plan::MemoryPlan;
 pub use fit::{Fit, FitData, FitRows, Usual};
-pub use kernel::falkon::{Falkon, FalkonClassifier, FalkonOptions};
-pub use kernel::gaussian_process::{GaussianProcess, GaussianProcessOptions, RowWeights};
-pub use kernel::kernel_ridge::{KernelRidge, KernelRidgeClassifier, KernelRidgeOptions};
+pub use kernel::falkon::FalkonOptions;
+pub use kernel::gaussian_process::{GaussianProcessOptions, RowWeights};
+pub use kernel::kernel_ridge::KernelRidgeOptions;
 pub use kernel::lengthscales::{FoundLengthscales, Lengthscales};
-pub use kernel::pathwise::{PathwiseOptions, PosteriorFunctions};
-pub use losses::logistic::{LogisticOptions, LogisticRegression};
+pub use kernel::pathwise::PathwiseOptions;
+pub use losses::logistic::LogisticOptions;
 pub use losses::minimise::Stopping;
-pub use losses::support_vector::{
-    MarginLoss, ResidualLoss, ResidualOptions, SupportVectorClassifier, SupportVectorOptions,
-    SupportVectorRegressor,
-};
+pub use losses::support_vector::{MarginLoss, ResidualLoss, ResidualOptions, SupportVectorOptions};
+pub(crate) use predict::bring_back::bring_back;
 pub use predict::conformal::Conformal;
 pub use predict::intervals::{IntervalPredictor, Intervals};
+pub use predict::labels::{FromLabel, IsLabel, Label, ToLabels};
 pub use predict::linear::{LinearModel, Predictor};
 pub use predict::link::Link;
+pub use predict::model::{LoadedModel, Model, Predicted};
 pub use predict::probabilities::{Probabilities, ProbabilityPredictor, WithProbabilities};
 pub use predict::ranges::{Range, Ranges};
 pub use predict::scores::{
     AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,
 };
 pub use squares::lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};
-pub use squares::lasso::{Lasso, LassoClassifier, LassoOptions};
-pub use squares::ridge::{
-    FitOptions, FitTimes, Ridge, RidgeClassifier, RidgeOptions, RidgeSums, Solver,
-};
-pub use squares::stagewise::{
-    BoostingClassifier, BoostingOptions, BoostingRegressor, GreedyClassifier, GreedyOptions,
-    GreedyRegressor, HeldOutSums,
-};
+pub use squares::lasso::LassoOptions;
+pub use squares::ridge::{FitOptions, FitTimes, RidgeOptions, RidgeSums, Solver};
+pub use squares::stagewise::{BoostingOptions, GreedyOptions, HeldOutSums};
 pub use sums::any_sums::{FitAnySums, OneOfSums};
-pub use sums::growing::{FitSums, Growing, Known, Summed};
+pub use sums::fit_sums::{FitSums, Known, Summed};
 pub use sums::partial::{Basis, Partial};
 pub use sums::{AnySums, Sums};
-pub use unlabelled::density::{Density, DensityOptions, Embedding};
-pub use unlabelled::ica::{KernelIca, KernelIcaOptions};
-pub use unlabelled::kmeans::{GrowingClusters, KMeans, KMeansOptions};
-pub use unlabelled::one_class::{OneClass, OneClassOptions};
-pub use unlabelled::pca::{Components, KernelPca, KernelPcaOptions, PcaSolver, Principal};
-pub use unlabelled::spectral::{
-    SpectralClustering, SpectralClusteringOptions, SpectralEmbedding, SpectralEmbeddingOptions,
-};
+pub use unlabelled::density::{DensityOptions, Embedding};
+pub use unlabelled::ica::KernelIcaOptions;
+pub use unlabelled::kmeans::{GrowingClusters, KMeansOptions};
+pub use unlabelled::one_class::OneClassOptions;
+pub use unlabelled::pca::{Components, KernelPcaOptions, PcaSolver, Principal};
+pub use unlabelled::spectral::{SpectralClusteringOptions, SpectralEmbeddingOptions};

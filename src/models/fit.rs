@@ -4,7 +4,6 @@ pub(super) mod centred;
 pub(super) mod class_weights;
 pub(super) mod plan;
 pub(super) mod returning;
-pub(super) mod warm;
 
 use super::{FitAnySums, LinearModel, Predicted, RidgeOptions};
 use crate::{

@@ -1,9 +1,12 @@
 //! What predicts: a linear model on a map, and what it says of rows.
 
+pub(super) mod bring_back;
 pub(super) mod conformal;
 pub(super) mod intervals;
+pub(super) mod labels;
 pub(super) mod linear;
 pub(super) mod link;
+pub(super) mod model;
 pub(super) mod probabilities;
 pub(super) mod ranges;
 pub(super) mod scores;

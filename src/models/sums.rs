@@ -1,9 +1,8 @@
 //! Sums over rows: what merges, is taken apart again, and travels as bytes.
 
 pub(super) mod any_sums;
-pub(super) mod growing;
+pub(super) mod fit_sums;
 pub(super) mod partial;
-pub(super) mod renumbered;
 
 use super::{Embedding, HeldOutSums, RidgeSums};
 use crate::{Error, Result, normal::NormalEquations, store::Store};

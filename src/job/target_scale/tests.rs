@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     job::Job,
-    models::RidgeOptions,
+    models::{LinearModel, Link, RidgeOptions},
     prelude::*,
     seed::{Seed, Stream},
 };

@@ -1,9 +1,6 @@
 //! How much classes count.
 
-use crate::models::{
-    BoostingOptions, FalkonOptions, Fit, FitData, GreedyOptions, Labels, LassoOptions, Learner,
-    LinearModel, RidgeOptions, Usual,
-};
+use crate::models::{Fit, FitData, LinearModel, Usual};
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, Schema},
@@ -210,28 +207,6 @@ impl Fit for WithClassWeights<'_> {
         self.0.fit(map, data)
     }
 }
-
-macro_rules! weighs_classes {
-    ($($options:ty),*) => {$(
-        impl Learner<$options, Labels> {
-            /// How much classes count, of all that [`Self::fit`] sees; all the same until said
-            /// otherwise. The rows of a class weigh as much as if they had these weights, beside
-            /// their own.
-            pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-                self.job.class_weights = weights;
-                self
-            }
-        }
-    )*};
-}
-
-weighs_classes!(
-    RidgeOptions,
-    FalkonOptions,
-    GreedyOptions,
-    BoostingOptions,
-    LassoOptions
-);
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ mod tests;
 mod width;
 
 use crate::models::{
-    ClassWeights, Fit, FitData, Labels, Learner, LinearModel, Numbers, Stopping,
+    ClassWeights, Fit, FitData, LinearModel, Stopping,
     fit::centred,
     fit::returning::{loss_bytes, pair_bytes},
     losses::logistic::require_classes,
@@ -29,20 +29,6 @@ use crate::{
 };
 use penalty::Chosen;
 
-/// A linear support vector machine on random features; of more than two classes one against all.
-///
-/// ```
-/// use bochner::prelude::*;
-/// use bochner::models::SupportVectorClassifier;
-/// let x = ndarray::array![[0.0], [0.1], [2.0], [2.2]];
-/// let labels = [1_u8, 1, 7, 7];
-/// let map = Fourier::new(Gaussian);
-/// let model = SupportVectorClassifier::on(map).lambda(1e-3).fit((&x, labels))?;
-/// assert_eq!(model.predict(&x)?, labels);
-/// # Ok::<(), bochner::Error>(())
-/// ```
-pub type SupportVectorClassifier = Learner<SupportVectorOptions, Labels>;
-
 /// What rows on the wrong side of the margin cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MarginLoss {
@@ -55,7 +41,7 @@ pub enum MarginLoss {
     Own(OwnLoss),
 }
 
-/// What [`SupportVectorClassifier`] has of its own.
+/// What [`SupportVectorClassifier`](crate::models::SupportVectorClassifier) has of its own.
 ///
 /// It minimises `sum_i w_i loss(y_i, s_i) / sum_i w_i + lambda/2 |beta|^2`, y = +-1, for each
 /// class. scikit-learn's `C` is `1 / (n lambda)`; its LinearSVC penalises the intercept, which this
@@ -104,44 +90,6 @@ fn stopping(smooth: bool) -> Stopping {
     Stopping {
         tolerance: if smooth { 1e-4 } else { 1e-3 },
         max_passes: 1000,
-    }
-}
-
-impl Learner<SupportVectorOptions, Labels> {
-    /// The loss; the squared hinge until said otherwise.
-    pub fn loss(mut self, loss: MarginLoss) -> Self {
-        self.job.learner.loss = loss;
-        self
-    }
-
-    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
-    pub fn bound(mut self, bound: f64) -> Self {
-        self.job.learner.bound = Some(bound);
-        self
-    }
-
-    /// The penalty of squares; 1e-5 until said otherwise.
-    pub fn lambda(mut self, lambda: f64) -> Self {
-        self.job.learner.lambda = lambda;
-        self
-    }
-
-    /// Whether an intercept is fitted; it is, until said otherwise.
-    pub fn intercept(mut self, intercept: bool) -> Self {
-        self.job.learner.intercept = intercept;
-        self
-    }
-
-    /// How much classes count; all the same until said otherwise.
-    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-        self.job.learner.class_weights = weights;
-        self
-    }
-
-    /// When the solver ends; as [`MarginLoss::stopping`] says until said otherwise.
-    pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.job.learner.stopping = Some(stopping);
-        self
     }
 }
 
@@ -226,25 +174,6 @@ fn smooth(loss: impl SmoothLoss + 'static) -> AnyLoss {
     AnyLoss::Smooth(RowLoss::Each(Box::new(loss)))
 }
 
-/// Regression on random features by a loss of residuals: support vector regression, Huber's, least
-/// absolute deviations, quantiles; of one target or of several.
-///
-/// ```
-/// use bochner::prelude::*;
-/// use bochner::models::{ResidualLoss, SupportVectorRegressor};
-/// use ndarray::Array;
-/// let x = Array::from_shape_fn((100, 1), |(i, _)| i as f64 / 20.0);
-/// // A wave with a spike that least squares would follow.
-/// let spike = |i: usize| if i == 50 { 30.0 } else { 0.0 };
-/// let y: Vec<f64> = (0..100).map(|i| x[[i, 0]].sin() + spike(i)).collect();
-/// let median = ResidualLoss::Quantile(0.5);
-/// let map = Fourier::new(Gaussian).features(64);
-/// let model = SupportVectorRegressor::on(map).loss(median).lambda(1e-4).fit((&x, &y))?;
-/// assert!((model.predict(&x)?[50] - x[[50, 0]].sin()).abs() < 0.1);
-/// # Ok::<(), bochner::Error>(())
-/// ```
-pub type SupportVectorRegressor = Learner<ResidualOptions, Numbers>;
-
 /// What a residual `r = s - y` costs; epsilon and widths are in the unit of the targets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -263,7 +192,7 @@ pub enum ResidualLoss {
     Own(OwnLoss),
 }
 
-/// What [`SupportVectorRegressor`] has of its own.
+/// What [`SupportVectorRegressor`](crate::models::SupportVectorRegressor) has of its own.
 ///
 /// It minimises `mean loss(s_i - y_i) + lambda/2 |beta|^2` for each target. scikit-learn's `C` is
 /// `1 / (n lambda)`; its LinearSVR penalises the intercept, which this does not.
@@ -296,39 +225,6 @@ impl Default for ResidualOptions {
             intercept: true,
             stopping: None,
         }
-    }
-}
-
-impl Learner<ResidualOptions, Numbers> {
-    /// The loss; `EpsilonInsensitive` at a tenth of the standard deviation of the targets until
-    /// said otherwise.
-    pub fn loss(mut self, loss: ResidualLoss) -> Self {
-        self.job.learner.loss = Some(loss);
-        self
-    }
-
-    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
-    pub fn bound(mut self, bound: f64) -> Self {
-        self.job.learner.bound = Some(bound);
-        self
-    }
-
-    /// The penalty of squares; rows held out choose it until it is given.
-    pub fn lambda(mut self, lambda: f64) -> Self {
-        self.job.learner.lambda = Some(lambda);
-        self
-    }
-
-    /// Whether an intercept is fitted; it is, until said otherwise.
-    pub fn intercept(mut self, intercept: bool) -> Self {
-        self.job.learner.intercept = intercept;
-        self
-    }
-
-    /// When the solver ends; as [`ResidualLoss::stopping`] says until said otherwise.
-    pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.job.learner.stopping = Some(stopping);
-        self
     }
 }
 

@@ -1,11 +1,12 @@
 //! Sums of some of the rows with what they are sums of: what one process hands to another.
 
-use crate::models::{Fit, Known, LinearModel, Summed, Sums, predict::linear::read_list, sums};
+use crate::models::{
+    Fit, Known, LinearModel, Summed, Sums, bring_back, predict::linear::read_list, sums,
+};
 use crate::{
     Error, Result, Run,
     data::{ChunkSource, Rescaled, names_tell},
     features::{self, Affine, FeatureMap, ScaledKernel},
-    job::bring_back,
     kernels,
     normal::Targets,
     seed::Seed,

@@ -2,7 +2,7 @@
 
 use crate::clock::Instant;
 use crate::models::{
-    Fit, FitData, FitRows, FitTimes, Learner, LinearModel, RowsAlone, Usual,
+    Fit, FitData, FitRows, FitTimes, LinearModel, Usual,
     unlabelled::kmeans::{Finish, Kept, Streamed},
     unlabelled::pca::{Components, Covariance, scores},
 };
@@ -24,31 +24,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// Independent components of the features: FastICA (Hyvarinen 1999; symmetric, contrast log cosh)
-/// on the whitened components of kernel PCA. A model predicts the sources, `[n, k]`, of variance 1
-/// and uncorrelated on the rows of the fit, the least Gaussian first.
-///
-/// The iteration runs on a uniform sample of rows whose whitened components fill half of the
-/// memory: on all of them where `4 k` bytes a row fit. The largest loading of each source is
-/// positive.
-///
-/// ```
-/// use bochner::prelude::*;
-/// use ndarray::Array2;
-/// // Two sources of uniform law, mixed.
-/// let source = |i: usize, step: usize| ((i * step) % 211) as f64 / 105.0 - 1.0;
-/// let x = Array2::from_shape_fn((211, 2), |(i, j)| match j {
-///     0 => source(i, 17) + source(i, 90),
-///     _ => source(i, 17) - 0.5 * source(i, 90),
-/// });
-/// let map = Fourier::new(Gaussian).features(256);
-/// let model = KernelIca::on(map).bandwidth(Bandwidth::Sigma(20.0)).components(2).fit(&x)?;
-/// assert_eq!(model.predict(&x)?.dim(), (211, 2));
-/// # Ok::<(), bochner::Error>(())
-/// ```
-pub type KernelIca = Learner<KernelIcaOptions, RowsAlone>;
-
-/// What [`KernelIca`] has of its own.
+/// What [`KernelIca`](crate::models::KernelIca) has of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelIcaOptions {
     /// Number of sources, k.
@@ -67,14 +43,6 @@ impl Default for KernelIcaOptions {
             tolerance: 1e-6,
             max_iterations: 500,
         }
-    }
-}
-
-impl KernelIca {
-    /// The number of sources; 2 until said otherwise.
-    pub fn components(mut self, count: usize) -> Self {
-        self.job.learner.components = count;
-        self
     }
 }
 

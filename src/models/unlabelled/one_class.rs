@@ -1,7 +1,7 @@
 //! Novelty detection: the region that holds most rows.
 
 use crate::models::{
-    ClassWeights, Fit, FitData, FitRows, Learner, LinearModel, RowsAlone, Stopping,
+    ClassWeights, Fit, FitData, FitRows, LinearModel, Stopping,
     fit::returning::{loss_bytes, pair_bytes},
     losses::minimise::{AnyLoss, Objective, both_sides},
 };
@@ -9,21 +9,7 @@ use crate::{
     Error, Result, features::FeatureMap, normal::Targets, settings::Settings, solve::loss::Outside,
 };
 
-/// The one-class support vector machine on random features (Schoelkopf et al. 2001): rows like
-/// those that it saw are labelled 1, novel ones -1.
-///
-/// ```
-/// use bochner::prelude::*;
-/// use bochner::models::OneClass;
-/// let x = ndarray::Array::from_shape_fn((100, 1), |(i, _)| i as f64 / 100.0);
-/// let map = Fourier::new(Gaussian).features(64);
-/// let model = OneClass::on(map).bandwidth(Bandwidth::Sigma(0.3)).nu(0.1).fit(&x)?;
-/// assert_eq!(model.predict(&ndarray::array![[0.25], [2.0]])?, [1, -1]);
-/// # Ok::<(), bochner::Error>(())
-/// ```
-pub type OneClass = Learner<OneClassOptions, RowsAlone>;
-
-/// What [`OneClass`] has of its own.
+/// What [`OneClass`](crate::models::OneClass) has of its own.
 ///
 /// It minimises `|beta|^2 / 2 + b + sum_i max(0, -(z_i'beta + b)) / (nu n)`. The scores of its
 /// model are `-s` for novel and `s` for known, `s = z(x)'beta + b`.
@@ -45,20 +31,6 @@ impl Default for OneClassOptions {
                 max_passes: 500,
             },
         }
-    }
-}
-
-impl OneClass {
-    /// About the share of rows that are left outside; 0.1 until said otherwise.
-    pub fn nu(mut self, nu: f64) -> Self {
-        self.job.learner.nu = nu;
-        self
-    }
-
-    /// When the solver ends.
-    pub fn stopping(mut self, stopping: Stopping) -> Self {
-        self.job.learner.stopping = stopping;
-        self
     }
 }
 

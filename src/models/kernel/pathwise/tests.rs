@@ -5,7 +5,7 @@ use crate::{
     features::KernelColumns,
     kernels::{Kernel, Matern, cross, gram},
     linalg::cholesky::Lower,
-    models::KernelRidge,
+    models::{KernelRidge, PosteriorFunctions},
     prelude::*,
 };
 use std::sync::Arc;

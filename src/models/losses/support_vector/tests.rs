@@ -1,5 +1,6 @@
 use super::*;
 use crate::{
+    models::SupportVectorRegressor,
     prelude::*,
     seed::{Seed, Stream},
 };

@@ -1,7 +1,7 @@
 //! Clusters that grow: mini-batches of rows that come later.
 
 use super::{
-    KMeans, centres_model,
+    centres_model,
     lloyd::{Moved, NONE, add, nearest},
 };
 use crate::{
@@ -9,18 +9,17 @@ use crate::{
     data::{ChunkSource, Schema},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
-    job::Meaning,
     linalg::entries,
-    models::{LinearModel, Model, RowData, door::learner::Fitted},
+    models::{LinearModel, Model},
     text::counted,
 };
 use ndarray::{Array1, Array2, Axis, s};
 use std::sync::Arc;
 
-/// A k-means that goes on: [`KMeans::start`] fits the first rows by Lloyd's iteration, and each
-/// [`Self::add`] is one mini-batch (Sculley 2010): its rows go to their nearest centres as these
-/// are before it, and then every centre moves to the mean of all rows that ever came to it, a row
-/// as much as any other, or by its weight.
+/// A k-means that goes on: [`KMeans::start`](crate::models::KMeans) fits the first rows by Lloyd's
+/// iteration, and each [`Self::add`] is one mini-batch (Sculley 2010): its rows go to their nearest
+/// centres as these are before it, and then every centre moves to the mean of all rows that ever
+/// came to it, a row as much as any other, or by its weight.
 ///
 /// That is not Lloyd's iteration. A row stays with the centre that it first fell to, so batches in
 /// another order, or rows in other batches, give other centres, and those of a fit to all rows have
@@ -49,19 +48,6 @@ pub struct GrowingClusters {
     weight_k: Array1<f64>,
     rows: u64,
     run: Run,
-}
-
-impl KMeans {
-    /// Begins clusters that go on: scales, bandwidth, map and first centres come from these rows.
-    /// Errors as the fit does.
-    pub fn start<D: RowData>(&self, rows: D) -> Result<GrowingClusters> {
-        let mut source = rows.into_rows()?;
-        let Fitted { model, run } = self.linear(source.as_mut(), Meaning::Nothing)?;
-        let none = vec![0.0; model.coefficients.beta_dt.ncols()];
-        let mut growing = GrowingClusters::resume(model, none, run)?;
-        growing.take_up(source.as_mut())?;
-        Ok(growing)
-    }
 }
 
 impl GrowingClusters {
@@ -126,13 +112,7 @@ impl GrowingClusters {
         self.map.as_ref()
     }
 
-    /// Adds rows, all of them one mini-batch, whatever the memory. Errors when they are other
-    /// columns, and on rows that cannot be read; the centres then are as before.
-    pub fn add<D: RowData>(&mut self, rows: D) -> Result<()> {
-        self.take_up(rows.into_rows()?.as_mut())
-    }
-
-    /// The clusters as they are: a model as that of [`KMeans`].
+    /// The clusters as they are: a model as that of [`KMeans`](crate::models::KMeans).
     pub fn model(&self) -> Result<Model<Vec<usize>>> {
         let device = self.run.device.clone();
         Ok(Model::new(self.linear(), device, self.run.memory))
@@ -151,7 +131,8 @@ impl GrowingClusters {
         }
     }
 
-    fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
+    /// Adds the rows of `source`, all of them one mini-batch.
+    pub(crate) fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
         let centres_dk = self.centres_kd.t().mapv(entries::narrow);
         let centres_dk = centres_dk.as_standard_layout();
         let squares_k = entries::row_squares(self.centres_kd.view());

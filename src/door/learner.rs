@@ -1,15 +1,13 @@
 //! The front door: a learner on a map, with a default for everything else.
 
-use crate::models::{
-    Fit, FitRows, FittedFeatures, LabelledData, LinearModel, Model, Predicted, RowData,
-    TrainingData, Usual,
-};
+use super::train::{LabelledData, RowData, TrainingData};
 use crate::{
     Device, Result, Run,
-    data::{ChunkSource, Folds, MemorySource, ToRows},
+    data::{ChunkSource, Folds},
     features::{Bandwidth, Linear, MapBuilder, Standardize},
     flow::RunSettings,
     job::{CrossValidation, Job, Meaning, Preparation, TargetScale},
+    models::{Fit, FitRows, LinearModel, Model, Predicted},
     progress::{Progress, Step},
     seed::Seed,
 };
@@ -17,7 +15,7 @@ use ndarray::Array2;
 use std::{marker::PhantomData, sync::Arc};
 
 /// Something that learns on the features of a map: [`Ridge`](crate::models::Ridge),
-/// [`RidgeClassifier`](crate::models::RidgeClassifier), [`Features`]. This type holds what all of
+/// [`RidgeClassifier`](crate::models::RidgeClassifier), [`Features`](super::Features). This type holds what all of
 /// them share; `L` is what one has of its own, and `T` says what it is fitted to: [`Numbers`],
 /// [`Labels`] or rows alone.
 ///
@@ -115,9 +113,9 @@ impl<L, T> Learner<L, T> {
 }
 
 /// What was fitted, and where.
-pub(in crate::models) struct Fitted {
-    pub(in crate::models) model: LinearModel,
-    pub(in crate::models) run: Run,
+pub(super) struct Fitted {
+    pub(super) model: LinearModel,
+    pub(super) run: Run,
 }
 
 impl Fitted {
@@ -128,11 +126,7 @@ impl Fitted {
 
 impl<L: Fit, T> Learner<L, T> {
     /// Fits to targets of this meaning.
-    pub(in crate::models) fn linear(
-        &self,
-        source: &mut dyn ChunkSource,
-        meaning: Meaning,
-    ) -> Result<Fitted> {
+    pub(super) fn linear(&self, source: &mut dyn ChunkSource, meaning: Meaning) -> Result<Fitted> {
         let run = self.settings.run()?;
         let model = self.job.any().fit(source, meaning, &run)?.model;
         Ok(Fitted { model, run })
@@ -247,32 +241,5 @@ impl<L: FitRows> Learner<L, RowsAlone> {
         let mut source = rows.into_rows()?;
         let fitted = self.linear(source.as_mut(), Meaning::Nothing)?;
         Ok(fitted.door())
-    }
-}
-
-/// Nothing is learnt but the scales of the columns: [`Self::fit`] gives features to use elsewhere.
-///
-/// ```
-/// use bochner::prelude::*;
-/// let x = ndarray::array![[0.0_f32, 1.0], [0.5, 0.2], [2.0, -1.0]];
-/// let map = Fourier::new(Gaussian).features(16);
-/// let features = Features::on(map).bandwidth(Bandwidth::Median).fit(&x)?;
-/// assert_eq!(features.transform(&x)?.dim(), (3, 16));
-/// # Ok::<(), bochner::Error>(())
-/// ```
-pub type Features = Learner<OfRows, RowsAlone>;
-
-/// [`Features`] have no options of their own.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OfRows;
-
-impl Features {
-    /// Surveys the rows and draws the map. Errors when x holds a value that is not finite or the
-    /// map cannot be drawn.
-    pub fn fit(&self, x_nd: impl ToRows) -> Result<FittedFeatures> {
-        let mut source = MemorySource::new(x_nd.to_rows(), None)?;
-        let run = self.settings.run()?;
-        let (_, drawn) = (self.job.preparation).prepare(&mut source, Usual::default(), &run)?;
-        Ok(FittedFeatures::new(drawn.map, run.device, run.memory))
     }
 }

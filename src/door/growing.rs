@@ -1,71 +1,22 @@
 //! Learners that grow: sums that rows are added to and forgotten from, with a model at any time.
 
-use crate::models::{
-    Basis, Fit, FitData, FitRows, FromLabel, LabelledData, Labels, Learner, LinearModel, Model,
-    Numbers, Partial, Predicted, RowData, RowsAlone, Sums, TrainingData,
-    sums::renumbered::renumbered,
+use super::{
+    learner::{Labels, Learner, Numbers, RowsAlone},
+    renumbered::renumbered,
+    train::{LabelledData, RowData, TrainingData},
 };
 use crate::{
     Error, Result,
     data::{ChunkSource, Schema, Survey},
-    features::{FeatureMap, ScaledKernel},
+    features::FeatureMap,
     flow::Run,
     job::{Meaning, check_weights},
+    models::{
+        Basis, Fit, FitRows, FitSums, FromLabel, Known, Model, Partial, Predicted, Summed, Sums,
+    },
     normal::Targets,
-    seed::Seed,
 };
-use std::{collections::BTreeMap, fmt::Debug, marker::PhantomData};
-
-/// A learner to whom rows are nothing but sums.
-pub trait FitSums: Fit {
-    /// What is summed.
-    type Sums: Sums;
-
-    /// The sums of the rows of `data`, which may be none.
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self::Sums>;
-
-    /// The model of sums, but for the names of classes.
-    fn model(
-        &self,
-        map: Box<dyn FeatureMap>,
-        sums: Self::Sums,
-        known: Known<'_>,
-    ) -> Result<LinearModel>;
-}
-
-/// Rows on their way into sums.
-pub struct Summed<'a> {
-    /// The rows, from the first.
-    pub source: &'a mut dyn ChunkSource,
-    /// What their targets mean.
-    pub targets: &'a Targets,
-    /// The kernel that the map estimates, where it is known.
-    pub kernel: Option<&'a ScaledKernel>,
-    /// The seed of what the learner draws itself.
-    pub seed: Seed,
-    /// Where, with how much memory, and who hears of it.
-    pub run: &'a Run,
-}
-
-impl Debug for Summed<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Summed")
-            .field("targets", &self.targets)
-            .field("run", self.run)
-            .finish_non_exhaustive()
-    }
-}
-
-/// What a model of sums needs beside them.
-#[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
-    /// What targets mean.
-    pub targets: &'a Targets,
-    /// The kernel that the map estimates, where it is known.
-    pub kernel: Option<&'a ScaledKernel>,
-    /// Where the fit ran.
-    pub run: &'a Run,
-}
+use std::{collections::BTreeMap, marker::PhantomData};
 
 /// A learner that goes on: [`Learner::start`] draws the map and decides what the targets are by the
 /// first rows, and both stay as they are: scales, bandwidth and classes do not follow rows that
@@ -258,7 +209,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
 }
 
 /// The options of a learner, as sums keep them.
-pub(in crate::models) fn options_of(learner: &dyn Fit) -> BTreeMap<String, String> {
+fn options_of(learner: &dyn Fit) -> BTreeMap<String, String> {
     [("learner".to_owned(), format!("{learner:?}"))].into()
 }
 
@@ -330,36 +281,4 @@ impl<L: FitSums + FitRows> Growing<L, RowsAlone, L::Predicted> {
     pub fn forget<D: RowData>(&mut self, rows: D) -> Result<()> {
         self.take_out(rows.into_rows()?.as_mut())
     }
-}
-
-/// A fit by the sums of all rows, for learners that are nothing else.
-pub(in crate::models) fn fit_sums<L: FitSums>(
-    learner: &L,
-    map: Box<dyn FeatureMap>,
-    data: FitData<'_>,
-) -> Result<LinearModel> {
-    let start = crate::clock::Instant::now();
-    let summed = Summed {
-        source: data.source,
-        targets: &data.targets,
-        kernel: data.kernel.as_ref(),
-        seed: data.seed,
-        run: data.run,
-    };
-    let sums = learner.sum(map.as_ref(), summed)?;
-    sums.check()?;
-    let accumulate = start.elapsed();
-    let known = Known {
-        targets: &data.targets,
-        kernel: data.kernel.as_ref(),
-        run: data.run,
-    };
-    let model = learner.model(map, sums, known)?;
-    Ok(LinearModel {
-        times: Some(crate::models::FitTimes {
-            accumulate,
-            solve: start.elapsed() - accumulate,
-        }),
-        ..model
-    })
 }

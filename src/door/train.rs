@@ -1,9 +1,9 @@
 //! What learners are fitted to: arrays, files, sources.
 
-use crate::models::{FromLabel, Predicted, ToLabels};
 use crate::{
     Error, Result,
     data::{ChunkSource, DataFile, MemorySource, TextLabelled, ToRows, ToTargets},
+    models::{FromLabel, Predicted, ToLabels},
 };
 use ndarray::{Array1, Array2};
 

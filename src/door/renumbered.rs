@@ -1,14 +1,14 @@
 //! Labels of rows that come later, numbered as those that came first.
 
-use crate::models::LabelledData;
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
+    door::train::LabelledData,
 };
 
 /// Rows with labels, numbered as the `known` names if the labels are text. Errors on a label that
 /// is none of them.
-pub(in crate::models) fn renumbered<'a, D: LabelledData + 'a>(
+pub(super) fn renumbered<'a, D: LabelledData + 'a>(
     data: D,
     known: Option<&[String]>,
 ) -> Result<Box<dyn ChunkSource + 'a>> {

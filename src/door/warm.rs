@@ -1,10 +1,15 @@
 //! Fits that begin where an earlier model ended.
 
-use crate::models::{
-    Fit, LabelledData, Labels, Learner, LinearModel, Model, Numbers, TrainingData,
-    sums::renumbered::renumbered,
+use super::{
+    learner::{Labels, Learner, Numbers},
+    renumbered::renumbered,
+    train::{LabelledData, TrainingData},
 };
-use crate::{Result, data::ChunkSource};
+use crate::{
+    Result,
+    data::ChunkSource,
+    models::{Fit, LinearModel, Model},
+};
 
 impl<L: Fit, T> Learner<L, T> {
     fn begin_at(&self, model: &LinearModel, source: &mut dyn ChunkSource) -> Result<LinearModel> {

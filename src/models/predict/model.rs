@@ -1,13 +1,11 @@
-//! What the door gives back: a model or features with a device to run on.
+//! What a fit gives back: a model with a device to run on.
 
 use crate::models::{FromLabel, Intervals, Label, LinearModel, Predictor};
 use crate::{
     Device, Error, Result,
-    data::{ChunkSource, MemorySource, OpenOptions, TargetUse, ToRows, open},
-    features::{self, FeatureMap, featurize, require_dense},
+    data::{ChunkSource, OpenOptions, TargetUse, ToRows, open},
     flow::Run,
     normal::Targets,
-    store::Store,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::{marker::PhantomData, path::Path};
@@ -124,7 +122,7 @@ impl LinearModel {
 }
 
 impl<Y: Predicted> Model<Y> {
-    pub(in crate::models) fn new(linear: LinearModel, device: Device, memory: u64) -> Self {
+    pub(crate) fn new(linear: LinearModel, device: Device, memory: u64) -> Self {
         Self {
             linear,
             device: Some(device),
@@ -257,93 +255,5 @@ impl<Y: Predicted> LoadedModel<'_, Y> {
     /// The raw outputs, `[n, t]`: predicted values, or one score per class.
     pub fn scores(&mut self, x_nd: impl ToRows) -> Result<Array2<f64>> {
         self.predictor.scores(&x_nd.to_rows())
-    }
-}
-
-/// A map drawn for some rows, with a device to run on: what [`Features`](crate::models::Features)
-/// give.
-#[derive(Debug)]
-pub struct FittedFeatures {
-    map: Box<dyn FeatureMap>,
-    device: Option<Device>,
-    memory: u64,
-}
-
-/// What the file of a map says it is.
-const KIND: &str = "features";
-
-impl FittedFeatures {
-    pub(in crate::models) fn new(map: Box<dyn FeatureMap>, device: Device, memory: u64) -> Self {
-        Self {
-            map,
-            device: Some(device),
-            memory,
-        }
-    }
-
-    /// The map.
-    pub fn map(&self) -> &dyn FeatureMap {
-        self.map.as_ref()
-    }
-
-    /// Where it runs.
-    pub fn device(mut self, device: &Device) -> Self {
-        self.device = Some(device.clone());
-        self
-    }
-
-    /// Bytes for chunk buffers.
-    pub fn memory(mut self, bytes: u64) -> Self {
-        self.memory = bytes;
-        self
-    }
-
-    /// z(x) of rows `[n, d]`, shape `[n, D]`. Errors with [`Error::Unsupported`] for maps with
-    /// binning parts, whose columns are too many to store.
-    pub fn transform(&self, x_nd: impl ToRows) -> Result<Array2<f32>> {
-        require_dense(self.map.as_ref())?;
-        let rows = x_nd.to_rows();
-        let mut all = Array2::zeros((rows.nrows(), self.map.output_dim()));
-        let mut at = 0;
-        self.stream(&mut MemorySource::new(rows, None)?, |z_nd| {
-            all.slice_mut(s![at..at + z_nd.nrows(), ..]).assign(&z_nd);
-            at += z_nd.nrows();
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
-    /// Streams a source: `sink` gets z(x) of each chunk, in order. Returns the number of rows.
-    pub fn stream(
-        &self,
-        source: &mut dyn ChunkSource,
-        sink: impl FnMut(ArrayView2<'_, f32>) -> Result<()>,
-    ) -> Result<u64> {
-        let device = match &self.device {
-            Some(device) => device.clone(),
-            None => Device::best()?,
-        };
-        let run = Run::on(&device).memory(self.memory);
-        featurize(self.map.as_ref(), source, run, sink)
-    }
-
-    /// Writes the map to a file, whole or not at all. Errors when it holds code that no file can
-    /// keep.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let mut store = Store::default();
-        self.map.write(&mut store)?;
-        store.save(KIND, path.as_ref())
-    }
-
-    /// Reads what [`Self::save`] wrote. It runs on the best device until told otherwise.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let store = Store::load(KIND, path)?;
-        let map = features::read(&store).map_err(|fault| Error::in_model(path, &fault))?;
-        Ok(Self {
-            map,
-            device: None,
-            memory: Run::DEFAULT_MEMORY,
-        })
     }
 }

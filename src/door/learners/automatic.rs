@@ -1,0 +1,44 @@
+//! Builders of ridge regression that is chosen whole.
+
+use super::ridge::{Ridge, RidgeClassifier};
+use crate::{
+    features::{Auto, Fourier},
+    kernels,
+    models::Search,
+    sampling::Sampling,
+};
+
+impl Auto {
+    /// Ridge regression whose kernel, bandwidth, penalty and metric are chosen by rows held out
+    /// ([`Search::everything`]), on 2,000 orthogonal Fourier features.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// use ndarray::Array;
+    /// let x = Array::from_shape_fn((200, 3), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+    /// let y: Vec<f64> = x.rows().into_iter().map(|x| (4.0 * x[1]).sin()).collect();
+    /// # use bochner::models::{Budget, Search};
+    /// # let budget = Budget::Trials(2);
+    /// # let few = Search { budget, ..Search::everything() };
+    /// # let quick = Ridge::on(Fourier::new(Gaussian).features(60)).search(few);
+    /// let automatic = Auto::regression();
+    /// # let automatic = quick.device(&Device::cpu());
+    /// let predicted = automatic.fit((&x, &y))?.predict(&x)?;
+    /// assert!(predicted.iter().zip(&y).all(|(p, y)| (p - y).abs() < 0.1));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn regression() -> Ridge {
+        Ridge::on(automatic()).search(Search::everything())
+    }
+
+    /// As [`Self::regression`], of classes.
+    pub fn classification() -> RidgeClassifier {
+        RidgeClassifier::on(automatic()).search(Search::everything())
+    }
+}
+
+/// The map of automatic choices.
+fn automatic() -> Fourier {
+    let map = Fourier::new(kernels::Gaussian).sampling(Sampling::Orthogonal);
+    map.features(2000)
+}
