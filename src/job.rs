@@ -325,9 +325,9 @@ impl Job<&dyn Fit> {
     /// chosen there. Errors with [`Error::Unsupported`] unless the
     /// learner is ridge regression, and as [`Leaves::fit`] does.
     pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
-        let options = self.ridge()?.clone();
+        let options = self.penalised()?;
         let search = self.search.clone().unwrap_or_default();
-        let data = self.search_data(rows.again(), &options)?;
+        let data = self.search_data(rows.again(), options)?;
         let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
         model.name_columns(rows.source);
         model.ranges = Some(Ranges::of(rows.survey));
@@ -458,7 +458,7 @@ impl Job<&dyn Fit> {
             (None, Some(search)) => {
                 let chosen = job.choose(search, rows.again(), hear)?;
                 let drawn = job.draw(rows.again(), Some(&chosen.found))?;
-                let job = job.clone().learning(&chosen.options as &dyn Fit);
+                let job = job.clone().learning(chosen.learner.as_ref() as &dyn Fit);
                 let model = job.learn(drawn.map, job.fit_data(rows.again(), drawn.kernel))?;
                 (model, Some(chosen.found))
             }

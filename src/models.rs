@@ -26,6 +26,7 @@ pub use choose::metric;
 use choose::search::Plan;
 pub use choose::search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
 pub use fit::class_weights::{ClassWeights, WithClassWeights};
+pub use fit::penalised::FitPenalised;
 pub use fit::plan::MemoryPlan;
 pub use fit::{Fit, FitData, FitRows, Usual};
 pub use kernel::falkon::FalkonOptions;

@@ -3,7 +3,7 @@
 use super::{Hear, Job, Rows};
 use crate::{
     Error, Result,
-    models::{Fit, Found, HeldOut, Lambda, RidgeOptions, Search, SearchData},
+    models::{Fit, FitPenalised, Found, HeldOut, Lambda, Search, SearchData},
 };
 
 /// Fewer rows are not held out: too few would be left to choose by.
@@ -14,16 +14,16 @@ const LEAST_ROWS: u64 = 40;
 pub struct Chosen {
     /// Kernel, bandwidth, metric and size.
     pub found: Found,
-    /// Ridge regression with the penalty that was chosen.
-    pub options: RidgeOptions,
+    /// The learner with the penalty that was chosen.
+    pub learner: Box<dyn FitPenalised>,
 }
 
 impl Job<&dyn Fit> {
-    /// The options of ridge regression, which alone takes searches and leaves.
-    pub(super) fn ridge(&self) -> Result<&RidgeOptions> {
+    /// The learner, if trials may choose its penalty: which alone takes searches and leaves.
+    pub(super) fn penalised(&self) -> Result<&dyn FitPenalised> {
         let problem = "a search and leaves are for ridge regression";
         self.learner
-            .ridge()
+            .penalised()
             .ok_or_else(|| Error::unsupported(problem))
     }
 
@@ -31,7 +31,7 @@ impl Job<&dyn Fit> {
     pub(super) fn search_data<'a>(
         &self,
         rows: Rows<'a>,
-        options: &'a RidgeOptions,
+        options: &'a dyn FitPenalised,
     ) -> Result<SearchData<'a>> {
         let &[lengthscale] = rows.scales.lengthscales.as_slice() else {
             return Err(Error::unsupported(
@@ -56,7 +56,7 @@ impl Job<&dyn Fit> {
     /// Errors with [`Error::Unsupported`] unless the learner is ridge regression, and as
     /// [`Search::run`] does.
     pub fn choose<'a>(&'a self, search: &Search, rows: Rows<'a>, hear: Hear<'_>) -> Result<Chosen> {
-        let options = self.ridge()?;
+        let options = self.penalised()?;
         let few = rows.survey.rows < LEAST_ROWS;
         let data = self.search_data(rows, options)?;
         let found = match self.preparation.map.kernel() {
@@ -75,7 +75,7 @@ impl Job<&dyn Fit> {
                     lengthscale: data.lengthscale,
                     lambda: match search.lambda {
                         true => Lambda::auto(HeldOut::LeaveOneOut),
-                        false => options.lambda.settled(),
+                        false => options.lambda().settled(),
                     },
                     size: None,
                     trials: Vec::new(),
@@ -83,8 +83,8 @@ impl Job<&dyn Fit> {
             }
             _ => search.run(&self.preparation.map, data, hear)?,
         };
-        let options = found.options(options);
-        Ok(Chosen { found, options })
+        let learner = options.with_lambda(found.lambda.clone());
+        Ok(Chosen { found, learner })
     }
 }
 

@@ -5,6 +5,7 @@ use crate::{
     Error, Result,
     features::Linear,
     models::{self, Fit},
+    solve::Intercept,
 };
 use std::fmt;
 
@@ -191,7 +192,7 @@ impl Job<&dyn Fit> {
             parts,
             folds,
         } = around;
-        let ridge = self.learner.ridge();
+        let penalised = self.learner.penalised();
         let of_learner = |choice, why| Refused {
             choice,
             beside: None,
@@ -204,7 +205,7 @@ impl Job<&dyn Fit> {
             (Search, self.search.is_some()),
             (Leaves, self.leaves.is_some()),
         ] {
-            if asked && ridge.is_none() {
+            if asked && penalised.is_none() {
                 return Some(of_learner(choice, "only ridge regression on features does"));
             }
         }
@@ -226,7 +227,7 @@ impl Job<&dyn Fit> {
             ),
             (
                 PenalisedIntercept,
-                ridge.is_some_and(|ridge| ridge.penalised),
+                penalised.is_some_and(|fit| fit.intercept() == Intercept::Penalised),
             ),
             (Probabilities, self.probabilities),
             (Intervals, self.calibrate.is_some()),

@@ -2,10 +2,11 @@
 
 pub(super) mod centred;
 pub(super) mod class_weights;
+pub(super) mod penalised;
 pub(super) mod plan;
 pub(super) mod returning;
 
-use super::{FitAnySums, LinearModel, Predicted, RidgeOptions};
+use super::{FitAnySums, FitPenalised, LinearModel, Predicted};
 use crate::{
     Result,
     data::{ChunkSource, Survey},
@@ -47,10 +48,16 @@ pub trait Fit: fmt::Debug + Send + Sync {
         Usual::default()
     }
 
-    /// Its options, if it is ridge regression, whose choices a [`Search`](super::Search) makes;
-    /// `None` for all others.
-    fn ridge(&self) -> Option<&RidgeOptions> {
+    /// Itself, if it is least squares with a penalty that a [`Search`](super::Search) or leaves
+    /// may choose.
+    fn penalised(&self) -> Option<&dyn FitPenalised> {
         None
+    }
+
+    /// Whether it takes memory for a sketch beside the chunks that it reads: then half of what is
+    /// left is for that.
+    fn takes_sketch(&self) -> bool {
+        false
     }
 
     /// Bytes of each pair of so many features or landmarks at the peak, of sums and of what solves

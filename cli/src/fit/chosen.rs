@@ -107,10 +107,9 @@ impl Chosen {
 
     /// Ridge regression takes what a search found.
     pub(super) fn take(&mut self, found: &Found) {
-        if let Some(ridge) = &self.ridge {
-            let options = found.options(ridge);
-            self.fit = Box::new(options.clone());
-            self.ridge = Some(options);
+        if let Some(ridge) = &mut self.ridge {
+            ridge.lambda = found.lambda.clone();
+            self.fit = Box::new(ridge.clone());
         }
     }
 

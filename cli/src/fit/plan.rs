@@ -3,10 +3,7 @@
 use super::{Args, chosen::Chosen, learner::Ground, sources::Source};
 use crate::report::Console;
 use anyhow::Result;
-use bochner::{
-    Run,
-    models::{MemoryPlan, Solver},
-};
+use bochner::{Run, models::MemoryPlan};
 
 impl Args {
     /// Says what the fit takes, and errors where that is not there, before a row is read. Where
@@ -81,18 +78,14 @@ impl Args {
         Ok(self.share(chosen, (&plan, chunks), run))
     }
 
-    /// Chunks have what is left, or half of it where conjugate gradients take the other for a
-    /// sketch.
+    /// Chunks have what is left, or half of it where the learner takes the other for a sketch.
     fn share(&self, chosen: &Chosen, (plan, left): (&MemoryPlan, u64), run: Run) -> Run {
-        let solver = chosen.fit.ridge().map(|ridge| ridge.solver);
-        match (solver, self.run.given_memory()) {
-            (Some(Solver::ConjugateGradients { .. }), Some(_)) => {
-                let kept = u64::try_from(plan.kept_bytes).unwrap_or(u64::MAX);
-                let half = left / 2;
-                run.memory(left - half).held(kept.saturating_add(half))
-            }
-            _ => run.memory(left),
+        if !chosen.fit.takes_sketch() || self.run.given_memory().is_none() {
+            return run.memory(left);
         }
+        let kept = u64::try_from(plan.kept_bytes).unwrap_or(u64::MAX);
+        let half = left / 2;
+        run.memory(left - half).held(kept.saturating_add(half))
     }
 
     /// As [`Self::plan`], of a map with binning parts: an eighth of what is left beside what is

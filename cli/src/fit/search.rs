@@ -16,7 +16,7 @@ use bochner::{
     features::MapSpec,
     job::{Job, Rows, Scales},
     metric::{Metric, MetricOptions},
-    models::{Budget, Enough, Fit, Found, LinearModel, RidgeOptions, Search, Trial},
+    models::{Budget, Enough, Fit, FitPenalised, Found, LinearModel, Search, Trial},
 };
 use clap::Args;
 use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
@@ -231,7 +231,7 @@ impl SearchArgs {
         mut rows: Rows<'_>,
         (console, report): (&Console, &mut Report),
     ) -> Result<Found> {
-        let (Some(options), Some(search)) = (job.learner.ridge(), &job.search) else {
+        let (Some(options), Some(search)) = (job.learner.penalised(), &job.search) else {
             return Err(Usage("--auto is for --model ridge".into()).into());
         };
         if let Some(path) = &self.metric_from {
@@ -262,7 +262,7 @@ fn given(
     path: &std::path::Path,
     spec: &MapSpec,
     scales: &Scales,
-    options: &RidgeOptions,
+    options: &dyn FitPenalised,
 ) -> Result<Found> {
     let model = LinearModel::load(path)?;
     let Some(metric) = model.metric else {
@@ -277,7 +277,7 @@ fn given(
         builder: Arc::new(spec.clone()),
         metric: Some(metric),
         lengthscale,
-        lambda: options.lambda.clone(),
+        lambda: options.lambda().clone(),
         size: None,
         trials: Vec::new(),
     })

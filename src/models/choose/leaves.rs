@@ -7,7 +7,7 @@ mod routed;
 #[cfg(test)]
 mod tests;
 
-use crate::models::{Budget, LinearModel, Plan, RidgeOptions, Search, SearchData};
+use crate::models::{Budget, FitPenalised, LinearModel, Plan, Search, SearchData};
 use crate::{
     Error, Result, Run, Step,
     data::{ChunkSource, Survey},
@@ -154,7 +154,7 @@ struct Task<'a> {
     prepared: Affine,
     lengthscale: f64,
     targets: &'a Targets,
-    options: &'a RidgeOptions,
+    options: &'a dyn FitPenalised,
     seed: Seed,
     run: Run,
 }

@@ -12,7 +12,7 @@ pub use size::{Enough, Size};
 
 use crate::clock::Instant;
 use crate::models::{
-    Lambda, LinearModel, RidgeOptions,
+    FitPenalised, Lambda, LinearModel,
     choose::metric::{self, Ground, LearnedMetric, Metric, MetricOptions},
 };
 use crate::{
@@ -144,7 +144,7 @@ impl Search {
         if let Some(enough) = self.features {
             size::check(enough)?;
         }
-        let given = data.options.lambda.clone();
+        let given = data.options.lambda().clone();
         let sample = Sample::of(data)?;
         let mut course = Course::new(self, builder, sample, start, hear);
         let (best, size) = course.run()?;
@@ -186,7 +186,7 @@ pub struct SearchData<'a> {
     /// What the targets mean.
     pub targets: &'a Targets,
     /// The learner: intercept, and the penalty where it is not chosen.
-    pub options: &'a RidgeOptions,
+    pub options: &'a dyn FitPenalised,
     /// The seed of the map, and of the rows held out.
     pub seed: Seed,
     /// Where.
@@ -300,14 +300,6 @@ impl Found {
             self.metric.as_ref(),
             self.lengthscale,
         )
-    }
-
-    /// The learner with the penalty that was chosen.
-    pub fn options(&self, options: &RidgeOptions) -> RidgeOptions {
-        RidgeOptions {
-            lambda: self.lambda.clone(),
-            ..options.clone()
-        }
     }
 
     /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric.

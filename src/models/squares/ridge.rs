@@ -12,7 +12,7 @@ pub use solver::{FitOptions, FitTimes, Solver};
 pub use sums::RidgeSums;
 
 use crate::models::{
-    Fit, FitAnySums, FitData, Lambda, LinearModel, squares::dual, squares::lambda,
+    Fit, FitAnySums, FitData, FitPenalised, Lambda, LinearModel, squares::dual, squares::lambda,
     sums::fit_sums::fit_sums,
 };
 use crate::{
@@ -67,17 +67,6 @@ pub struct RidgeOptions {
     pub penalised: bool,
     /// How coefficients are found.
     pub solver: Solver,
-}
-
-impl RidgeOptions {
-    /// The intercept.
-    pub(in crate::models) fn added(&self) -> Intercept {
-        match (self.intercept, self.penalised) {
-            (false, _) => Intercept::None,
-            (true, false) => Intercept::Free,
-            (true, true) => Intercept::Penalised,
-        }
-    }
 }
 
 impl Default for RidgeOptions {
@@ -162,14 +151,18 @@ impl Fit for RidgeOptions {
         solver && !self.penalised && settles
     }
 
-    fn ridge(&self) -> Option<&RidgeOptions> {
+    fn penalised(&self) -> Option<&dyn FitPenalised> {
         Some(self)
+    }
+
+    fn takes_sketch(&self) -> bool {
+        matches!(self.solver, Solver::ConjugateGradients { .. })
     }
 
     /// As [`LinearModel::fit`]; with [`Lambda::Best`] errors also with [`Error::Unsupported`] when
     /// the features cannot be stored or conjugate gradients are asked for, which give no path.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let (intercept, mut solver) = (self.added(), self.solver);
+        let (intercept, mut solver) = (self.intercept(), self.solver);
         let features = map.output_dim();
         if intercept == Intercept::Penalised {
             let direct = matches!(solver, Solver::Auto | Solver::Cholesky);
@@ -221,5 +214,26 @@ impl Fit for RidgeOptions {
             ..FitOptions::on(data.run)
         };
         LinearModel::fit(map, data.source, data.targets, &options)
+    }
+}
+
+impl FitPenalised for RidgeOptions {
+    fn lambda(&self) -> &Lambda {
+        &self.lambda
+    }
+
+    fn intercept(&self) -> Intercept {
+        match (self.intercept, self.penalised) {
+            (false, _) => Intercept::None,
+            (true, false) => Intercept::Free,
+            (true, true) => Intercept::Penalised,
+        }
+    }
+
+    fn with_lambda(&self, lambda: Lambda) -> Box<dyn FitPenalised> {
+        Box::new(Self {
+            lambda,
+            ..self.clone()
+        })
     }
 }

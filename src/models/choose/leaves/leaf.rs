@@ -8,7 +8,7 @@ use crate::{
     kernels::Norm,
     metric::{self, Ground, Metric, MetricOptions},
     models::{
-        Fit, FitData, Lambda,
+        FitData, Lambda,
         choose::search::{Extent, Plan, Sample, SearchData, Tried},
     },
     seed::Seed,
@@ -252,11 +252,12 @@ impl Task<'_> {
         survey: &Survey,
         seed: Seed,
     ) -> Result<Fitted> {
-        let mut options = self.options.clone();
-        options.lambda = options.lambda.settled();
-        if self.search.lambda && !self.search.is_empty() {
-            options.lambda = Lambda::Fixed(SAFE);
-        }
+        let lambda = if self.search.lambda && !self.search.is_empty() {
+            Lambda::Fixed(SAFE)
+        } else {
+            self.options.lambda().settled()
+        };
+        let learner = self.options.with_lambda(lambda);
         let map = metric::draw(
             self.builder.as_ref(),
             Ground {
@@ -279,7 +280,7 @@ impl Task<'_> {
             seed,
             run: &self.run,
         };
-        let model = options.fit(map, data)?;
+        let model = learner.fit(map, data)?;
         Ok(Fitted {
             map: Some(model.map),
             coefficients: model.coefficients,
@@ -304,7 +305,7 @@ impl Task<'_> {
         match known {
             Some(lambda) if self.search.lambda => self.beside(lambda, &BESIDE),
             None if self.search.lambda => LAMBDAS.to_vec(),
-            _ => self.options.lambda.tried(),
+            _ => self.options.lambda().tried(),
         }
     }
 

@@ -137,7 +137,7 @@ impl<'s, 'a> Course<'s, 'a> {
             let powers = 0..PENALTIES;
             return powers.map(|e| LEAST * 10_f64.powi(e)).collect();
         }
-        self.sample.data().options.lambda.tried()
+        self.sample.data().options.lambda().tried()
     }
 
     /// The penalties of a trial beside one that had this as its best.

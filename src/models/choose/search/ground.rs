@@ -185,7 +185,7 @@ impl<'a> Sample<'a> {
         };
         let seed = split_seed(seed);
         let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
-        let how = (lambdas, options.intercept);
+        let how = (lambdas, options.has_intercept());
         let held = match rows < map.output_dim() as f64 {
             true => dual::solve_each(map.as_ref(), &mut fitted, targets, how, &silent)?,
             false => None,
@@ -196,7 +196,7 @@ impl<'a> Sample<'a> {
                 fitted.rewind()?;
                 let map = map.as_ref();
                 let sums = NormalEquations::accumulate(map, &mut fitted, targets, &silent)?;
-                let (kept, solved) = solve(&sums, lambdas, options.intercept)?;
+                let (kept, solved) = solve(&sums, lambdas, options.has_intercept())?;
                 (kept, solved, sums.rows, Some(sums))
             }
         };
@@ -286,7 +286,7 @@ impl<'a> Sample<'a> {
         let map = tried.map.as_ref();
         let sums = NormalEquations::accumulate(map, source, targets, run.silent())?;
         source.rewind()?;
-        let intercept = options.intercept;
+        let intercept = options.has_intercept();
         let bears = |lambda: f64| (Cholesky { lambda, intercept }).solve(&sums).is_ok();
         while lambda < 1.0 && !bears(lambda) {
             lambda *= 10.0;
@@ -315,7 +315,7 @@ impl<'a> Sample<'a> {
             ..
         } = tried;
         let Some(mut sums) = sums else {
-            let intercept = options.intercept;
+            let intercept = options.has_intercept();
             let model = loop {
                 source.rewind()?;
                 // The same map once more, if a penalty is too small for all rows.
@@ -331,7 +331,7 @@ impl<'a> Sample<'a> {
         let mut held_out = Split::new(source, Part::Test, HELD_OUT, split_seed(seed))?;
         let rest = NormalEquations::accumulate(map.as_ref(), &mut held_out, targets, run.silent())?;
         sums.merge(&rest)?;
-        let intercept = options.intercept;
+        let intercept = options.has_intercept();
         loop {
             match (Cholesky { lambda, intercept }).solve(&sums) {
                 Err(Error::Numerical(_)) if lambda < 1.0 => lambda *= 10.0,

@@ -8,7 +8,7 @@ use crate::{
     flow::Run,
     linalg::eigen::EIGEN_BYTES,
     models::{
-        HeldOut, Known, LambdaCurve, LambdaPoint, LinearModel, RidgeOptions, Solver,
+        FitPenalised, HeldOut, Known, LambdaCurve, LambdaPoint, LinearModel, RidgeOptions, Solver,
         squares::lambda::{self, ascending, trusted, variances},
     },
     normal::NormalEquations,
@@ -63,7 +63,7 @@ pub(super) fn choose(
     (options, of): (&RidgeOptions, &[f64]),
     known: Known<'_>,
 ) -> Result<Chosen> {
-    let (lambdas, intercept) = (ascending(of)?, options.added());
+    let (lambdas, intercept) = (ascending(of)?, options.intercept());
     let features = map.output_dim();
     // Who asks for factors gets them.
     let few = options.solver == Solver::Auto && features <= FEW_FEATURES;

@@ -6,7 +6,7 @@ use crate::{
     data::{Keeping, KeptRows},
     error::Remedy,
     features::{FeatureMap, require_dense},
-    models::{FitSums, Known, LinearModel, Summed, Sums},
+    models::{FitPenalised, FitSums, Known, LinearModel, Summed, Sums},
     normal::NormalEquations,
     store::Store,
 };
@@ -164,7 +164,7 @@ impl FitSums for RidgeOptions {
         let targets = known.targets.clone();
         let Some(lambdas) = self.lambda.candidates() else {
             let lambda = self.lambda.fixed()?;
-            let (coefficients, dimension) = self.added().solve(lambda, &normal)?;
+            let (coefficients, dimension) = self.intercept().solve(lambda, &normal)?;
             let mut model = LinearModel {
                 lambda,
                 rows: normal.rows,
