@@ -41,6 +41,7 @@ pub(crate) use predict::bring_back::bring_back;
 pub use predict::conformal::Conformal;
 pub use predict::intervals::{IntervalPredictor, Intervals};
 pub use predict::labels::{FromLabel, IsLabel, Label, ToLabels};
+pub use predict::lambda_curve::{HeldOut, LambdaCurve, LambdaPoint};
 pub use predict::linear::{LinearModel, Predictor};
 pub use predict::link::Link;
 pub use predict::model::{LoadedModel, Model, Predicted};
@@ -49,7 +50,7 @@ pub use predict::ranges::{Range, Ranges};
 pub use predict::scores::{
     AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,
 };
-pub use squares::lambda::{HeldOut, Lambda, LambdaCurve, LambdaPoint};
+pub use squares::lambda::Lambda;
 pub use squares::lasso::LassoOptions;
 pub use squares::ridge::{FitOptions, FitTimes, RidgeOptions, RidgeSums, Solver};
 pub use squares::stagewise::{BoostingOptions, GreedyOptions, HeldOutSums};

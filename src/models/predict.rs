@@ -4,6 +4,7 @@ pub(super) mod bring_back;
 pub(super) mod conformal;
 pub(super) mod intervals;
 pub(super) mod labels;
+pub(super) mod lambda_curve;
 pub(super) mod linear;
 pub(super) mod link;
 pub(super) mod model;
