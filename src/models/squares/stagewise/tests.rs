@@ -25,20 +25,7 @@ fn sums(rows: usize, draw: u64) -> NormalEquations {
 /// All rows are fitted in as many stages as the rows held out chose, no more and no fewer.
 #[test]
 fn all_rows_get_the_stages_that_rows_held_out_chose() {
-    let greedy = Greedy {
-        steps: 20,
-        intercept: true,
-        patience: PATIENCE,
-    };
-    let boosting = Boosting {
-        block: 2,
-        shrinkage: 0.3,
-        lambda: 1e-6,
-        stages: 100,
-        intercept: true,
-        patience: PATIENCE,
-    };
-    for (learner, most) in [(&greedy as &dyn Grows, 20), (&boosting, 100)] {
+    fn check(learner: &impl Staged, most: usize) {
         let (fitted, held_out) = (sums(60, 0), sums(40, 1));
         let chosen = learner.grow(&fitted, Some(&held_out)).expect("grows");
         assert!((1..most).contains(&chosen.stages), "{}", chosen.stages);
@@ -49,4 +36,16 @@ fn all_rows_get_the_stages_that_rows_held_out_chose() {
         let (solved, rows) = all.solve(learner).expect("solves");
         assert_eq!((solved.stages, rows), (chosen.stages, 100));
     }
+    let greedy = GreedyOptions {
+        steps: 20,
+        ..GreedyOptions::default()
+    };
+    let boosting = BoostingOptions {
+        block: 2,
+        shrinkage: 0.3,
+        stages: 100,
+        ..BoostingOptions::default()
+    };
+    check(&greedy, 20);
+    check(&boosting, 100);
 }
