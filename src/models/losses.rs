@@ -1,6 +1,7 @@
 //! Learners of other losses than squares.
 
-pub(super) mod laplace;
+pub(super) mod classes;
 pub(super) mod logistic;
 pub(super) mod minimise;
+pub(super) mod residual;
 pub(super) mod support_vector;

@@ -1,16 +1,17 @@
 //! Logistic regression, of two classes and of more.
 
+mod laplace;
+
 use crate::clock::Instant;
 use crate::models::{
     ClassWeights, Fit, FitData, LinearModel, Probabilities, Stopping,
-    fit::returning::{loss_bytes, pair_bytes},
-    losses::laplace,
-    losses::minimise::{AnyLoss, Objective, both_sides, bounded, not_negative, one_side, positive},
+    fit::returning::pair_bytes,
+    losses::classes::ClassScores,
+    losses::minimise::{AnyLoss, Objective, absolute, bounded, minimises},
 };
 use crate::{
     Error, Result,
     features::FeatureMap,
-    normal::Targets,
     settings::Settings,
     solve::{Separable, loss::Logistic, risk::RowLoss},
 };
@@ -58,25 +59,6 @@ impl Default for LogisticOptions {
     }
 }
 
-/// The classes, for learners that need some.
-pub(in crate::models) fn require_classes(targets: &Targets) -> Result<usize> {
-    match targets {
-        Targets::Classes(labels) => Ok(labels.len()),
-        Targets::Real { .. } => Err(Error::unsupported(
-            "this learner classifies, and the targets are amounts",
-        )),
-    }
-}
-
-/// The cost of absolute values, if there is any; the penalty of squares has to be positive without.
-pub(in crate::models) fn absolute(lambda: f64, l1: f64) -> Result<Option<Separable>> {
-    if l1 == 0.0 {
-        return positive("lambda", lambda).map(|()| None);
-    }
-    positive("l1", l1)?;
-    not_negative("lambda", lambda).map(|()| Some(Separable::Absolute(l1)))
-}
-
 impl LogisticOptions {
     /// What each coefficient costs by itself.
     fn cost(&self, features: usize) -> Result<Option<Separable>> {
@@ -94,9 +76,7 @@ impl LogisticOptions {
 const CURVED_BYTES: u32 = 44;
 
 impl Fit for LogisticOptions {
-    fn takes_line(&self) -> bool {
-        true
-    }
+    minimises!();
 
     fn settings(&self) -> Settings {
         Settings::of_learner("logistic")
@@ -110,10 +90,6 @@ impl Fit for LogisticOptions {
             .flag("laplace", self.laplace)
     }
 
-    fn row_bytes(&self, outputs: usize) -> usize {
-        loss_bytes(outputs)
-    }
-
     /// The covariance of the features and its factor, and what their curvature at the scores takes
     /// for a while.
     fn square_bytes(&self, features: usize) -> u32 {
@@ -123,36 +99,27 @@ impl Fit for LogisticOptions {
         }
     }
 
-    fn takes_weights(&self) -> bool {
-        true
-    }
-
-    fn takes_start(&self) -> bool {
-        true
-    }
-
     /// Errors with [`Error::Parameter`] on options outside their domain and with
     /// [`Error::Unsupported`] on amounts, with l1 or `laplace` on maps whose features cannot be
     /// stored, and with `laplace` beside l1 or a bound.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let classes = require_classes(&data.targets)?;
+        // The difference of the scores of both classes is the log odds.
+        let classes = ClassScores::of(&data.targets, 0.5)?;
         if self.laplace {
             laplace::check(self, map.as_ref())?;
         }
         let objective = Objective {
-            loss: AnyLoss::Smooth(match classes {
-                2 => RowLoss::Each(Box::new(Logistic)),
-                _ => RowLoss::Multinomial,
-            }),
+            loss: if classes.is_one() {
+                AnyLoss::smooth(Logistic)
+            } else {
+                AnyLoss::Smooth(RowLoss::Multinomial)
+            },
             lambda: self.lambda,
             cost: self.cost(map.output_dim())?,
             intercept: self.intercept,
             weights: &self.class_weights,
             stopping: self.stopping,
-            start: data.start.map(|start| match classes {
-                2 => one_side(start, 0.5),
-                _ => start.clone(),
-            }),
+            start: classes.start(data.start),
             quiet: false,
         };
         let targets = data.targets.clone();
@@ -169,10 +136,7 @@ impl Fit for LogisticOptions {
                 times.solve += start.elapsed();
             }
         }
-        if classes == 2 {
-            // The difference of both scores is the log odds.
-            model.coefficients = both_sides(&model.coefficients, 0.5);
-        }
+        classes.spread(&mut model);
         model.probabilities = Some(match self.laplace {
             true => Probabilities::Averaged,
             false => Probabilities::Softmax,

@@ -10,12 +10,35 @@ use crate::{
     progress::Step,
     solve::{
         Accelerated, Admm, Coefficients, Quadratic, QuasiNewton, Reached, Separable,
-        loss::KinkedLoss,
+        loss::{KinkedLoss, SmoothLoss},
         metric::{Covariance, Spread},
         risk::{Risk, RowLoss, centred},
     },
 };
-use ndarray::{Array1, Array2, Axis, concatenate, s};
+use ndarray::Array1;
+
+/// What every learner answers of itself that minimises a loss over the rows and a penalty of
+/// squares.
+macro_rules! minimises {
+    () => {
+        fn takes_line(&self) -> bool {
+            true
+        }
+
+        fn takes_weights(&self) -> bool {
+            true
+        }
+
+        fn takes_start(&self) -> bool {
+            true
+        }
+
+        fn row_bytes(&self, outputs: usize) -> usize {
+            $crate::models::fit::returning::loss_bytes(outputs)
+        }
+    };
+}
+pub(in crate::models) use minimises;
 
 /// When a solver ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +52,16 @@ pub struct Stopping {
 }
 
 impl Stopping {
+    /// Where nobody says so, after 1000 passes at most: smooth losses at a share of 1e-4 (what a
+    /// thousandth leaves is several per cent of the objective where penalties are small), others at
+    /// 1e-3.
+    pub(super) fn usual(smooth: bool) -> Self {
+        Self {
+            tolerance: if smooth { 1e-4 } else { 1e-3 },
+            max_passes: 1000,
+        }
+    }
+
     pub(in crate::models) fn check(&self) -> Result<()> {
         positive("the tolerance", self.tolerance)?;
         match self.max_passes {
@@ -75,6 +108,15 @@ pub(in crate::models) fn bounded(
     Ok(Some(Separable::Bound(bound / (features as f64).sqrt())))
 }
 
+/// The cost of absolute values, if there is any; the penalty of squares has to be positive without.
+pub(in crate::models) fn absolute(lambda: f64, l1: f64) -> Result<Option<Separable>> {
+    if l1 == 0.0 {
+        return positive("lambda", lambda).map(|()| None);
+    }
+    positive("l1", l1)?;
+    not_negative("lambda", lambda).map(|()| Some(Separable::Absolute(l1)))
+}
+
 /// A loss of all outputs.
 pub(in crate::models) enum AnyLoss {
     Smooth(RowLoss),
@@ -85,6 +127,22 @@ pub(in crate::models) enum AnyLoss {
         /// What a unit of the intercept costs.
         tilt: f64,
     },
+}
+
+impl AnyLoss {
+    /// A smooth loss of each output by itself.
+    pub(super) fn smooth(loss: impl SmoothLoss + 'static) -> Self {
+        Self::Smooth(RowLoss::Each(Box::new(loss)))
+    }
+
+    /// A loss of each output by itself that has a kink, and this slope.
+    pub(super) fn kinked(loss: impl KinkedLoss + 'static, slope: f64) -> Self {
+        Self::Kinked {
+            loss: Box::new(loss),
+            stiffness: slope,
+            tilt: 0.0,
+        }
+    }
 }
 
 /// `mean loss + lambda/2 |beta|^2`, with a cost of each coefficient beside it if there is one.
@@ -271,27 +329,5 @@ impl Objective<'_> {
                 solver.solve(features, (rows, loss.as_ref()), covariance, hear)
             }
         }
-    }
-}
-
-/// Of one column of coefficients, whose score says which of two classes it is, one for each class:
-/// `-factor` and `factor` times it.
-pub(in crate::models) fn both_sides(one: &Coefficients, factor: f64) -> Coefficients {
-    let beta: Array2<f64> = &one.beta_dt * factor;
-    let intercept: Array1<f64> = &one.intercept_t * factor;
-    let negative = (-&beta, -&intercept);
-    Coefficients {
-        beta_dt: concatenate![Axis(1), negative.0, beta],
-        intercept_t: concatenate![Axis(0), negative.1, intercept],
-    }
-}
-
-/// The one column that [`both_sides`] made two of.
-pub(in crate::models) fn one_side(both: &Coefficients, factor: f64) -> Coefficients {
-    let half = 0.5 / factor;
-    let column = |k: usize| both.beta_dt.slice(s![.., k..=k]);
-    Coefficients {
-        beta_dt: (&column(1) - &column(0)) * half,
-        intercept_t: Array1::from_elem(1, (both.intercept_t[1] - both.intercept_t[0]) * half),
     }
 }

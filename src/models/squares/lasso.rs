@@ -3,8 +3,10 @@
 mod problem;
 
 use crate::models::{
-    Fit, FitAnySums, FitData, FitSums, Known, LinearModel, Summed, fit::centred,
-    losses::logistic::absolute, losses::minimise::positive, sums::fit_sums::fit_sums,
+    Fit, FitAnySums, FitData, FitSums, Known, LinearModel, Summed,
+    fit::centred,
+    losses::minimise::{absolute, positive},
+    sums::fit_sums::fit_sums,
 };
 use crate::{
     Result,

@@ -3,7 +3,10 @@
 use crate::models::{
     ClassWeights, Fit, FitData, FitRows, LinearModel, Stopping,
     fit::returning::{loss_bytes, pair_bytes},
-    losses::minimise::{AnyLoss, Objective, both_sides},
+    losses::{
+        classes::both_sides,
+        minimise::{AnyLoss, Objective},
+    },
 };
 use crate::{
     Error, Result, features::FeatureMap, normal::Targets, settings::Settings, solve::loss::Outside,

@@ -25,7 +25,7 @@ use ndarray::{Array1, Array2, Axis, s};
 const WHOLE: usize = 3_000;
 
 /// Errors unless there is an approximation of what `options` minimise.
-pub(in crate::models) fn check(options: &LogisticOptions, map: &dyn FeatureMap) -> Result<()> {
+pub(super) fn check(options: &LogisticOptions, map: &dyn FeatureMap) -> Result<()> {
     if options.l1 != 0.0 || options.bound.is_some() {
         let problem = "the Laplace approximation is of a penalty of squares, not of l1 or a bound";
         return Err(Error::unsupported(problem).help(Remedy::words("leave one of both out")));
@@ -135,7 +135,7 @@ impl AtMode {
 /// its spread and its evidence. Keeps 24 bytes a row, and 8 more for each class but two.
 ///
 /// Errors as the source, the device, [`Laplace::of`] and [`ClassHessian::approximate`] do.
-pub(in crate::models) fn approximate(
+pub(super) fn approximate(
     model: &mut LinearModel,
     source: &mut dyn ChunkSource,
     options: &LogisticOptions,
