@@ -10,7 +10,8 @@ use crate::{
     map::{BuiltMap, MapArgs},
     outputs::keep_apart,
     page::head,
-    report::{Report, Usage},
+    progress::Bar,
+    report::{Console, Report, Usage},
 };
 use anyhow::Result;
 use bochner::{
@@ -19,7 +20,7 @@ use bochner::{
         AtomicFile, ChunkSource, Done, MemorySource, Pieces, Refill, RowWriter, Survey, TargetUse,
         WriteBehind,
     },
-    features::{self, Standardize},
+    features::{self, FeatureMap, Standardize},
     models::MemoryPlan,
 };
 use ndarray::ArrayView2;
@@ -49,100 +50,33 @@ pub(crate) struct Args {
 /// Streams the input through the map into the output file.
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let console = args.run.start()?;
-    let (data, input) = (&args.data, &args.input);
-    args.map
-        .settle(None, || data.open(input, TargetUse::Ignored))?;
-    if !args.map.check(&console)?.is_dense() {
-        let problem = "the columns of binning are too many to write; use another --map";
-        return Err(Usage(problem.into()).into());
-    }
-    let format = Format::of(&args.output)?;
-    let gaps = args.data.list_gaps();
-    if gaps.is_some() && args.steps.checkpoint.is_some() {
-        let problem = "--nan drop does not go with --checkpoint; remove the rows first";
-        return Err(Usage(problem.into()).into());
-    }
-    let mut refill = Refill::new(gaps);
-    columnar::require_one_run(&args.output, args.steps.checkpoint.as_deref())?;
-    let read = [Some(args.input.as_path()), args.data.targets()];
-    keep_apart([Some(args.output.as_path()), args.run.page()], read)?;
+    let (format, refill) = args.check(&console)?;
     let mut report = Report::default();
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
-    let run = args.run.open(&console)?;
-    let plan = MemoryPlan::of_features(&args.map.spec(), source.columns(), &run);
-    plan.require_map()?;
-    let chunks = args.run.within(|bytes| plan.within(bytes))?;
-    console.detail(&format!("plan: {plan}"));
-    // What is written behind is no part of the chunks that are featurized.
-    let run = run.memory(plan.without_copies(chunks));
-    let survey = match args.map.needs_survey() {
-        true => {
-            let (survey, seconds) = args.map.survey(&mut source, &console)?;
-            report.seconds("survey", seconds);
-            Some(survey)
-        }
-        false => {
-            note_far(&mut source)?;
-            None
-        }
-    };
-    let (built, seconds) = args.map.build(
-        &mut source,
-        survey.as_ref(),
-        &run,
-        (&console, Standardize::No),
-    )?;
+    let run = args.plan(source.columns(), &console)?;
+    let survey = args.survey(&mut source, &console, &mut report)?;
+    let drawing = (&console, Standardize::No);
+    let (built, seconds) = args
+        .map
+        .build(&mut source, survey.as_ref(), &run, drawing)?;
     report.seconds("map", seconds);
     let _writing = writing();
-    let columns = built.drawn.map.output_dim();
     let mut kept = args.kept(&built, &run)?;
-    let (file, done) = match &kept {
-        Some(kept) => {
-            // A place that cannot be written is better known now than at the end.
-            drop(AtomicFile::create(&args.output)?);
-            kept.note(&console);
-            kept.output(0, &args.output)?
-        }
-        None => (AtomicFile::create(&args.output)?, Done::default()),
-    };
-    let mut writer = Writer::create(format, (file, done), columns)?;
+    let (file, done) = args.begin(kept.as_ref(), &console)?;
+    let columns = built.drawn.map.output_dim();
     let known = survey.map(|survey| survey.rows);
     let known = known.or(source.rows().map(|rows| rows as u64));
-    let bar = Arc::new(console.bar("featurize", known));
     let _steps = kept.as_ref().map(|_| steps());
-    let (rows, seconds) = console.timed(|| {
-        let (mut rows, step) = (done.rows, args.steps.step());
-        let mut pieces = Pieces::of(&mut source)?;
-        loop {
-            let run = run.clone().progress(bar.follow_from(rows));
-            let mut piece = pieces.piece(rows, step);
-            let mut behind = WriteBehind::new(writer)?;
-            let map = built.drawn.map.as_ref();
-            let more = match args.data.drops_rows().is_some() {
-                false => features::featurize_behind(map, &mut piece, run, &mut behind)?,
-                true => {
-                    let sink = |z: ArrayView2<'_, f32>| match refill.places(z.nrows()) {
-                        None => behind.write_rows(z),
-                        Some(places) => {
-                            behind.write_rows(Refill::filled(z, &places, f32::NAN).view())
-                        }
-                    };
-                    features::featurize(map, &mut piece, run, sink)?
-                }
-            };
-            writer = behind.into_inner()?;
-            rows += more;
-            if let Some(kept) = &mut kept {
-                kept.keep(vec![writer.mark()?])?;
-            }
-            if more < step {
-                break;
-            }
-        }
-        let none = ArrayView2::from_shape((0, columns), &[]).map_err(anyhow::Error::new)?;
-        writer.write_rows(Refill::filled(none, &refill.rest(), f32::NAN).view())?;
-        writer.finish().map_err(anyhow::Error::new)
-    })?;
+    let written = Written {
+        map: built.drawn.map.as_ref(),
+        writer: Writer::create(format, (file, done), columns)?,
+        rows: done.rows,
+        refill,
+        kept: kept.as_mut(),
+    };
+    let bar = Arc::new(console.bar("featurize", known));
+    let step = args.steps.step();
+    let (rows, seconds) = console.timed(|| written.stream(&mut source, step, (&run, &bar)))?;
     if let Some(kept) = kept {
         kept.finish();
     }
@@ -163,7 +97,135 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     args.run.print(&report)
 }
 
+/// Features on their way into a file.
+struct Written<'a> {
+    map: &'a dyn FeatureMap,
+    writer: Writer,
+    rows: u64,
+    /// The places of rows that are left out, which are written as none.
+    refill: Option<Refill>,
+    kept: Option<&'a mut Progress>,
+}
+
+impl Written<'_> {
+    /// Writes the features of all rows behind those that are written, and keeps what is done after
+    /// each step; gives the number of rows in the file.
+    fn stream(
+        self,
+        source: &mut dyn ChunkSource,
+        step: u64,
+        (run, bar): (&Run, &Arc<Bar>),
+    ) -> Result<u64> {
+        let Self {
+            map,
+            mut writer,
+            mut rows,
+            mut refill,
+            mut kept,
+        } = self;
+        let mut pieces = Pieces::of(source)?;
+        loop {
+            let run = run.clone().progress(bar.follow_from(rows));
+            let mut piece = pieces.piece(rows, step);
+            let more;
+            (writer, more) = write(map, &mut piece, run, (writer, refill.as_mut()))?;
+            rows += more;
+            if let Some(kept) = &mut kept {
+                kept.keep(vec![writer.mark()?])?;
+            }
+            if more < step {
+                break;
+            }
+        }
+        if let Some(refill) = &mut refill {
+            let none = ArrayView2::from_shape((0, map.output_dim()), &[])?;
+            writer.write_rows(Refill::filled(none, &refill.rest(), f32::NAN).view())?;
+        }
+        Ok(writer.finish()?)
+    }
+}
+
+/// Writes the features of `source` while the next are computed; gives their number.
+fn write(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    run: Run,
+    (writer, refill): (Writer, Option<&mut Refill>),
+) -> Result<(Writer, u64)> {
+    let mut behind = WriteBehind::new(writer)?;
+    let rows = match refill {
+        None => features::featurize_behind(map, source, run, &mut behind)?,
+        Some(refill) => {
+            let sink = |z: ArrayView2<'_, f32>| match refill.places(z.nrows()) {
+                None => behind.write_rows(z),
+                Some(places) => behind.write_rows(Refill::filled(z, &places, f32::NAN).view()),
+            };
+            features::featurize(map, source, run, sink)?
+        }
+    };
+    Ok((behind.into_inner()?, rows))
+}
+
 impl Args {
+    /// Errors where what is asked for does not go together, before a row is read. What the file
+    /// is, and where rows are left out.
+    fn check(&mut self, console: &Console) -> Result<(Format, Option<Refill>)> {
+        let (data, input) = (&self.data, &self.input);
+        self.map
+            .settle(None, || data.open(input, TargetUse::Ignored))?;
+        if !self.map.check(console)?.is_dense() {
+            let problem = "the columns of binning are too many to write; use another --map";
+            return Err(Usage(problem.into()).into());
+        }
+        let format = Format::of(&self.output)?;
+        let gaps = self.data.list_gaps();
+        if gaps.is_some() && self.steps.checkpoint.is_some() {
+            let problem = "--nan drop does not go with --checkpoint; remove the rows first";
+            return Err(Usage(problem.into()).into());
+        }
+        columnar::require_one_run(&self.output, self.steps.checkpoint.as_deref())?;
+        let read = [Some(self.input.as_path()), self.data.targets()];
+        keep_apart([Some(self.output.as_path()), self.run.page()], read)?;
+        Ok((format, gaps.map(|gaps| Refill::new(Some(gaps)))))
+    }
+
+    /// Where the work runs, with what the map and what is written behind leave for chunks.
+    fn plan(&self, columns: usize, console: &Console) -> Result<Run> {
+        let run = self.run.open(console)?;
+        let plan = MemoryPlan::of_features(&self.map.spec(), columns, &run);
+        plan.require_map()?;
+        let chunks = self.run.within(|bytes| plan.within(bytes))?;
+        console.detail(&format!("plan: {plan}"));
+        Ok(run.memory(plan.without_copies(chunks)))
+    }
+
+    /// Reads the rows once, if the map needs it.
+    fn survey(
+        &self,
+        source: &mut dyn ChunkSource,
+        console: &Console,
+        report: &mut Report,
+    ) -> Result<Option<Survey>> {
+        if !self.map.needs_survey() {
+            note_far(source)?;
+            return Ok(None);
+        }
+        let (survey, seconds) = self.map.survey(source, console)?;
+        report.seconds("survey", seconds);
+        Ok(Some(survey))
+    }
+
+    /// The output, and what is done of it.
+    fn begin(&self, kept: Option<&Progress>, console: &Console) -> Result<(AtomicFile, Done)> {
+        let Some(kept) = kept else {
+            return Ok((AtomicFile::create(&self.output)?, Done::default()));
+        };
+        // A place that cannot be written is better known now than at the end.
+        drop(AtomicFile::create(&self.output)?);
+        kept.note(console);
+        Ok(kept.output(0, &self.output)?)
+    }
+
     /// What a checkpoint has of this run, if there is to be one.
     fn kept(&self, built: &BuiltMap, run: &Run) -> Result<Option<Progress>> {
         let Some(folder) = self.steps.open()? else {

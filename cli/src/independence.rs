@@ -14,16 +14,20 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    Error, Step,
+    Error, Run, Step,
     data::{ChunkSource, ColumnChoice, Format, NanRows, OpenOptions, open},
     error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
-    hypothesis::{ConditionalIndependence, Independence, Null, Variant},
+    hypothesis::{ConditionalIndependence, Independence, Null, Outcome, Variant},
+    job::Preparation,
     sampling::Sampling,
     seed::Seed,
 };
 use clap::ValueEnum;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Arguments of `bochner independence`.
 #[derive(Debug, clap::Args)]
@@ -141,37 +145,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     keep_apart([args.run.page()], [Some(args.input.as_path())])?;
     let console = args.run.start()?;
     let mut spec = args.spec()?;
-    let null = args.test.null(NullOption::Asymptotic)?;
-    if null != Null::Asymptotic && !args.given.is_empty() {
-        let problem = "--given goes with --null asymptotic: no rows can be exchanged where z is \
-                       given";
-        return Err(Usage(problem.into()).into());
-    }
-    let options = OpenOptions {
-        format: args.format,
-        layout: args.layout.layout(),
-        nan: args.nan.clone(),
-        ..OpenOptions::default()
-    };
-    let source = open(&args.input, &options)?;
-    let groups = [("--x", &args.x), ("--y", &args.y), ("--given", &args.given)];
-    let mut found = Vec::new();
-    for (flag, names) in groups {
-        found.push(columns(
-            flag,
-            &Names::of(names),
-            source.as_ref(),
-            &args.input,
-        )?);
-    }
-    let [x, y, given] = [&found[0], &found[1], &found[2]];
-    apart(&groups.map(|(flag, _)| flag), &found)?;
-    let (options, places) = alone(source.as_ref(), &found, options);
-    let [x_read, y_read, given_read] = [&places[0], &places[1], &places[2]];
-    // What comes from standard input is held until it is open again.
-    let again = open(&args.input, &options)?;
-    drop(source);
-    let mut source = Interruptible(again);
+    let null = args.null()?;
+    let (mut source, found, places) = args.open()?;
+    let [x, y, given] = &found;
     if args.features.is_none() && !given.is_empty() {
         spec.features = features_for(&mut source)?;
     }
@@ -181,47 +157,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Step::Survey(rows) | Step::Map(rows) | Step::Rows(rows) => bar.set_position(rows),
         _ => {}
     };
-    let seed = Seed(args.kernel.seed);
-    let standardize = args.kernel.standardize().unwrap_or(Standardize::Auto);
-    let mut report = Report::default();
     let (kernel, features) = (spec.kernel.clone(), spec.features);
-    let ((outcome, rows, how), seconds) = console.timed(|| -> Result<_> {
-        if given.is_empty() {
-            let test = Independence::on(spec)
-                .bandwidth(args.kernel.bandwidth())
-                .standardize(standardize)
-                .seed(seed)
-                .device(&run.device)
-                .memory(run.memory)
-                .progress(hear)
-                .null(null);
-            let found = test
-                .test_columns(&mut source, x_read, y_read)
-                .map_err(of_numbers)?;
-            return Ok((found.outcome, found.rows, "HSIC"));
-        }
-        let (variant, how) = match args.variant.unwrap_or(VariantOption::Rcot) {
-            VariantOption::Rcot => (Variant::Rcot, "RCoT"),
-            VariantOption::Rcit => (Variant::Rcit, "RCIT"),
-        };
-        let outer = Fourier::of(spec.kernel.clone()).form(Form::Phase);
-        let test = ConditionalIndependence::on(spec)
-            .bandwidth(args.kernel.bandwidth())
-            .standardize(standardize)
-            .seed(seed)
-            .device(&run.device)
-            .memory(run.memory)
-            .progress(hear)
-            .variant(variant)
-            .outer(outer.features(args.outer_features.unwrap_or(5)))
-            .lambda(args.lambda.unwrap_or(1e-10));
-        let found = test.test_columns(&mut source, [x_read, y_read, given_read]);
-        let found = found.map_err(of_numbers)?;
-        Ok((found.outcome, found.rows, how))
-    })?;
+    let (tested, seconds) =
+        console.timed(|| args.try_on((&mut source, &places), (spec, null), (&run, hear)))?;
+    let mut report = Report::default();
     report.seconds("test", seconds);
-    report.line("test", how);
-    report.set("test", how);
+    report.line("test", tested.how);
+    report.set("test", tested.how);
     report.set("kernel", kernel.spec());
     report.set("features", features);
     report.set("seed", args.kernel.seed);
@@ -232,20 +174,111 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(schema) => became::describe(schema, &console, &mut report),
         None => became::describe_numbers(&source, &mut report),
     }
-    report.throughput(rows, seconds);
+    report.throughput(tested.rows, seconds);
     report.device(&run.device);
-    let verdicts = match given.is_empty() {
-        true => ["x and y depend on each other", "no dependence found"],
-        false => [
+    let verdicts = if given.is_empty() {
+        ["x and y depend on each other", "no dependence found"]
+    } else {
+        [
             "x and y depend on each other given z",
             "no dependence found given z",
-        ],
+        ]
     };
     args.test
-        .describe(&outcome, ("dependent", verdicts), &mut report);
+        .describe(&tested.outcome, ("dependent", verdicts), &mut report);
     args::describe_gaps(&args.nan, &mut report);
     report.about("data", head::file(&args.input));
     args.run.print(&report)
+}
+
+/// What a test found.
+struct Tested {
+    outcome: Outcome,
+    rows: u64,
+    /// Its name.
+    how: &'static str,
+}
+
+/// The columns x, y and z.
+type Three = [Vec<usize>; 3];
+
+impl Args {
+    /// How p-values are found.
+    fn null(&self) -> Result<Null> {
+        let null = self.test.null(NullOption::Asymptotic)?;
+        if null != Null::Asymptotic && !self.given.is_empty() {
+            let problem = "--given goes with --null asymptotic: no rows can be exchanged where z \
+                           is given";
+            return Err(Usage(problem.into()).into());
+        }
+        Ok(null)
+    }
+
+    /// The rows, the columns that are asked for, and where these are among what is read.
+    fn open(&self) -> Result<(Interruptible<Box<dyn ChunkSource>>, Three, Three)> {
+        let options = OpenOptions {
+            format: self.format,
+            layout: self.layout.layout(),
+            nan: self.nan.clone(),
+            ..OpenOptions::default()
+        };
+        let source = open(&self.input, &options)?;
+        let all =
+            |flag, names: &[Names]| columns(flag, &Names::of(names), source.as_ref(), &self.input);
+        let found = [
+            all("--x", &self.x)?,
+            all("--y", &self.y)?,
+            all("--given", &self.given)?,
+        ];
+        apart(&["--x", "--y", "--given"], &found)?;
+        let (options, places) = alone(source.as_ref(), &found, options);
+        // What comes from standard input is held until it is open again.
+        let again = open(&self.input, &options)?;
+        drop(source);
+        Ok((Interruptible(again), found, places))
+    }
+
+    /// Tests by features of `spec`.
+    fn try_on(
+        &self,
+        (source, [x, y, given]): (&mut dyn ChunkSource, &Three),
+        (spec, null): (MapSpec, Null),
+        (run, hear): (&Run, impl Fn(Step) + Send + Sync + 'static),
+    ) -> Result<Tested> {
+        let outer = Fourier::of(spec.kernel.clone()).form(Form::Phase);
+        let preparation = Preparation {
+            bandwidth: Some(self.kernel.bandwidth()),
+            standardize: self.kernel.standardize().unwrap_or(Standardize::Auto),
+            seed: Some(Seed(self.kernel.seed)),
+            ..Preparation::of(Arc::new(spec))
+        };
+        if given.is_empty() {
+            let test = Independence::prepared_by(preparation).null(null);
+            let test = test.device(&run.device).memory(run.memory).progress(hear);
+            let found = test.test_columns(source, x, y).map_err(of_numbers)?;
+            return Ok(Tested {
+                outcome: found.outcome,
+                rows: found.rows,
+                how: "HSIC",
+            });
+        }
+        let (variant, how) = match self.variant.unwrap_or(VariantOption::Rcot) {
+            VariantOption::Rcot => (Variant::Rcot, "RCoT"),
+            VariantOption::Rcit => (Variant::Rcit, "RCIT"),
+        };
+        let test = ConditionalIndependence::prepared_by(preparation).variant(variant);
+        let test = test.device(&run.device).memory(run.memory).progress(hear);
+        let test = test
+            .outer(outer.features(self.outer_features.unwrap_or(5)))
+            .lambda(self.lambda.unwrap_or(1e-10));
+        let found = test.test_columns(source, [x, y, given]);
+        let found = found.map_err(of_numbers)?;
+        Ok(Tested {
+            outcome: found.outcome,
+            rows: found.rows,
+            how,
+        })
+    }
 }
 
 /// Errors where two options name a column.
@@ -266,26 +299,23 @@ fn apart(flags: &[&str], found: &[Vec<usize>]) -> Result<()> {
 
 /// Options that read the columns found alone, where they have names, so that it does not matter
 /// what others hold; and where those are among what is read.
-fn alone(
-    source: &dyn ChunkSource,
-    found: &[Vec<usize>],
-    options: OpenOptions,
-) -> (OpenOptions, Vec<Vec<usize>>) {
+fn alone(source: &dyn ChunkSource, found: &Three, options: OpenOptions) -> (OpenOptions, Three) {
     let Some(names) = source.column_names() else {
-        return (options, found.to_vec());
+        return (options, found.clone());
     };
     // In the order of the file.
     let mut read = found.concat();
     read.sort_unstable();
     read.dedup();
     let place = |j: &usize| read.partition_point(|other| other < j);
-    let places = found.iter().map(|own| own.iter().map(place).collect());
+    let places = found.each_ref();
+    let places = places.map(|own| own.iter().map(place).collect());
     let columns = read.iter().map(|&j| names[j].clone()).collect();
     let options = OpenOptions {
         columns: ColumnChoice::These(columns),
         ..options
     };
-    (options, places.collect())
+    (options, places)
 }
 
 /// The error with what helps here: no option has something stand for a gap.

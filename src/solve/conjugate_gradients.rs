@@ -2,19 +2,19 @@
 //! never formed.
 
 mod preconditioning;
+mod steps;
+mod system;
 #[cfg(test)]
 pub(super) mod tests;
 
 pub use preconditioning::Preconditioning;
 
-use super::{
-    Coefficients, FeatureProducts,
-    features::weigh,
-    sketch::{Centred, Preconditioner},
-};
+use super::{Coefficients, FeatureProducts, sketch::Preconditioner};
 use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use preconditioning::{Schedule, Size};
+use steps::{Inverse, Left, Steps};
+use system::{Middle, System};
 
 /// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
 /// [`Cholesky`](super::Cholesky), the intercept from centring and never penalised, by
@@ -82,74 +82,6 @@ impl Solution {
     }
 }
 
-/// The centred, penalised Gram matrix, as products.
-struct System<'a, 'f> {
-    features: &'a mut (dyn FeatureProducts + 'f),
-    /// Column means, zero without an intercept.
-    mean_d: Array1<f64>,
-    weights_n: Option<ArrayView1<'a, f64>>,
-    /// The sum of the weights.
-    n: f64,
-    penalty: f64,
-    r_tn: Array2<f64>,
-}
-
-impl System<'_, '_> {
-    /// `out = (Z'WZ - n m m' + lambda n I) v`, W the weights.
-    fn product(&mut self, v_td: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()> {
-        self.r_tn.fill(0.0);
-        let weights_n = self.weights_n;
-        let between = &mut |row0, r_tm: ArrayViewMut2<'_, f64>| weigh(r_tm, weights_n, row0);
-        self.features
-            .round_trip_through(v_td, &mut self.r_tn, between, out_td)?;
-        for (mut out, v) in out_td.rows_mut().into_iter().zip(v_td.rows()) {
-            let along = self.n * dot(self.mean_d.view(), v);
-            for ((out, v), m) in out.iter_mut().zip(v).zip(&self.mean_d) {
-                *out += self.penalty * v - along * m;
-            }
-        }
-        Ok(())
-    }
-
-    /// The preconditioner of a sketch.
-    fn sketch<'p>(&mut self, rank: usize) -> Result<Option<Preconditioner<'p>>> {
-        let of = Centred {
-            mean_d: &self.mean_d,
-            weights_n: self.weights_n,
-            n: self.n,
-            penalty: self.penalty,
-        };
-        Preconditioner::sketch(self.features, &of, rank)
-    }
-}
-
-fn dot(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
-    a.dot(&b)
-}
-
-/// The inner products of each target's pair of rows.
-fn dots(a_td: &Array2<f64>, b_td: &Array2<f64>) -> Vec<f64> {
-    let rows = a_td.rows().into_iter().zip(b_td.rows());
-    rows.map(|(a, b)| dot(a, b)).collect()
-}
-
-/// `to_k += factor_k from_k` for each target k.
-fn add_scaled(to_td: &mut Array2<f64>, factors: &[f64], from_td: &Array2<f64>) {
-    for ((mut to, from), &f) in to_td
-        .rows_mut()
-        .into_iter()
-        .zip(from_td.rows())
-        .zip(factors)
-    {
-        to.scaled_add(f, &from);
-    }
-}
-
-/// `a / b`, and zero where a target has nothing left to do.
-fn ratio(a: f64, b: f64) -> f64 {
-    if b > 0.0 { a / b } else { 0.0 }
-}
-
 impl ConjugateGradients {
     pub(crate) fn check(&self) -> Result<()> {
         for (name, value) in [("lambda", self.lambda), ("the tolerance", self.tolerance)] {
@@ -208,6 +140,112 @@ impl ConjugateGradients {
         self.check()?;
         let (targets, rows) = y_tn.dim();
         let columns = features.columns();
+        let middle = self.middle(features, y_tn, weights_n)?;
+        let (n, penalty) = (middle.n, self.lambda * middle.n);
+        let b_td = middle.right_side(features, y_tn, weights_n)?;
+        let (by, preconditioning) = match factor {
+            None => (middle.diagonal(penalty), self.preconditioning),
+            Some(factor) => (Preconditioner::Factor(factor, n), Preconditioning::Diagonal),
+        };
+        let mut inverse = Inverse::of(by, factor.is_some(), &b_td);
+        let mut system = System {
+            features,
+            mean_d: middle.mean_d,
+            weights_n,
+            n,
+            penalty,
+            r_tn: Array2::zeros((targets, rows)),
+        };
+        let of = Size {
+            rows,
+            columns,
+            targets,
+        };
+        let mut schedule = Schedule::new(preconditioning, of);
+        let rank = schedule.at_once();
+        if rank > 0
+            && let Some(sketch) = system.sketch(rank)?
+        {
+            inverse.by = sketch;
+        }
+        let reached = self.iterate((&mut system, &b_td), &mut inverse, &mut schedule, progress)?;
+        let (steps, left, iterations) = reached;
+        let beta_td = steps.beta_td;
+        let intercept_t = if self.intercept {
+            &middle.shift_t - &beta_td.dot(&system.mean_d)
+        } else {
+            Array1::zeros(targets)
+        };
+        Ok(Solution {
+            coefficients: Coefficients {
+                beta_dt: beta_td.reversed_axes().as_standard_layout().into_owned(),
+                intercept_t,
+            },
+            iterations,
+            rank: inverse.by.rank(),
+            converged: left.worst() <= self.tolerance,
+            residual_t: left.residual_t,
+        })
+    }
+
+    /// Takes steps until all residuals are within the tolerance, or as many as there may be, and
+    /// says how many.
+    fn iterate(
+        &self,
+        (system, b_td): (&mut System<'_, '_>, &Array2<f64>),
+        inverse: &mut Inverse<'_>,
+        schedule: &mut Schedule,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<(Steps, Left, usize)> {
+        let mut left = inverse.left(b_td);
+        let mut steps = Steps::from(b_td, &left);
+        let mut iterations = 0;
+        while iterations < self.max_iterations && left.worst() > self.tolerance {
+            steps.advance(system, &left)?;
+            iterations += 1;
+            let mut next = inverse.left(&steps.r_td);
+            let mut restart = false;
+            if next.worst() <= self.tolerance || iterations == self.max_iterations {
+                // The recurrence drifts from the truth: what is reported and relied on is computed
+                // afresh.
+                steps.compute_residual(system, b_td)?;
+                next = inverse.left(&steps.r_td);
+                restart = true;
+            }
+            let now = next.finite()?;
+            progress(iterations, now);
+            let rank = if now > self.tolerance && iterations < self.max_iterations {
+                schedule.worth(iterations, now, self.tolerance)
+            } else {
+                0
+            };
+            if rank > 0
+                && let Some(sketch) = system.sketch(rank)?
+            {
+                log::info!("a sketch of {} directions", sketch.rank());
+                schedule.begin(rank, sketch.rank(), (iterations, now));
+                inverse.by = sketch;
+                next = inverse.left(&steps.r_td);
+                // Directions that were conjugate before are not any more.
+                restart = true;
+            }
+            let before = (!restart).then_some(&left);
+            steps.turn(&next, before);
+            left = next;
+        }
+        Ok((steps, left, iterations))
+    }
+
+    /// Means of features and targets, by the weights of the rows. Errors with [`Error::Shape`] on
+    /// other numbers of rows and of weights, and on none.
+    fn middle(
+        &self,
+        features: &mut dyn FeatureProducts,
+        y_tn: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+    ) -> Result<Middle> {
+        let (targets, rows) = y_tn.dim();
+        let columns = features.columns();
         if rows == 0 || rows != features.rows() {
             return Err(Error::shape(format!(
                 "{rows} targets for {} rows of features; both must be the same and not zero",
@@ -232,151 +270,16 @@ impl ConjugateGradients {
             moments.row_mut(0).assign(&sums.row(0));
             weighted_tn *= &weights_n;
         }
-        let true_mean = &moments.row(0) / n;
-        let y_mean = weighted_tn.sum_axis(Axis(1)) / n;
-        drop(weighted_tn);
-        let (mean_d, shift_t) = match self.intercept {
-            true => (true_mean, y_mean),
-            false => (Array1::zeros(columns), Array1::zeros(targets)),
+        let (mean_d, shift_t) = if self.intercept {
+            (&moments.row(0) / n, weighted_tn.sum_axis(Axis(1)) / n)
+        } else {
+            (Array1::zeros(columns), Array1::zeros(targets))
         };
-        let penalty = self.lambda * n;
-        // Jacobi: 1 / diag(Z'Z - n m m' + lambda n I).
-        let inverse_d = Zip::from(&moments.row(1))
-            .and(&mean_d)
-            .map_collect(|&square, &m| 1.0 / ((square - n * m * m).max(0.0) + penalty));
-        let mut inverse = match factor {
-            None => Preconditioner::Diagonal(inverse_d),
-            Some(factor) => Preconditioner::Factor(factor, n),
-        };
-        let mut b = Array2::zeros((targets, columns));
-        let mut centred = &y_tn - &shift_t.view().insert_axis(Axis(1));
-        if let Some(weights_n) = weights_n {
-            centred *= &weights_n;
-        }
-        features.transposed(centred.view(), &mut b)?;
-        drop(centred);
-        let mut system = System {
-            features,
-            mean_d,
-            weights_n,
+        Ok(Middle {
             n,
-            penalty,
-            r_tn: Array2::zeros((targets, rows)),
-        };
-        let size = match factor {
-            None => dots(&b, &b),
-            Some(_) => dots(&b, &inverse.inverse(&b)),
-        };
-        // What is left: z, the inner products of r and z, the residual of each target.
-        let left = |inverse: &Preconditioner<'_>, r: &Array2<f64>| {
-            let z = inverse.inverse(r);
-            let rho = dots(r, &z);
-            let squares = match factor {
-                None => dots(r, r),
-                Some(_) => rho.clone(),
-            };
-            let of_size = squares.iter().zip(&size);
-            let residual = of_size.map(|(&r, &b)| ratio(r, b).sqrt()).collect();
-            (z, rho, residual)
-        };
-        let worst = |residual: &Array1<f64>| {
-            residual.fold(0.0, |m: f64, &r| if r.is_nan() { r } else { m.max(r) })
-        };
-
-        let mut beta = Array2::zeros((targets, columns));
-        let mut a_p = Array2::zeros((targets, columns));
-        let mut r = b.clone();
-        let preconditioning = match factor {
-            None => self.preconditioning,
-            Some(_) => Preconditioning::Diagonal,
-        };
-        let of = Size {
-            rows,
-            columns,
-            targets,
-        };
-        let mut schedule = Schedule::new(preconditioning, of);
-        let rank = schedule.at_once();
-        if rank > 0
-            && let Some(sketch) = system.sketch(rank)?
-        {
-            inverse = sketch;
-        }
-        let (mut p, mut rho, mut residual): (_, _, Array1<f64>) = left(&inverse, &r);
-        let mut iterations = 0;
-        while iterations < self.max_iterations && worst(&residual) > self.tolerance {
-            system.product(p.view(), &mut a_p)?;
-            iterations += 1;
-            let alpha: Vec<f64> = rho
-                .iter()
-                .zip(dots(&p, &a_p))
-                .map(|(&rho, pap)| ratio(rho, pap))
-                .collect();
-            add_scaled(&mut beta, &alpha, &p);
-            let back: Vec<f64> = alpha.iter().map(|a| -a).collect();
-            add_scaled(&mut r, &back, &a_p);
-            let (mut z, mut next);
-            (z, next, residual) = left(&inverse, &r);
-            let mut restart = false;
-            if worst(&residual) <= self.tolerance || iterations == self.max_iterations {
-                // The recurrence drifts from the truth: what is reported and relied on is computed
-                // afresh.
-                system.product(beta.view(), &mut a_p)?;
-                r.assign(&(&b - &a_p));
-                (z, next, residual) = left(&inverse, &r);
-                restart = true;
-            }
-            let now = worst(&residual);
-            if !now.is_finite() {
-                return Err(Error::numerical(
-                    "conjugate gradients met a product that is not \
-                     finite: the features or targets are too large",
-                )
-                .help(Remedy::Standardize));
-            }
-            progress(iterations, now);
-            let rank = match now > self.tolerance && iterations < self.max_iterations {
-                true => schedule.worth(iterations, now, self.tolerance),
-                false => 0,
-            };
-            if rank > 0
-                && let Some(sketch) = system.sketch(rank)?
-            {
-                log::info!("a sketch of {} directions", sketch.rank());
-                schedule.begin(rank, sketch.rank(), (iterations, now));
-                inverse = sketch;
-                (z, next, residual) = left(&inverse, &r);
-                // Directions that were conjugate before are not any more.
-                restart = true;
-            }
-            let turn: Vec<f64> = match restart {
-                true => vec![0.0; targets],
-                false => next
-                    .iter()
-                    .zip(&rho)
-                    .map(|(&next, &rho)| ratio(next, rho))
-                    .collect(),
-            };
-            for ((mut p, z), turn) in p.rows_mut().into_iter().zip(z.rows()).zip(turn) {
-                for (p, z) in p.iter_mut().zip(z) {
-                    *p = z + turn * *p;
-                }
-            }
-            rho = next;
-        }
-        let intercept_t = match self.intercept {
-            true => &shift_t - &beta.dot(&system.mean_d),
-            false => Array1::zeros(targets),
-        };
-        Ok(Solution {
-            coefficients: Coefficients {
-                beta_dt: beta.reversed_axes().as_standard_layout().into_owned(),
-                intercept_t,
-            },
-            iterations,
-            rank: inverse.rank(),
-            converged: worst(&residual) <= self.tolerance,
-            residual_t: residual,
+            mean_d,
+            shift_t,
+            square_d: moments.row(1).to_owned(),
         })
     }
 }

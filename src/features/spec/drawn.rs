@@ -7,8 +7,8 @@ use crate::{
     error::Remedy,
     features::{
         AdditiveChi2Features, Affine, ArcCosine, Binning, Fastfood, FeatureMap, Fourier,
-        HadamardSketch, Identity, Nystrom, RandomProjection, SkewedChi2, Sorf, TensorSketch, Union,
-        builder::part_seed, fourier,
+        HadamardSketch, Identity, Nystrom, Precomputed, RandomProjection, SkewedChi2, Sorf,
+        TensorSketch, Union, builder::part_seed, fourier,
     },
     flow::Run,
     kernels::{AdditiveChi2, Kernel, Linear, Polynomial},
@@ -107,117 +107,101 @@ impl MapSpec {
         input: Affine,
     ) -> Result<Box<dyn FeatureMap>> {
         Ok(match kind {
-            MapKind::Fastfood => Box::new(
-                Fastfood::of(self.kernel.clone())
-                    .features(features)
-                    .form(self.form)
-                    .seed(self.seed)
-                    .build(input)?,
-            ),
-            MapKind::Sorf => Box::new(
-                Sorf::of(self.kernel.clone())
-                    .features(features)
-                    .radii(self.radii)
-                    .form(self.form)
-                    .seed(self.seed)
-                    .build(input)?,
-            ),
-            MapKind::ArcCosine => {
-                let kernel = self.kernel.arc_cosine().ok_or_else(|| {
-                    self.other_kernel("arc-cosine features", "arc-cosine:ORDER", "arc-cosine:1")
-                })?;
-                Box::new(
-                    ArcCosine::new()
-                        .order(kernel.order())
-                        .bias(kernel.bias())
-                        .features(features)
-                        .sampling(self.sampling)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
+            MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
+            MapKind::Fastfood => {
+                let map = Fastfood::of(self.kernel.clone()).features(features);
+                Box::new(map.form(self.form).seed(self.seed).build(input)?)
             }
+            MapKind::Sorf => {
+                let map = Sorf::of(self.kernel.clone()).features(features);
+                let map = map.radii(self.radii).form(self.form).seed(self.seed);
+                Box::new(map.build(input)?)
+            }
+            MapKind::ArcCosine => Box::new(self.arc_cosine()?.features(features).build(input)?),
             MapKind::Projection => {
-                if self.kernel.spec() != Linear.spec() {
-                    return Err(self.other_kernel("random projections", "linear", "linear"));
-                }
-                Box::new(
-                    RandomProjection::new()
-                        .entries(self.entries)
-                        .features(features)
-                        .sampling(self.sampling)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
+                self.require_linear("random projections")?;
+                let map = RandomProjection::new().entries(self.entries);
+                let map = map.features(features).sampling(self.sampling);
+                Box::new(map.seed(self.seed).build(input)?)
             }
             MapKind::TensorSketch => {
                 let kernel = self.polynomial("tensor sketches")?;
-                Box::new(
-                    TensorSketch::new(kernel.degree(), kernel.constant())
-                        .features(features)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
+                let map = TensorSketch::new(kernel.degree(), kernel.constant());
+                Box::new(map.features(features).seed(self.seed).build(input)?)
             }
             MapKind::HadamardSketch => {
                 let kernel = self.polynomial("Hadamard sketches")?;
-                Box::new(
-                    HadamardSketch::new(kernel.degree(), kernel.constant())
-                        .features(features)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
+                let map = HadamardSketch::new(kernel.degree(), kernel.constant());
+                Box::new(map.features(features).seed(self.seed).build(input)?)
             }
-            MapKind::SkewedChi2 => {
-                let kernel = self.kernel.skewed_chi2().ok_or_else(|| {
-                    let known = "skewed-chi2:SKEWEDNESS";
-                    self.other_kernel("skewed chi-squared features", known, "skewed-chi2:1")
-                })?;
-                Box::new(
-                    SkewedChi2::new()
-                        .skewedness(kernel.skewedness())
-                        .features(features)
-                        .form(self.form)
-                        .sampling(self.sampling)
-                        .seed(self.seed)
-                        .build(input)?,
-                )
+            MapKind::SkewedChi2 => Box::new(self.skewed_chi2()?.features(features).build(input)?),
+            MapKind::AdditiveChi2 => {
+                Box::new(self.additive_chi2()?.features(features).build(input)?)
             }
             MapKind::Identity => {
-                let alone = self.map.parts().len() == 1;
-                if alone && self.kernel.spec() != Linear.spec() {
-                    return Err(self.other_kernel("columns as they are", "linear", "linear"));
+                if self.map.parts().len() == 1 {
+                    self.require_linear("columns as they are")?;
                 }
                 Box::new(Identity.build(input)?)
             }
             MapKind::Precomputed => {
-                let map = self.precomputed.clone().ok_or_else(|| {
-                    let problem = "precomputed kernel values need that of their landmarks, too";
-                    Error::missing(problem).help(Remedy::words("give it"))
-                })?;
-                let map = match self.rank {
-                    Some(rank) => map.rank(rank),
-                    None => map,
-                };
+                let map = self.precomputed()?;
                 map.check(input.columns())?;
                 Box::new(map.build()?)
             }
-            MapKind::AdditiveChi2 => {
-                let own = AdditiveChi2.spec();
-                if self.kernel.spec() != own {
-                    let what = "additive chi-squared features";
-                    return Err(self.other_kernel(what, &own, "additive-chi2"));
-                }
-                let map = AdditiveChi2Features::new().features(features);
-                let map = match self.interval {
-                    Some(interval) => map.interval(interval),
-                    None => map,
-                };
-                Box::new(map.build(input)?)
-            }
-            MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
             MapKind::Nystrom | MapKind::Binning => {
                 return Err(Error::unsupported(format!("a {kind} map needs data")));
             }
+        })
+    }
+
+    /// Errors with [`Error::Unsupported`] where a kernel is asked for that `what` do not have.
+    fn require_linear(&self, what: &str) -> Result<()> {
+        if self.kernel.spec() == Linear.spec() {
+            return Ok(());
+        }
+        Err(self.other_kernel(what, "linear", "linear"))
+    }
+
+    fn arc_cosine(&self) -> Result<ArcCosine> {
+        let kernel = self.kernel.arc_cosine().ok_or_else(|| {
+            self.other_kernel("arc-cosine features", "arc-cosine:ORDER", "arc-cosine:1")
+        })?;
+        let map = ArcCosine::new().order(kernel.order()).bias(kernel.bias());
+        Ok(map.sampling(self.sampling).seed(self.seed))
+    }
+
+    fn skewed_chi2(&self) -> Result<SkewedChi2> {
+        let kernel = self.kernel.skewed_chi2().ok_or_else(|| {
+            let known = "skewed-chi2:SKEWEDNESS";
+            self.other_kernel("skewed chi-squared features", known, "skewed-chi2:1")
+        })?;
+        let map = SkewedChi2::new().skewedness(kernel.skewedness());
+        let map = map.form(self.form).sampling(self.sampling);
+        Ok(map.seed(self.seed))
+    }
+
+    fn additive_chi2(&self) -> Result<AdditiveChi2Features> {
+        let own = AdditiveChi2.spec();
+        if self.kernel.spec() != own {
+            let what = "additive chi-squared features";
+            return Err(self.other_kernel(what, &own, "additive-chi2"));
+        }
+        let map = AdditiveChi2Features::new();
+        Ok(match self.interval {
+            Some(interval) => map.interval(interval),
+            None => map,
+        })
+    }
+
+    fn precomputed(&self) -> Result<Precomputed> {
+        let map = self.precomputed.clone().ok_or_else(|| {
+            let problem = "precomputed kernel values need that of their landmarks, too";
+            Error::missing(problem).help(Remedy::words("give it"))
+        })?;
+        Ok(match self.rank {
+            Some(rank) => map.rank(rank),
+            None => map,
         })
     }
 }

@@ -202,7 +202,7 @@ fn the_default_ends_at_the_residual_that_it_promises() {
     for k in 0..2 {
         let beta = solution.coefficients.beta_dt.column(k);
         let r = &b.row(k) - &a.dot(&beta);
-        let residual = dot(r.view(), r.view()).sqrt() / dot(b.row(k), b.row(k)).sqrt();
+        let residual = r.dot(&r).sqrt() / b.row(k).dot(&b.row(k)).sqrt();
         assert!((1e-8..1e-6).contains(&residual), "{residual:e}");
         assert!((residual / solution.residual_t[k] - 1.0).abs() < 1e-3);
     }

@@ -23,6 +23,7 @@ const DIAMETER: f64 = 4.0;
 const ROWS: usize = 48;
 /// Errors that one seed in so many exceeds.
 const ONE_IN: usize = 20;
+const CHANCE: f64 = 1.0 / ONE_IN as f64;
 
 /// Adds the measured tails.
 pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> {
@@ -33,16 +34,78 @@ pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> 
         false => &[32, 64, 128, 256, 512, 1024],
     };
     let rows = ball(context.seed(0));
+    let uniform = Bound::uniform(&Gaussian, COLUMNS, DIAMETER)?;
+    let tails = sizes.iter().map(|&size| {
+        context.say(format!("errors of {size} features, {trials} seeds"));
+        let (one_pair, all_pairs) = measured(context, &rows, (size, trials))?;
+        Ok(Tail {
+            size,
+            one_pair,
+            hoeffding: promised(Bound::Pointwise, size, CHANCE)?,
+            all_pairs,
+            uniform: promised(uniform, size, CHANCE)?,
+        })
+    });
+    let tails = tails.collect::<Result<Vec<_>>>()?;
+    findings.heading("Tails and bounds");
+    findings.text(format!(
+        "Errors that one seed in {ONE_IN} exceeds, of paired features, between {ROWS} rows drawn in a ball of diameter {DIAMETER} in \
+         {COLUMNS} columns, over {times}; and those that the bounds promise with \
+         that probability. No error exceeds \
+         2: a bound above that says nothing."
+    ));
+    findings.picture("tails", chart(&tails, uniform)?);
+    findings.grid(table(&tails).caption(
+        "Hoeffding: 2 exp(-D ε²/4); uniform: 2⁸ (σ diam/ε)² exp(-D ε²/(4(d + 2))) (Rahimi & Recht 2007, claim 1).",
+    ));
+    let numbers = tails.iter().map(|tail| {
+        json!({"features": tail.size, "one_pair": tail.one_pair, "hoeffding": tail.hoeffding,
+               "all_pairs": tail.all_pairs, "uniform_bound": tail.uniform})
+    });
+    findings.number("tails", numbers.collect::<Vec<_>>());
+    Ok(())
+}
+
+/// Errors of so many features that one seed in [`ONE_IN`] exceeds, and those that the bounds
+/// promise.
+struct Tail {
+    size: usize,
+    one_pair: f64,
+    hoeffding: f64,
+    all_pairs: f64,
+    uniform: f64,
+}
+
+/// The errors of one pair of rows, and the largest of all, that one seed exceeds.
+fn measured(
+    context: &Context<'_>,
+    rows: &Array2<f64>,
+    (size, trials): (usize, usize),
+) -> Result<(f64, f64)> {
     let exact = |i: usize, j: usize| {
         let square: f64 = (0..COLUMNS)
             .map(|c| (rows[[i, c]] - rows[[j, c]]).powi(2))
             .sum();
         (-square / 2.0).exp()
     };
-    let chance = 1.0 / ONE_IN as f64;
-    let uniform = Bound::uniform(&Gaussian, COLUMNS, DIAMETER)?;
     let points = Rows::from(rows.clone());
-    let (mut one, mut all, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut single, mut largest) = (Vec::new(), Vec::new());
+    for trial in 0..trials {
+        let map = Fourier::new(Gaussian)
+            .features(size)
+            .seed(context.seed(trial));
+        let map = map.build(Affine::identity(COLUMNS))?;
+        let z = features_of(&map, &points, context.run())?;
+        let k = z.dot(&z.t());
+        let error = |i: usize, j: usize| (k[[i, j]] - exact(i, j)).abs();
+        single.push(error(0, 1));
+        let pairs = (0..ROWS).flat_map(|i| (0..i).map(move |j| (i, j)));
+        largest.push(pairs.map(|(i, j)| error(i, j)).fold(0.0, f64::max));
+    }
+    Ok((exceeded(&mut single), exceeded(&mut largest)))
+}
+
+fn table(tails: &[Tail]) -> Grid {
     let mut grid = Grid::new([
         "features",
         "one pair, measured",
@@ -50,51 +113,44 @@ pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> 
         "all pairs, measured",
         "uniform bound",
     ]);
-    for &size in sizes {
-        context.say(format!("errors of {size} features, {trials} seeds"));
-        let (mut single, mut largest) = (Vec::new(), Vec::new());
-        for trial in 0..trials {
-            let map = Fourier::new(Gaussian)
-                .features(size)
-                .seed(context.seed(trial));
-            let z = features_of(
-                &map.build(Affine::identity(COLUMNS))?,
-                &points,
-                context.run(),
-            )?;
-            let k = z.dot(&z.t());
-            let error = |i: usize, j: usize| (k[[i, j]] - exact(i, j)).abs();
-            single.push(error(0, 1));
-            let pairs = (0..ROWS).flat_map(|i| (0..i).map(move |j| (i, j)));
-            largest.push(pairs.map(|(i, j)| error(i, j)).fold(0.0, f64::max));
-        }
-        let (single, largest) = (exceeded(&mut single), exceeded(&mut largest));
-        let hoeffding = promised(Bound::Pointwise, size, chance)?;
-        let bound = promised(uniform, size, chance)?;
-        one.push(Point::new(size as f64, single));
-        all.push(Point::new(size as f64, largest));
+    for tail in tails {
         grid.row([
-            size.to_string(),
-            format!("{single:.4}"),
-            format!("{hoeffding:.4}"),
-            format!("{largest:.4}"),
-            format!("{bound:.2}"),
+            tail.size.to_string(),
+            format!("{:.4}", tail.one_pair),
+            format!("{:.4}", tail.hoeffding),
+            format!("{:.4}", tail.all_pairs),
+            format!("{:.2}", tail.uniform),
         ]);
-        numbers.push(
-            json!({"features": size, "one_pair": single, "hoeffding": hoeffding,
-                            "all_pairs": largest, "uniform_bound": bound}),
-        );
     }
-    let (from, to) = (sizes[0] as f64, sizes[sizes.len() - 1] as f64);
+    grid
+}
+
+/// What was measured beside the curves of the bounds.
+fn chart(tails: &[Tail], uniform: Bound) -> Result<Chart> {
+    let (from, to) = (tails[0].size as f64, tails[tails.len() - 1].size as f64);
     let curve = |bound: Bound| -> Result<Vec<Point>> {
         let steps = (0..=40).map(|i| from * (to / from).powf(f64::from(i) / 40.0));
         steps
-            .map(|size| Ok(Point::new(size, promised(bound, size as usize, chance)?)))
+            .map(|size| Ok(Point::new(size, promised(bound, size as usize, CHANCE)?)))
             .collect()
     };
+    let points = |of: fn(&Tail) -> f64| -> Vec<Point> {
+        let points = tails
+            .iter()
+            .map(|tail| Point::new(tail.size as f64, of(tail)));
+        points.collect()
+    };
     let series = vec![
-        Series::new("one pair of rows, measured", Drawn::Joined, one),
-        Series::new("all pairs, measured", Drawn::Joined, all),
+        Series::new(
+            "one pair of rows, measured",
+            Drawn::Joined,
+            points(|tail| tail.one_pair),
+        ),
+        Series::new(
+            "all pairs, measured",
+            Drawn::Joined,
+            points(|tail| tail.all_pairs),
+        ),
         Series::new(
             "Hoeffding's bound for one pair",
             Drawn::Dashed,
@@ -106,31 +162,13 @@ pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> 
             curve(uniform)?,
         ),
     ];
-    findings.heading("Tails and bounds");
-    findings.text(format!(
-        "Errors that one seed in {ONE_IN} exceeds, of paired features, between {ROWS} rows drawn in a ball of diameter {DIAMETER} in \
-         {COLUMNS} columns, over {times}; and those that the bounds promise with \
-         that probability. No error exceeds \
-         2: a bound above that says nothing."
-    ));
     let (x, y) = (
         Axis::log("features", ""),
         Axis::log("error of the kernel", ""),
     );
-    findings.picture(
-        "tails",
-        Chart::new(
-            format!(
-                "Error that is exceeded with probability 1/{ONE_IN}, measured and by the bounds."
-            ),
-            vec![Panel::new("", x, y, series)],
-        ),
-    );
-    findings.grid(grid.caption(
-        "Hoeffding: 2 exp(-D ε²/4); uniform: 2⁸ (σ diam/ε)² exp(-D ε²/(4(d + 2))) (Rahimi & Recht 2007, claim 1).",
-    ));
-    findings.number("tails", numbers);
-    Ok(())
+    let caption =
+        format!("Error that is exceeded with probability 1/{ONE_IN}, measured and by the bounds.");
+    Ok(Chart::new(caption, vec![Panel::new("", x, y, series)]))
 }
 
 /// The error that one in [`ONE_IN`] exceeds.
