@@ -1,13 +1,24 @@
 //! A file that gets its name when it is whole.
 
-use super::{PREFIX, SUFFIX};
+#[cfg(unix)]
+mod stale;
+
 use crate::error::{Error, Result};
+#[cfg(unix)]
+pub(crate) use stale::sweep;
 use std::{
     fs::{File, Metadata, OpenOptions},
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 use tempfile::NamedTempFile;
+
+/// How the name of a temporary file or folder begins, before the number of the process.
+pub(crate) const PREFIX: &str = ".bochner-";
+/// How it ends.
+pub(crate) const SUFFIX: &str = ".tmp";
+/// How the name of a copy of standard input begins, in such a folder.
+pub(crate) const COPY: &str = "standard input.";
 
 /// A file written under a temporary name in its own directory and renamed by [`Self::finish`].
 ///
@@ -60,7 +71,7 @@ impl AtomicFile {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            super::stale::sweep(directory);
+            stale::sweep(directory);
             // As any new file, less what the umask takes; tempfile's own default keeps other users
             // out.
             builder.permissions(std::fs::Permissions::from_mode(0o666));

@@ -27,6 +27,7 @@ mod cures;
 mod curve;
 mod file;
 mod folds;
+mod format;
 mod gaps;
 mod input;
 mod joined;
@@ -37,7 +38,9 @@ mod memory;
 mod npy;
 mod npz;
 mod open;
+mod options;
 mod output;
+mod parting;
 mod parts;
 mod pieces;
 mod rescale;
@@ -57,16 +60,16 @@ pub use self::arrays::{Number, ToRows, ToTargets};
 #[cfg(any(feature = "excel", feature = "sqlite"))]
 pub use self::cells::CellTable;
 pub(crate) use self::checked::next_checked;
-pub use self::choice::ColumnChoice;
 pub(crate) use self::choice::names_tell;
+pub use self::choice::{ColumnChoice, TargetUse};
 #[cfg(feature = "parquet")]
 pub use self::columnar::{ColumnarTable, is_guarded};
-pub use self::container::file_of;
 pub use self::csr::CsrSource;
-pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, Layout, TargetUse};
+pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, Layout};
 pub use self::curve::Curve;
 pub use self::file::{DataFile, TextLabelled};
 pub use self::folds::Folds;
+pub use self::format::{Format, file_of};
 pub use self::gaps::{Gaps, NanRows, Refill};
 pub use self::input::encoding::TextEncoding;
 #[cfg(target_family = "wasm")]
@@ -77,12 +80,15 @@ pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
 pub use self::npy::NpySource;
 pub use self::npz::NpzSource;
-pub use self::open::{Format, OpenOptions, open};
+pub use self::open::open;
+pub use self::options::OpenOptions;
 #[cfg(feature = "parquet")]
 pub use self::output::ParquetWriter;
 pub use self::output::{
     AtomicFile, CsvWriter, Done, NpyValue, NpyWriter, RawWriter, RowWriter, WriteBehind,
 };
+pub use self::parting::Part;
+pub(crate) use self::parting::hash as row_hash;
 pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
@@ -91,8 +97,7 @@ pub use self::schema::{
     Words,
 };
 pub use self::sparse::SparseRows;
-pub(crate) use self::split::hash as row_hash;
-pub use self::split::{Part, Split};
+pub use self::split::Split;
 pub(crate) use self::survey::RowSample;
 pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance, nearest_distance};
 pub use self::table::{Batch, Column, Table, Texts};

@@ -65,7 +65,7 @@ pub use mixed::Mixed;
 pub use nystrom::{Landmarks, Nystrom, NystromFeatures};
 pub use precomputed::{Precomputed, PrecomputedMap};
 pub use random_projection::{Entries, RandomProjection};
-pub use readers::{Reader, read, register};
+pub use readers::{read, register};
 pub use scaled_kernel::ScaledKernel;
 pub use scaling::Scaling;
 pub use select::{Auto, MapCost, Selection};
@@ -158,6 +158,9 @@ pub trait FeatureMap: Debug + Send + Sync {
         self.input().columns()
     }
 }
+
+/// Makes a map of what its [`FeatureMap::write`] stored.
+pub type Reader = fn(&Store) -> Result<Box<dyn FeatureMap>>;
 
 /// A map that several models share.
 impl FeatureMap for std::sync::Arc<dyn FeatureMap> {

@@ -4,6 +4,7 @@
 //! An op hands in its [`Menu`]: what there is to choose from, what is taken until something was
 //! measured, and how the ways are raced. Nothing here knows an op.
 
+pub mod contest;
 pub mod exchange;
 pub mod few;
 pub mod menu;
@@ -12,9 +13,10 @@ pub mod registers;
 pub mod tile;
 pub mod tuning;
 
+pub use contest::Contest;
 pub use exchange::Exchange;
-pub use menu::{Class, Contest, Menu, Shape, Way};
-pub use race::{Race, Tuned};
+pub use menu::{Class, Menu, Race, Shape, Way};
+pub use race::Tuned;
 pub use registers::Registers;
 pub use tile::Tile;
 

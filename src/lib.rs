@@ -43,6 +43,7 @@
 //! [`models::LinearModel::fit`], [`models::Predictor`].
 
 pub mod analysis;
+mod atomic_file;
 #[doc(hidden)]
 pub mod bench;
 #[doc(hidden)]

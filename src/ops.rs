@@ -7,6 +7,7 @@ pub mod binning;
 pub mod complex_product;
 pub(crate) mod dispatch;
 pub mod few;
+pub(crate) mod few_check;
 pub mod gram;
 pub mod kernel_block;
 mod loaded;

@@ -9,8 +9,8 @@ use crate::{
     device::{GpuDevice, gpu::AdapterKind},
     form::{Contest, Registers, Tile},
     ops::{
-        additive_chi2, binning, complex_product, few, gram, kernel_block, place, predict, product,
-        projection, structured, walsh_hadamard,
+        additive_chi2, binning, complex_product, few, few_check, gram, kernel_block, place,
+        predict, product, projection, structured, walsh_hadamard,
     },
 };
 
@@ -68,7 +68,7 @@ pub const REGISTRY: &[Row] = &[
     Row {
         op: "few",
         shaders: &[&few::OP, &few::SUM_OP],
-        check: few::check::run,
+        check: few_check::run,
         bench: bench::FEW,
     },
     Row {

@@ -1,7 +1,7 @@
 //! Named arrays and properties in one safetensors file: the format of models and of saved normal
 //! equations.
 
-use crate::{Error, Result, data::AtomicFile};
+use crate::{Error, Result, atomic_file::AtomicFile};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{

@@ -11,7 +11,7 @@ use std::{
 /// Removes what killed runs left in a folder, once in each. A file goes only when the process of
 /// its name is gone and nobody holds its lock, so that those of live runs stay, also where process
 /// numbers come again or are those of another machine.
-pub(in crate::data) fn sweep(directory: &Path) {
+pub(crate) fn sweep(directory: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     let known = directory.canonicalize();
     let known = known.unwrap_or_else(|_| directory.to_owned());

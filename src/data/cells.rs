@@ -5,9 +5,9 @@ mod excel;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-use super::container;
 use super::table::{Batch, Column, Table, Texts, require_columns, short};
 use super::{Format, Layout, require_rows};
+use super::{container, format};
 use crate::error::{Error, Remedy, Result};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ impl CellTable {
     /// or where the library was built without the feature that reads it.
     pub fn open(path: impl AsRef<Path>, format: Format, layout: &Layout) -> Result<Self> {
         let path = path.as_ref();
-        let (file, part) = container::split(path);
+        let (file, part) = format::split(path);
         let Cells { names, rows, bytes } = match format {
             #[cfg(feature = "excel")]
             Format::Excel => excel::read((path, file), part, layout)?,
@@ -148,5 +148,5 @@ impl Table for CellTable {
 
 /// The names, for a message.
 fn listed(names: &[String]) -> String {
-    super::open::shortened(names)
+    super::table::shortened(names)
 }

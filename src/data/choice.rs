@@ -1,8 +1,25 @@
 //! Which columns of a file with names are features, and which are targets.
 
-use super::{Schema, TargetUse, open::shortened, table::short};
+use super::{
+    Schema,
+    table::{short, shortened},
+};
 use crate::error::{Error, Result};
 use std::{collections::HashSet, path::Path};
+
+/// What becomes of target columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TargetUse {
+    /// Read; a missing one is an error. For fitting and scoring.
+    #[default]
+    Required,
+    /// Read if all are there. If some are missing, the others are left out and there are no
+    /// targets.
+    IfPresent,
+    /// Left out, unread, wherever they are there. For predicting on rows that may or may not be
+    /// labelled.
+    Ignored,
+}
 
 /// Which columns of a .csv are features. Targets never are.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -21,7 +21,7 @@ pub(super) use self::number::{BEYOND, ROUNDED, number};
 
 use self::decimal::Slot;
 use self::records::Records;
-use super::choice::{self, ColumnChoice};
+use super::choice::{self, ColumnChoice, TargetUse};
 use super::table::short;
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
@@ -39,20 +39,6 @@ pub struct CsvOptions {
     pub columns: ColumnChoice,
     /// How the file is laid out.
     pub layout: Layout,
-}
-
-/// What becomes of target columns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TargetUse {
-    /// Read; a missing one is an error. For fitting and scoring.
-    #[default]
-    Required,
-    /// Read if all are there. If some are missing, the others are left out and there are no
-    /// targets.
-    IfPresent,
-    /// Left out, unread, wherever they are there. For predicting on rows that may or may not be
-    /// labelled.
-    Ignored,
 }
 
 /// A file of separated columns with one row per sample: comma-separated, tab-separated and the

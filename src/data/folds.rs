@@ -1,6 +1,10 @@
 //! Rows parted for cross-validation: which fold each is in.
 
-use super::{ChunkSource, Part, Split, split::hash, survey};
+use super::{
+    ChunkSource,
+    parting::{Part, hash},
+    survey,
+};
 use crate::{Error, Result, error::Remedy, seed::Seed, text::counted};
 use ndarray::ArrayView1;
 use std::{collections::HashMap, hash::Hash, sync::Arc};
@@ -221,18 +225,6 @@ impl Folds {
     /// Whether folds are ahead of what they are learnt from.
     pub fn is_ahead(&self) -> bool {
         self.ahead
-    }
-
-    /// The rows of `source` that fold `k`, counted from 0, is learnt from or held out in. The
-    /// source must be at its first row and have the rows that folds were made of.
-    ///
-    /// Errors with [`Error::Parameter`] unless `k` is below [`Self::count`].
-    pub fn part<S: ChunkSource>(&self, source: S, k: usize, part: Part) -> Result<Split<S>> {
-        if k >= self.count {
-            let problem = format!("there is no fold {k} of {}, counted from 0", self.count);
-            return Err(Error::parameter(problem));
-        }
-        Ok(Split::of_folds(source, self.clone(), k, part))
     }
 
     /// Whether a row is in a part of a fold; `None` of rows that folds were not made of.

@@ -1,15 +1,18 @@
 //! Several files as one dataset.
 
-use super::open::open_file_as;
 use super::rows::stack;
 use super::{Chunk, ChunkSource, Format, OpenOptions, Rows, require_rows};
 use crate::error::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What opens one file.
+type OpenOne = fn(&Path, &OpenOptions) -> Result<Box<dyn ChunkSource>>;
 
 /// Files of one format whose rows follow each other, with the same columns in the same order.
 pub(super) struct Joined {
     files: Vec<PathBuf>,
     options: OpenOptions,
+    open_one: OpenOne,
     /// Sources that stay open: all of few files, and of many the one that is read.
     open: Vec<Option<Box<dyn ChunkSource>>>,
     columns: usize,
@@ -24,11 +27,15 @@ pub(super) struct Joined {
 const OPEN: usize = 64;
 
 impl Joined {
-    /// Opens each of `files`, of which there is at least one.
+    /// Opens each of `files`, of which there is at least one, by `open_one`.
     ///
     /// Errors as opening one does, and with [`Error::Data`] if their columns differ, and with
     /// [`Error::Unsupported`] on a file of targets.
-    pub(super) fn open(files: Vec<PathBuf>, options: &OpenOptions) -> Result<Self> {
+    pub(super) fn open(
+        files: Vec<PathBuf>,
+        options: &OpenOptions,
+        open_one: OpenOne,
+    ) -> Result<Self> {
         let mut options = options.clone();
         let Some(first) = files.first().cloned() else {
             return Err(Error::parameter("no file is named; name one"));
@@ -43,14 +50,14 @@ impl Joined {
         if options.format_of(&first) == Some(Format::Libsvm) && options.width.is_none() {
             let mut width = 0;
             for file in &files {
-                width = width.max(open_file_as(file, &options)?.columns());
+                width = width.max(open_one(file, &options)?.columns());
             }
             options.width = Some(width);
         }
         if let Some(gaps) = options.nan.gaps() {
             gaps.allow_empty();
         }
-        let source = open_file_as(&first, &options)?;
+        let source = open_one(&first, &options)?;
         let mut joined = Self {
             columns: source.columns(),
             targets: source.targets(),
@@ -59,6 +66,7 @@ impl Joined {
             open: files.iter().map(|_| None).collect(),
             files,
             options,
+            open_one,
             current: 0,
         };
         joined.open[0] = Some(source);
@@ -78,7 +86,7 @@ impl Joined {
         let source = match self.open[k].take() {
             Some(source) => source,
             None => {
-                let source = open_file_as(&self.files[k], &self.options)?;
+                let source = (self.open_one)(&self.files[k], &self.options)?;
                 self.check(k, source.as_ref())?;
                 source
             }

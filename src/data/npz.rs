@@ -72,7 +72,7 @@ fn names(path: &Path) -> Result<String> {
         })
         .collect();
     names.sort();
-    Ok(super::open::shortened(&names))
+    Ok(super::table::shortened(&names))
 }
 
 /// The array `name`, which lies in the entry of this name plus `.npy`; each has its own file

@@ -1,48 +1,19 @@
 //! A source by the name of its file.
 
+#[cfg(not(any(feature = "excel", feature = "sqlite")))]
 use super::container;
 use super::cures::cure;
+use super::format::{READ, extension};
 use super::gaps::GaplessSource;
-use super::input::packed_extension;
 use super::joined::Joined;
 use super::parts::parts;
 use super::stdin::{Spool, Spooled};
 use super::{
-    ChunkSource, ColumnChoice, CsrSource, CsvSource, CsvTable, Gaps, Header, Layout, LibsvmOptions,
-    LibsvmSource, NanRows, NpySource, NpzSource, TableOptions, TableSource, TargetUse,
+    ChunkSource, CsrSource, CsvSource, CsvTable, Format, Gaps, LibsvmOptions, LibsvmSource,
+    NanRows, NpySource, NpzSource, OpenOptions, TableSource,
 };
 use crate::error::{Error, Remedy, Result};
-use std::path::{Path, PathBuf};
-
-/// Where [`open`] finds the targets. The default: array `y` of a .npz archive, none elsewhere.
-#[derive(Debug, Clone, Default)]
-pub struct OpenOptions {
-    /// What the file is; `None`: what its name says.
-    pub format: Option<Format>,
-    /// For .npy: the file of the targets.
-    pub targets: Option<PathBuf>,
-    /// For .csv: the columns that are targets, by name, in this order.
-    pub target: Vec<String>,
-    /// For .csv: whether the target columns must be there.
-    pub target_use: TargetUse,
-    /// For .csv: which of the other columns are features.
-    pub columns: ColumnChoice,
-    /// For .csv: how it is laid out, as far as its first lines do not tell.
-    pub layout: Layout,
-    /// For .libsvm: number of feature columns; `None`: the largest index of the file. A model
-    /// predicts rows of as many as it was fitted on.
-    pub width: Option<usize>,
-    /// For .libsvm: whether indices count from 0, and not from 1.
-    pub zero_based: bool,
-    /// What becomes of rows with values that are missing or not finite.
-    pub nan: NanRows,
-    /// For .csv: how cells are read that are no numbers.
-    pub table: TableOptions,
-    /// Whether the rows are to be those that a known schema was learnt from: then rows are left
-    /// out, too, for gaps in columns that the schema leaves out, so that each has the number that
-    /// it had then.
-    pub same_rows: bool,
-}
+use std::path::Path;
 
 /// Opens `path` by its extension, in any case: .npy, .npz (arrays, or a matrix of scipy), or text,
 /// which may be compressed and then ends in .gz or .zst as well: .csv, .tsv and .txt, or .libsvm,
@@ -78,12 +49,12 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Box<dyn Chu
             );
             return Err(Error::unsupported(problem));
         }
-        _ => Box::new(Joined::open(files, options)?),
+        _ => Box::new(Joined::open(files, options, open_file_as)?),
     })
 }
 
 /// Opens one file.
-pub(super) fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
+fn open_file_as(path: &Path, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
     let refuse = |problem| Error::unsupported(format!("{}: {problem}", path.display()));
     let Some(format) = options.format_of(path) else {
         let extension = extension(path);
@@ -204,187 +175,4 @@ fn open_cells(path: &Path, format: Format, options: &OpenOptions) -> Result<Tabl
 #[cfg(not(any(feature = "excel", feature = "sqlite")))]
 fn open_cells(path: &Path, format: Format, _: &OpenOptions) -> Result<TableSource> {
     Err(container::unread(path, format))
-}
-
-/// What a file is, as its name says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// A numpy array: .npy.
-    Npy,
-    /// An archive of numpy arrays, or of a sparse matrix of scipy: .npz.
-    Npz,
-    /// Separated columns: .csv, .tsv or .txt, also with .gz or .zst behind.
-    Csv,
-    /// Labels and sparse rows: .libsvm, .svm or .svmlight, also with .gz or .zst behind.
-    Libsvm,
-    /// Columns of types: .parquet or .pq. Read with the feature `parquet`.
-    Parquet,
-    /// Arrow's columns of types: .arrow, .feather or .ipc, and .arrows. Read with the feature
-    /// `parquet`.
-    Arrow,
-    /// Spreadsheets: .xlsx, .xlsm, .xlsb, .xls and .ods, of which the first sheet is read or the
-    /// one behind `#`, as in `book.xlsx#prices`. Read with the feature `excel`.
-    Excel,
-    /// SQLite's databases: .sqlite, .sqlite3 and .db, of which the only table is read or the one
-    /// behind `#`, as in `shop.sqlite#orders`. Read with the feature `sqlite`.
-    Sqlite,
-}
-
-/// What [`Format::of`] knows, for messages.
-pub(super) const READ: &str = ".npy, .npz, .csv, .libsvm, .parquet and .arrow";
-
-impl Format {
-    /// Of the file that is called so; `None` for any other name.
-    ///
-    /// ```
-    /// use bochner::data::Format;
-    /// assert_eq!(Format::of("a/X.NPY"), Some(Format::Npy));
-    /// assert_eq!(Format::of("rows.tsv.gz"), Some(Format::Csv));
-    /// assert_eq!(Format::of("rows.gz"), None);
-    /// assert_eq!(Format::of("book.xlsx#prices"), Some(Format::Excel));
-    /// ```
-    pub fn of(path: impl AsRef<Path>) -> Option<Self> {
-        let path = container::file_of(path.as_ref());
-        if let Some(format) = container::of_extension(path) {
-            return Some(format);
-        }
-        let packed = packed_extension(path).is_some();
-        Some(match (&*extension(path).to_ascii_lowercase(), packed) {
-            ("npy", false) => Self::Npy,
-            ("npz", false) => Self::Npz,
-            ("csv" | "tsv" | "txt", _) => Self::Csv,
-            ("libsvm" | "svm" | "svmlight", _) => Self::Libsvm,
-            ("parquet" | "pq", false) => Self::Parquet,
-            ("arrow" | "feather" | "ipc" | "arrows", false) => Self::Arrow,
-            _ => return None,
-        })
-    }
-
-    /// Whether its columns have names.
-    pub fn is_named(self) -> bool {
-        let is_typed = matches!(self, Self::Parquet | Self::Arrow);
-        is_typed || self == Self::Csv || self.holds_tables()
-    }
-
-    /// Whether a file may hold several tables.
-    pub(super) fn holds_tables(self) -> bool {
-        matches!(self, Self::Excel | Self::Sqlite)
-    }
-}
-
-/// The extension that says what a file holds: the one before .gz or .zst.
-fn extension(path: &Path) -> &str {
-    let inner = match packed_extension(path) {
-        Some(_) => path.file_stem().map(Path::new).unwrap_or(path),
-        None => path,
-    };
-    inner.extension().and_then(|e| e.to_str()).unwrap_or("")
-}
-
-impl OpenOptions {
-    /// The format of a file: what is asked for, or what its name says.
-    pub(super) fn format_of(&self, path: &Path) -> Option<Format> {
-        self.format.or_else(|| Format::of(path))
-    }
-
-    /// Errors with what is wrong unless a file of this format can have all of this.
-    fn check(&self, format: Format, extension: &str) -> std::result::Result<(), String> {
-        let remedy = match format {
-            Format::Npz => "save the targets as array y",
-            Format::Npy => "give a targets file",
-            Format::Libsvm => "the labels are what each line begins with",
-            _ => "name a target column",
-        };
-        if self.targets.is_some() && !matches!(format, Format::Npy | Format::Npz) {
-            return Err(format!(
-                "a targets file goes with .npy, not with .{extension}; {remedy}"
-            ));
-        }
-        if format == Format::Libsvm && self.nan.gaps().is_some() {
-            return Err(format!(
-                "rows with missing values are to be left out, and .{extension} has none; remove the \
-                 lines"
-            ));
-        }
-        if format != Format::Csv {
-            self.check_no_layout(format, extension)?;
-        }
-        if format.is_named() {
-            return Ok(());
-        }
-        if !self.target.is_empty() {
-            return Err(format!(
-                "a target column is named, but .{extension} has no column names; {remedy}"
-            ));
-        }
-        let named = matches!(
-            self.columns,
-            ColumnChoice::These(_) | ColumnChoice::AllBut(_)
-        );
-        if named {
-            return Err(format!(
-                "columns are named, but .{extension} has no column names; save it without the \
-                 others"
-            ));
-        }
-        if !self.table.is_usual() {
-            return Err(format!(
-                "missing values, categories, weights, groups or times are asked for, and \
-                 .{extension} has numbers alone; leave them out"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Errors with what is wrong where something is said of the lines of a file that is no table of
-    /// text. A sheet has rows above its names, and names or none.
-    fn check_no_layout(&self, format: Format, extension: &str) -> std::result::Result<(), String> {
-        let is_sheet = format == Format::Excel;
-        let Layout {
-            delimiter,
-            header,
-            skip_rows,
-            comment,
-            encoding,
-        } = &self.layout;
-        if delimiter.is_some() {
-            return Err(format!(
-                "a delimiter is given, which .{extension} does not have; leave it out"
-            ));
-        }
-        if *header != Header::Auto && !is_sheet {
-            return Err(format!(
-                "it is said whether the first line holds names, and .{extension} has none; leave \
-                 that out"
-            ));
-        }
-        let what = match () {
-            () if *skip_rows > 0 && !is_sheet => "rows to skip",
-            () if comment.is_some() => "comments",
-            () if encoding.is_some() => "an encoding",
-            () => return Ok(()),
-        };
-        Err(format!(
-            "{what} are said of tables of text, and .{extension} is none; leave that out"
-        ))
-    }
-}
-
-/// The first few names, and how many follow.
-pub(super) fn shortened(names: &[impl AsRef<str>]) -> String {
-    const SHOWN: usize = 8;
-    let mut text = names
-        .iter()
-        .take(SHOWN)
-        .map(AsRef::as_ref)
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.is_empty() {
-        text.push_str("none");
-    }
-    if names.len() > SHOWN {
-        text.push_str(&format!(" and {} more", names.len() - SHOWN));
-    }
-    text
 }

@@ -1,7 +1,6 @@
 //! The files that a folder or a pattern stands for.
 
-use super::Format;
-use super::open::READ;
+use super::format::{Format, READ};
 use crate::error::{Error, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

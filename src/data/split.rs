@@ -2,20 +2,14 @@
 
 use super::rows::stack;
 use super::{
-    Chunk, ChunkSource, Folds, Rows, Schema, kept_rows::hash as hash_of_contents, next_checked,
+    Chunk, ChunkSource, Folds, Rows, Schema,
+    kept_rows::hash as hash_of_contents,
+    next_checked,
+    parting::{Part, hash},
     require_rows,
 };
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView1, Axis};
-
-/// Which rows a [`Split`] yields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// The rows to learn from.
-    Train,
-    /// The rows held out.
-    Test,
-}
 
 /// The training or the test part of a source.
 ///
@@ -49,6 +43,27 @@ enum Rule {
     Fold(u64, u64),
     /// Those of a part of a fold, whatever their hash.
     Of(Folds, usize, Part),
+}
+
+impl Folds {
+    /// The rows of `source` that fold `k`, counted from 0, is learnt from or held out in. The
+    /// source must be at its first row and have the rows that folds were made of.
+    ///
+    /// Errors with [`Error::Parameter`] unless `k` is below [`Self::count`].
+    pub fn part<S: ChunkSource>(&self, source: S, k: usize, part: Part) -> Result<Split<S>> {
+        if k >= self.count() {
+            let problem = format!("there is no fold {k} of {}, counted from 0", self.count());
+            return Err(Error::parameter(problem));
+        }
+        Ok(Split {
+            source,
+            rows: Some(self.rows_of(k, part)),
+            rule: Rule::Of(self.clone(), k, part),
+            seed: 0,
+            next: 0,
+            any: false,
+        })
+    }
 }
 
 impl Rule {
@@ -119,18 +134,6 @@ impl<S: ChunkSource> Split<S> {
             )));
         }
         Self::by(source, Rule::Fold(k as u64, folds as u64), seed)
-    }
-
-    /// A part of fold `k` of `folds`.
-    pub(super) fn of_folds(source: S, folds: Folds, k: usize, part: Part) -> Self {
-        Self {
-            source,
-            rows: Some(folds.rows_of(k, part)),
-            rule: Rule::Of(folds, k, part),
-            seed: 0,
-            next: 0,
-            any: false,
-        }
     }
 
     fn by(source: S, rule: Rule, seed: u64) -> Result<Self> {
@@ -302,17 +305,6 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     fn is_checked(&self) -> bool {
         true
     }
-}
-
-/// 64 bits that `seed` gives to `row`: see [`Split`].
-pub(crate) fn hash(seed: u64, row: u64) -> u64 {
-    fn mix(mut z: u64) -> u64 {
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    let step = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(row.wrapping_add(1));
-    mix(mix(seed).wrapping_add(step))
 }
 
 #[cfg(test)]

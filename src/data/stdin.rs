@@ -1,9 +1,9 @@
 //! Standard input as a file, for it is read more than once.
 
-#[cfg(unix)]
-use super::output::sweep;
-use super::output::{COPY, PREFIX, SUFFIX};
 use super::{ChunkSource, Format};
+#[cfg(unix)]
+use crate::atomic_file::sweep;
+use crate::atomic_file::{COPY, PREFIX, SUFFIX};
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read, Write};

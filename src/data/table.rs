@@ -223,3 +223,21 @@ pub(in crate::data) fn short(text: &str) -> String {
     }
     format!("{:?}...", text.chars().take(SHOWN).collect::<String>())
 }
+
+/// The first few names, and how many follow.
+pub(in crate::data) fn shortened(names: &[impl AsRef<str>]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .map(AsRef::as_ref)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.is_empty() {
+        text.push_str("none");
+    }
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}

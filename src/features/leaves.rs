@@ -2,7 +2,7 @@
 
 mod tree;
 
-use super::{Affine, FeatureMap, LoadedMap, Structure, require_dense};
+use super::{Affine, FeatureMap, LoadedMap, Reader, Structure, require_dense};
 use crate::{Device, Error, Result, error::Remedy, store::Store};
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
 pub(crate) use tree::{Child, Cut, DEEPEST, MOST_LEAVES, Tree, project};
@@ -60,7 +60,7 @@ impl LeafFeatures {
         })
     }
 
-    pub(super) fn read(store: &Store) -> Result<Self> {
+    pub(super) fn read(store: &Store, read: Reader) -> Result<Self> {
         let leaves: usize = store.get("leaves")?;
         let columns: usize = store.get("columns")?;
         if !(1..=MOST_LEAVES).contains(&leaves) {
@@ -74,7 +74,7 @@ impl LeafFeatures {
             match nested.text("map")? {
                 CONSTANT => Ok(None),
                 NAME => Err(Error::format("a leaf that has leaves")),
-                _ => super::read(&nested).map(Some),
+                _ => read(&nested).map(Some),
             }
         });
         Self::new(tree, maps.collect::<Result<_>>()?)

@@ -1,7 +1,7 @@
 //! Columns mixed by a matrix before a map sees them: kernels of a learned metric.
 
 use super::{
-    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, require_dense, union::room,
+    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, Reader, require_dense, union::room,
 };
 use crate::{
     Device, Error, Matrix, Result, data::Rows, kernels::Domain, linalg::entries,
@@ -96,10 +96,10 @@ impl Mixed {
         Self::of(input, root_dd, inner)
     }
 
-    pub(super) fn read(store: &Store) -> Result<Self> {
+    pub(super) fn read(store: &Store, read: Reader) -> Result<Self> {
         let input = Affine::read(store)?;
         let root_de = store.f32("root")?;
-        let inner = super::read(&store.nested("inner"))?;
+        let inner = read(&store.nested("inner"))?;
         if root_de.dim() != (input.columns(), inner.input_dim()) {
             return Err(Error::shape(format!(
                 "a root of {:?} does not fit {} and {} columns",

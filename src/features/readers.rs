@@ -2,19 +2,16 @@
 
 use super::{
     AdditiveChi2Map, BinningMap, DenseFeatures, FeatureMap, HadamardSketchMap, IdentityMap,
-    KernelColumnsMap, LeafFeatures, Mixed, NystromFeatures, PrecomputedMap, StructuredFeatures,
-    TensorSketchMap, Union, additive_chi2, arc_cosine, binning, custom, fastfood, fourier,
-    hadamard_sketch, identity, kernel_columns, leaves, mixed, nystrom, precomputed,
-    random_projection, skewed_chi2, sorf, tensor_sketch, union,
+    KernelColumnsMap, LeafFeatures, Mixed, NystromFeatures, PrecomputedMap, Reader,
+    StructuredFeatures, TensorSketchMap, Union, additive_chi2, arc_cosine, binning, custom,
+    fastfood, fourier, hadamard_sketch, identity, kernel_columns, leaves, mixed, nystrom,
+    precomputed, random_projection, skewed_chi2, sorf, tensor_sketch, union,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
     collections::BTreeMap,
     sync::{PoisonError, RwLock},
 };
-
-/// Makes a map of what its [`FeatureMap::write`] stored.
-pub type Reader = fn(&Store) -> Result<Box<dyn FeatureMap>>;
 
 /// The readers that programs have registered.
 static REGISTERED: RwLock<BTreeMap<String, Reader>> = RwLock::new(BTreeMap::new());
@@ -23,7 +20,7 @@ static REGISTERED: RwLock<BTreeMap<String, Reader>> = RwLock::new(BTreeMap::new(
 fn built_in(name: &str) -> Option<Reader> {
     Some(match name {
         binning::NAME => |store| Ok(Box::new(BinningMap::read(store)?)),
-        union::NAME => |store| Ok(Box::new(Union::read(store)?)),
+        union::NAME => |store| Ok(Box::new(Union::read(store, read)?)),
         fourier::NAME => |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
         custom::NAME => |store| Ok(Box::new(DenseFeatures::read(store, custom::NAME)?)),
         arc_cosine::NAME => |store| Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
@@ -38,8 +35,8 @@ fn built_in(name: &str) -> Option<Reader> {
         tensor_sketch::NAME => |store| Ok(Box::new(TensorSketchMap::read(store)?)),
         hadamard_sketch::NAME => |store| Ok(Box::new(HadamardSketchMap::read(store)?)),
         kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
-        leaves::NAME => |store| Ok(Box::new(LeafFeatures::read(store)?)),
-        mixed::NAME => |store| Ok(Box::new(Mixed::read(store)?)),
+        leaves::NAME => |store| Ok(Box::new(LeafFeatures::read(store, read)?)),
+        mixed::NAME => |store| Ok(Box::new(Mixed::read(store, read)?)),
         identity::NAME => |store| Ok(Box::new(IdentityMap::read(store)?)),
         precomputed::NAME => |store| Ok(Box::new(PrecomputedMap::read(store)?)),
         nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),

@@ -2,7 +2,7 @@
 //! `sum_i w_i k_i(x, y)`.
 
 use super::{
-    Affine, BinningMap, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, PartFormula,
+    Affine, BinningMap, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, PartFormula, Reader,
     Structure, builder::part_seed, require_dense,
 };
 use crate::{
@@ -96,7 +96,7 @@ impl Union {
             .map(|part| (part.map.as_ref(), part.weight))
     }
 
-    pub(super) fn read(store: &Store) -> Result<Self> {
+    pub(super) fn read(store: &Store, read: Reader) -> Result<Self> {
         let count: usize = store.get("parts")?;
         if count > MOST_PARTS {
             let problem = format!("a union of {count} maps; {MOST_PARTS} are read at most");
@@ -106,7 +106,7 @@ impl Union {
         let parts = weights
             .iter()
             .enumerate()
-            .map(|(i, &weight)| Ok((super::read(&store.nested(&format!("part{i}")))?, weight)));
+            .map(|(i, &weight)| Ok((read(&store.nested(&format!("part{i}")))?, weight)));
         Self::new(parts.collect::<Result<_>>()?)
     }
 }

@@ -1,6 +1,6 @@
 //! Measuring the ways of a menu.
 
-use super::{Class, Menu, Way};
+use super::{Class, Menu, Race, Way};
 use crate::clock::Instant;
 use crate::{Device, Error, Matrix, Result, device::GpuDevice};
 use std::sync::{Mutex, PoisonError};
@@ -19,17 +19,6 @@ const LONG: f64 = 5e-3;
 const MOST_RUNS: usize = 100;
 /// Another way than the default must be better by this factor.
 const BETTER: f64 = 0.97;
-
-/// Data of a class on a device, on which the ways of a menu are timed.
-pub trait Race<W> {
-    /// What does the work once in this way: what it needs is loaded before it is timed.
-    fn runner(&mut self, way: W) -> Result<Box<dyn FnMut() -> Result<()> + '_>>;
-
-    /// Whether a way may be taken here. It has run before.
-    fn is_sound(&mut self, _way: W) -> Result<bool> {
-        Ok(true)
-    }
-}
 
 /// What a race measured, by the names of the ways.
 #[derive(Debug, Clone, PartialEq)]

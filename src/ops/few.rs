@@ -6,8 +6,6 @@
 //! among workgroups too, whose sums a second pass adds. The order of all sums follows from the
 //! shape and the kind of adapter alone.
 
-pub(crate) mod check;
-
 use super::{
     Binding, Nonlinearity, Op, Variant,
     dispatch::{fold, narrow},

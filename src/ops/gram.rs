@@ -6,24 +6,26 @@
 //! a column of 1/3 errs by 3.3e-6 in tiles of a GPU.) Blocks are those of all rows, however these
 //! come.
 
+mod blocks;
 pub(crate) mod check;
 mod cpu;
 mod gpu;
 mod menu;
 mod packed;
 mod panels;
-mod read;
 mod targets;
+mod tiles;
 mod units;
 mod waiting;
 
-pub(crate) use gpu::{ADD_OP, GramParams, OP, Way, record};
+pub(crate) use blocks::ADD_OP;
 pub(crate) use menu::MENU;
 pub use panels::Panels;
 pub(crate) use targets::TARGETS_OP;
+pub(crate) use tiles::{GramParams, OP, Way, record};
 pub(crate) use units::{SCALES_OP, UNITS_OP};
 
-use self::gpu::Form;
+use self::tiles::Form;
 use super::Loaded;
 use crate::{
     Error, Result,

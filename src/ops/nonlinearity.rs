@@ -1,10 +1,8 @@
 //! What a dense map applies to its projections.
 
-mod agreement;
 mod expression;
 mod pointwise;
 
-pub(super) use agreement::agree;
 pub use pointwise::Pointwise;
 
 use super::Variant;

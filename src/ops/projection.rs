@@ -1,12 +1,12 @@
 //! Projection and nonlinearity in one op: `z = amplitude * f(x W + phase)`, the dense
 //! random-feature map.
 
+mod agreement;
 pub(crate) mod check;
 pub(super) mod cpu;
 pub(super) mod gpu;
 pub(super) mod menu;
 mod products;
-mod shared;
 mod units;
 
 pub(crate) use menu::MENU;
@@ -15,7 +15,7 @@ pub(crate) use gpu::OP;
 pub use units::verdict as units;
 pub(crate) use units::{OP as UNITS_OP, SCALES_OP};
 
-use super::{Loaded, Nonlinearity, nonlinearity::agree};
+use super::{Loaded, Nonlinearity};
 use crate::{
     Error, Result,
     device::{Device, Matrix},
@@ -25,6 +25,7 @@ use crate::{
         cos2pi::{reference_cos, reference_sin},
     },
 };
+use agreement::agree;
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// The parameters of a dense map, on the host.

@@ -1,9 +1,6 @@
 //! Ridge regression in its dual: for fewer rows than features, which then lie in memory.
 
-use super::{
-    Coefficients, FeatureProducts, LeftOut, descend,
-    left_out::{Found, unseen},
-};
+use super::{Coefficients, FeatureProducts, LeftOut, descend, left_out::Found, looked_at::unseen};
 use crate::{
     Error, Result,
     device::CpuDevice,

@@ -2,7 +2,7 @@
 
 use super::{
     kernel_ridge::{beside_ones, factored},
-    left_out::unseen,
+    looked_at::unseen,
 };
 use crate::Result;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};

@@ -2,16 +2,11 @@
 
 use super::{
     LambdaPath,
-    left_out::{LookedAt, Portion, unseen},
+    looked_at::{LookedAt, Portion, each_row, unseen},
 };
 use crate::{
-    Error, Result,
-    data::{Chunk, ChunkSource},
-    features::{End, FeatureMap, Featurizer, Lane},
-    flow::Run,
-    linalg::entries,
-    normal::Targets,
-    parallel,
+    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, linalg::entries,
+    normal::Targets, parallel,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
@@ -159,33 +154,6 @@ impl LambdaPath {
             scaled_pc: side_by_side(&scaled)?,
         })
     }
-}
-
-/// Hands over features, targets and weights of all rows, portion by portion.
-pub(super) fn each_row(
-    map: &dyn FeatureMap,
-    source: &mut dyn ChunkSource,
-    targets: &Targets,
-    run: &Run,
-    mut take: impl FnMut(ArrayView2<'_, f32>, Array2<f64>, Vec<f64>),
-) -> Result<()> {
-    let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
-    let shift = Array1::from_shape_fn(targets.outputs(), |k| targets.shift(k));
-    let with = |chunk: &Chunk, range: std::ops::Range<usize>| {
-        let weights_m = match &chunk.weights {
-            Some(weights_n) => weights_n.slice(s![range.clone()]).to_vec(),
-            None => vec![1.0; range.len()],
-        };
-        let y_mt = targets.encode(chunk.y.slice(s![range, ..]));
-        y_mt.map(|y_mt| (y_mt + &shift, weights_m))
-    };
-    featurizer.on_host(source, with, |z, with| {
-        let (y_mt, weights_m) = with?;
-        take(z[0], y_mt, weights_m);
-        Ok(())
-    })?;
-    Ok(())
 }
 
 #[cfg(test)]

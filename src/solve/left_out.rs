@@ -4,79 +4,18 @@
 use super::{
     Cholesky, Coefficients, Intercept,
     intercept::{beside_ones, without_ones},
-    leave_one_out::each_row,
+    looked_at::{LookedAt, unseen},
 };
 use crate::{
     Result,
-    data::KeptRows,
-    features::FeatureMap,
-    flow::Run,
     linalg::{cholesky::Lower, entries},
-    normal::{NormalEquations, Targets},
+    normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// Rows whose features go through a factor at a time.
 const BLOCK: usize = 256;
-/// The share of a row that its fit leaves to others, `1 - h`, below which rounding is all of it.
-const LEAST: f64 = 1e-12;
-
-/// The residual that a row would have, had the fit not seen it, by its residual and `1 - h`;
-/// infinite where rounding leaves nothing of that, for nothing is known then. A row that is fitted
-/// to the last bit, such as an only one by its mean, has none.
-pub(super) fn unseen(residual: f64, left: f64) -> f64 {
-    match left > LEAST {
-        true => residual / left,
-        false if residual == 0.0 => 0.0,
-        false => f64::INFINITY,
-    }
-}
-
-/// Rows that were summed with others, and are left out in turn.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LookedAt<'a> {
-    /// The rows.
-    pub(crate) kept: &'a KeptRows,
-    /// The map that they were summed on.
-    pub(crate) map: &'a dyn FeatureMap,
-    /// What their targets mean.
-    pub(crate) targets: &'a Targets,
-    /// Where they are featurized.
-    pub(crate) run: &'a Run,
-}
-
-/// Some of the rows that are looked at.
-pub(super) struct Portion<'a> {
-    pub(super) z_md: ArrayView2<'a, f32>,
-    pub(super) y_mt: Array2<f64>,
-    /// What each counts for.
-    pub(super) weights_m: Vec<f64>,
-}
-
-impl LookedAt<'_> {
-    /// Hands over all of them, as many at a time as there is memory for, and gives what they count
-    /// for together. Errors as maps and devices do.
-    pub(super) fn each(&self, mut take: impl FnMut(Portion<'_>)) -> Result<f64> {
-        let mut weight = 0.0;
-        let (source, run) = (&mut self.kept.source(), self.run.silent());
-        each_row(
-            self.map,
-            source,
-            self.targets,
-            &run,
-            |z_md, y_mt, weights_m| {
-                weight += weights_m.iter().sum::<f64>();
-                take(Portion {
-                    z_md,
-                    y_mt,
-                    weights_m,
-                });
-            },
-        )?;
-        Ok(weight)
-    }
-}
 
 /// A fit, and its errors on rows that it is then told to have left out.
 #[derive(Debug, Clone)]
@@ -205,10 +144,11 @@ pub(crate) fn descend<T>(
 mod tests {
     use super::*;
     use crate::{
-        Device,
-        data::{Chunk, MemorySource, Rows},
+        Device, Run,
+        data::{Chunk, KeptRows, MemorySource, Rows},
         features::{Affine, Fourier},
         kernels::Gaussian,
+        normal::Targets,
         solve::LambdaPath,
     };
 

@@ -1,7 +1,7 @@
 //! Which columns the fields of a file become.
 
 use super::Batches;
-use crate::data::{open::shortened, table::short};
+use crate::data::table::{short, shortened};
 use crate::error::{Error, Remedy, Result};
 use arrow_array::{Array, cast::AsArray};
 use arrow_schema::{DataType, Field, SchemaRef};

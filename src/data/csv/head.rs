@@ -7,6 +7,7 @@ use super::lines::Lines;
 use super::record::cells;
 use crate::data::schema::NoValue;
 use crate::error::Result;
+use std::path::Path;
 
 /// Lines of `#` in a row beyond which they are rows.
 const MOST_MARKED: u64 = 1 << 16;
@@ -24,8 +25,17 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// Opens the file at `path` before its first record, which its first lines tell as far as
+    /// nobody says so.
+    pub(super) fn open(path: &Path, layout: &Layout) -> Result<(Lines, Self)> {
+        let mut lines = Lines::open(path, layout)?;
+        let head = Self::of(&mut lines, layout)?;
+        lines.begin_with(head.delimiter, head.lines)?;
+        Ok((lines, head))
+    }
+
     /// Of lines at their beginning, of which only the comments are known.
-    pub(super) fn of(lines: &mut Lines, layout: &Layout) -> Result<Self> {
+    fn of(lines: &mut Lines, layout: &Layout) -> Result<Self> {
         let mut given = layout.delimiter_byte()?;
         let mut head = Self {
             lines: layout.skip_rows as u64,
@@ -179,7 +189,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(name);
         std::fs::write(&path, text).expect("written");
-        let (mut lines, head) = Lines::open(&path, layout).expect("opens");
+        let (mut lines, head) = Head::open(&path, layout).expect("opens");
         lines.find().expect("reads");
         let first = cells(lines.raw(), head.delimiter);
         let first = first

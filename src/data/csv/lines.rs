@@ -1,7 +1,7 @@
 //! Text cut into records and records into fields, in memory that does not grow with either.
 
+use super::Layout;
 use super::record::{End, FIELDS, Record, unquoted};
-use super::{Layout, head::Head};
 use crate::data::{TextEncoding, input::Input};
 use crate::error::{Error, Result};
 use memchr::{memchr, memchr2, memchr3};
@@ -42,15 +42,17 @@ pub(in crate::data) struct Lines {
 }
 
 impl Lines {
-    /// Opens the file at `path` before its first record, which its first lines tell as far as
-    /// nobody says so.
-    pub(super) fn open(path: &Path, layout: &Layout) -> Result<(Self, Head)> {
+    /// The file at `path` at its beginning, without the lines that are comments.
+    pub(super) fn open(path: &Path, layout: &Layout) -> Result<Self> {
         let mut lines = Self::of(Input::open_text(path, layout.encoding)?)?;
         lines.comment = layout.comment_bytes()?;
-        let head = Head::of(&mut lines, layout)?;
-        lines.delimiter = head.delimiter;
-        lines.start_behind(head.lines)?;
-        Ok((lines, head))
+        Ok(lines)
+    }
+
+    /// Goes on behind so many lines, with records of this delimiter.
+    pub(super) fn begin_with(&mut self, delimiter: u8, behind: u64) -> Result<()> {
+        self.delimiter = delimiter;
+        self.start_behind(behind)
     }
 
     /// As [`Self::open`], for lines in which quotes mean nothing.

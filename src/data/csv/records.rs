@@ -41,7 +41,7 @@ impl Records {
     /// delimiter that cannot separate, and with [`Error::Data`] if the file is empty or its first
     /// record cannot be names.
     pub(super) fn open(path: &Path, layout: &Layout) -> Result<Self> {
-        let (lines, head) = Lines::open(path, layout)?;
+        let (lines, head) = Head::open(path, layout)?;
         let mut records = Self {
             lines,
             layout: layout.clone(),

@@ -4,7 +4,7 @@ use super::{
     cell::{self, Cell},
     hashed::number_of,
 };
-use crate::data::{split::hash, table::Column};
+use crate::data::{parting::hash, table::Column};
 use std::collections::{HashMap, HashSet};
 
 /// Rows below which two columns may be equal by chance.

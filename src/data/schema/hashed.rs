@@ -1,6 +1,6 @@
 //! Where a text of many categories goes.
 
-use crate::data::split::hash;
+use crate::data::parting::hash;
 
 /// A number that stands for a text: FNV-1a of its bytes and a finaliser, the same on every machine.
 pub(super) fn number_of(text: &str) -> u64 {

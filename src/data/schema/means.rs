@@ -5,7 +5,7 @@ mod sums;
 
 use super::{hashed::number_of, survey::Answers};
 use crate::{
-    data::split::hash,
+    data::parting::hash,
     error::{Error, Result},
     store::Store,
 };

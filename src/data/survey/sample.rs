@@ -1,6 +1,6 @@
 //! A sample of rows, and the median distance between them.
 
-use crate::data::split::hash;
+use crate::data::parting::hash;
 use crate::error::{Error, Result};
 use crate::kernels::Norm;
 use crate::parallel;

@@ -6,7 +6,7 @@ use crate::{
     Device, Result,
     check::{EPS, Extent, Outcome, menu, normal, poisoned},
     form::tile,
-    ops::gram::{self, GramAccumulator, GramSums, Panels, gpu::Form, targets, units},
+    ops::gram::{self, GramAccumulator, GramSums, Panels, targets, tiles::Form, units},
 };
 use ndarray::{Array2, ArrayView2, s};
 

@@ -2,157 +2,28 @@
 //! targets beside them. Whole blocks of rows are summed as they come; what is left of a chunk waits
 //! for the next.
 
+mod read;
+
 use super::{
     BLOCK_ROWS, GramSums, Panels,
+    blocks::add_blocks,
     packed::tile_count,
     panels::{self, Panel},
-    targets::{self, TargetSums},
+    targets::TargetSums,
+    tiles::{Form, GramParams, OP, Way, record, tile_work},
     units::{self, Scales},
     waiting::Waiting,
 };
 use crate::{
     Result,
-    device::{
-        GpuDevice, Matrix,
-        gpu::{Dispatch, PooledBuffer},
-    },
-    form::{
-        Way as _,
-        tile::{self, Tile},
-    },
-    ops::{
-        Binding, Op, Variant,
-        dispatch::{fold, narrow},
-        units::Fragments,
-    },
+    device::{GpuDevice, Matrix, gpu::PooledBuffer},
+    form::Way as _,
+    ops::dispatch::narrow,
 };
 use std::ops::Range;
 
 /// Rows of one dispatch at most.
 const DISPATCH_ROWS: usize = 4096;
-
-/// The op for the registry.
-pub(crate) static OP: Op = Op {
-    name: "gram",
-    source: include_str!("../../../shaders/gram.wgsl"),
-    params_bytes: size_of::<GramParams>(),
-    bindings: &[
-        Binding::Read("z"),
-        Binding::Read("y"),
-        Binding::Write("sums"),
-    ],
-    variants: || {
-        let menu = tile::SQUARE_MENU.iter();
-        let ways = [Way::Add, Way::Split, Way::Square];
-        menu.flat_map(|&t| ways.map(|way| variant(t, way)))
-            .collect()
-    },
-};
-
-/// The op for the registry: the sums of blocks, added in order.
-pub(crate) static ADD_OP: Op = Op {
-    name: "gram_add",
-    source: include_str!("../../../shaders/gram_add.wgsl"),
-    params_bytes: size_of::<AddParams>(),
-    bindings: &[Binding::Read("partial"), Binding::Write("sums")],
-    variants: || [targets::SIDE, 32, 64, 128].map(add_variant).into(),
-};
-
-/// What a workgroup does with its tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// It adds all blocks to the sums, one after another.
-    Add,
-    /// It leaves the sums of one block.
-    Split,
-    /// As [`Self::Add`], of all tiles of the square: a baseline.
-    Square,
-}
-
-/// How the sums of a tile are made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Form {
-    /// In f32.
-    Tile(Tile),
-    /// On matrix units.
-    Units(Fragments),
-}
-
-impl Form {
-    /// Rows and columns of a tile.
-    pub(super) fn side(self) -> u32 {
-        match self {
-            Self::Tile(tile) => tile.cols(),
-            Self::Units(fragments) => fragments.tile(),
-        }
-    }
-
-    /// Those of a workgroup.
-    pub(super) fn invocations(self) -> u32 {
-        match self {
-            Self::Tile(tile) => tile.tx * tile.ty,
-            Self::Units(fragments) => fragments.invocations(),
-        }
-    }
-}
-
-/// A tile shape, and what becomes of its tiles.
-pub(crate) fn variant(tile: Tile, way: Way) -> Variant {
-    tile.variant()
-        .with("SQUARE", (way == Way::Square).into())
-        .with("SPLIT", (way == Way::Split).into())
-        .with("BLOCK", BLOCK_ROWS as i64)
-}
-
-/// For tiles of `side` x `side`.
-fn add_variant(side: u32) -> Variant {
-    Variant::of([("AREA4", i64::from(side * side / 4))])
-}
-
-/// The uniform parameters, as in the shader.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct GramParams {
-    pub(crate) row0: u32,
-    pub(crate) row_end: u32,
-    pub(crate) z_stride4: u32,
-    pub(crate) y_stride4: u32,
-    pub(crate) z_tiles: u32,
-    pub(crate) y_tiles: u32,
-    pub(crate) tile0: u32,
-    pub(crate) tile_count: u32,
-    pub(crate) zero: u32,
-}
-
-impl GramParams {
-    fn rows(&self) -> usize {
-        (self.row_end - self.row0) as usize
-    }
-
-    /// A grid has 65,535 groups a side; those beyond the last tile return at once.
-    pub(super) fn workgroups(&self, way: Way) -> Result<[u32; 3]> {
-        let [across, down, _] = fold(self.tile_count);
-        let blocks = match way {
-            Way::Split => narrow(self.rows().div_ceil(BLOCK_ROWS))?,
-            _ => u32::from(self.rows() > 0),
-        };
-        Ok([across, down, blocks])
-    }
-
-    /// Operations on tiles of a side.
-    pub(super) fn work(&self, side: u32) -> f64 {
-        f64::from(self.tile_count) * tile_work(side, self.rows())
-    }
-}
-
-/// As [`GramParams`], of the second pass.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct AddParams {
-    tile_count: u32,
-    blocks: u32,
-    zero: u32,
-}
 
 /// Running sums: pairs of a high and a low part.
 #[derive(Debug)]
@@ -334,7 +205,7 @@ impl Sums {
 
     /// The sums so far, which go on as if nobody had looked.
     pub(super) fn read(&self) -> Result<GramSums> {
-        super::read::sums(self)
+        read::sums(self)
     }
 
     /// The sums, which begin anew at zero.
@@ -351,56 +222,8 @@ impl Sums {
     }
 }
 
-/// Records the sums of some tiles over some rows.
-pub(crate) fn record(
-    gpu: &GpuDevice,
-    (tile, way): (&Tile, Way),
-    params: &GramParams,
-    [z_nd, y_nt]: [&Matrix; 2],
-    sums: &wgpu::Buffer,
-) -> Result<()> {
-    gpu.dispatch(&Dispatch {
-        op: &OP,
-        variant: variant(*tile, way),
-        params: bytemuck::bytes_of(params),
-        buffers: &[z_nd.gpu(gpu, "z")?, y_nt.gpu(gpu, "y")?, sums],
-        workgroups: params.workgroups(way)?,
-        work: params.work(tile.cols()),
-    })
-}
-
-/// Records the addition of the sums of so many blocks to pairs, of so many tiles of a side each.
-pub(super) fn add_blocks(
-    gpu: &GpuDevice,
-    side: u32,
-    (tiles, blocks): (usize, usize),
-    partial: &wgpu::Buffer,
-    sums: &wgpu::Buffer,
-) -> Result<()> {
-    let params = AddParams {
-        tile_count: narrow(tiles)?,
-        blocks: narrow(blocks)?,
-        zero: 0,
-    };
-    let area = tiles * (side * side) as usize;
-    gpu.dispatch(&Dispatch {
-        op: &ADD_OP,
-        variant: add_variant(side),
-        params: bytemuck::bytes_of(&params),
-        buffers: &[partial, sums],
-        workgroups: fold(narrow((area / 4).div_ceil(64))?),
-        // Memory bounds it, as every pass over a matrix.
-        work: 10.0 * (blocks + 4) as f64 * area as f64,
-    })
-}
-
 /// Bytes of the pairs of a panel.
 fn panel_bytes(panel: &Panel, form: Form) -> u64 {
     let side = form.side() as usize;
     (8 * side * side * panel.tiles.len()) as u64
-}
-
-/// Operations of one tile.
-fn tile_work(side: u32, rows: usize) -> f64 {
-    2.0 * rows as f64 * f64::from(side).powi(2)
 }

@@ -1,6 +1,6 @@
 //! The tiles that Gram sums may take on a GPU, and how they are raced.
 
-use super::{BLOCK_ROWS, GramAccumulator, Panels, gpu::Form};
+use super::{BLOCK_ROWS, GramAccumulator, Panels, tiles::Form};
 use crate::{
     Device, Matrix, Result,
     device::{GpuDevice, gpu::AdapterKind},

@@ -1,6 +1,6 @@
 //! How the tiles of Gram sums are cut into dispatches, so that none leaves a large GPU idle.
 
-use super::gpu::Form;
+use super::tiles::Form;
 use crate::{
     device::{
         GpuDevice,

@@ -1,6 +1,10 @@
 //! Z'Y on a GPU where targets are few: a column of tiles for them would be mostly padding.
 
-use super::{BLOCK_ROWS, GramSums, gpu::add_blocks, waiting::Waiting};
+use super::{
+    BLOCK_ROWS, GramSums,
+    blocks::{TARGETS_SIDE as SIDE, add_blocks},
+    waiting::Waiting,
+};
 use crate::{
     Result,
     device::{
@@ -36,8 +40,6 @@ const LANES: usize = 4;
 /// Blocks that are summed at a time, and the bytes of their sums, at most.
 const BLOCKS: usize = 16;
 const BLOCKS_BYTES: usize = 16 << 20;
-/// The side of what gram_add.wgsl takes for a tile, and its floats.
-pub(super) const SIDE: u32 = 16;
 const AREA: usize = (SIDE * SIDE) as usize;
 
 fn variant(quads: usize) -> Variant {

@@ -10,9 +10,8 @@ pub(super) mod check;
 mod probe;
 
 use super::{
-    BLOCK_ROWS,
-    gpu::{GramParams, Way},
-    targets,
+    BLOCK_ROWS, targets,
+    tiles::{GramParams, Way},
 };
 use crate::{
     Error, Result,

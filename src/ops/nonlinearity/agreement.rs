@@ -1,11 +1,11 @@
 //! Whether the two halves of a custom nonlinearity, function and expression, are one.
 
-use super::{Nonlinearity, Pointwise};
+use super::{DenseMap, gpu::Map};
 use crate::{
     Device, Error, Matrix, Result,
     device::GpuDevice,
     form::DenseForm,
-    ops::projection::{DenseMap, gpu::Map},
+    ops::nonlinearity::{Nonlinearity, Pointwise},
 };
 use ndarray::{Array2, array};
 

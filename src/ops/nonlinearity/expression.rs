@@ -60,7 +60,7 @@ const DEEPEST: usize = 32;
 
 /// An expression that has been read and validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Expression(Arc<str>);
+pub(in crate::ops) struct Expression(Arc<str>);
 
 impl Expression {
     /// The expression `text` of the nonlinearity `name`.
@@ -87,7 +87,7 @@ impl Expression {
         format!("fn custom(t: f32) -> f32 {{\n    return {};\n}}\n", self.0).into()
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(in crate::ops) fn as_str(&self) -> &str {
         &self.0
     }
 }

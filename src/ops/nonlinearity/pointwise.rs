@@ -47,7 +47,7 @@ impl Pointwise {
     }
 
     /// The expression, of which a GPU has to have one.
-    pub(super) fn expression(&self) -> Result<&Expression> {
+    pub(in crate::ops) fn expression(&self) -> Result<&Expression> {
         self.expression.as_ref().ok_or_else(|| {
             Error::unsupported(format!(
                 "the nonlinearity {} is a Rust function, which a GPU cannot call",

@@ -1,7 +1,9 @@
 //! The dense map on the CPU: packed frequencies, register tiles, and the nonlinearity while a piece
 //! of a row is in cache.
 
-use super::{DenseMap, products::Products, shared};
+mod shared;
+
+use super::{DenseMap, products::Products};
 use crate::{
     device::CpuDevice,
     ops::Nonlinearity,

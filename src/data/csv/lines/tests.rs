@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::csv::head::Head;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::io::Write;
@@ -13,7 +14,7 @@ fn lines(text: &[u8], delimiter: Option<u8>) -> (tempfile::TempDir, Lines) {
         delimiter: delimiter.map(char::from),
         ..Layout::default()
     };
-    let lines = Lines::open(&path, &layout).unwrap().0;
+    let lines = Head::open(&path, &layout).unwrap().0;
     (folder, lines)
 }
 
@@ -127,7 +128,7 @@ fn lines_are_skipped_wherever_the_buffer_ends() {
             ]
             .join(end);
             std::fs::write(&path, &text).unwrap();
-            let (mut lines, head) = Lines::open(&path, &layout).unwrap();
+            let (mut lines, head) = Head::open(&path, &layout).unwrap();
             assert_eq!((head.lines, head.marked), (2, 0));
             for _ in 0..2 {
                 let found = all(&mut lines).unwrap();

@@ -7,12 +7,12 @@ use super::{
 };
 use crate::data::{
     Table,
+    parting::hash,
     schema::{
         Field, Kind, NoValue, Places, TableOptions,
         survey::Answers,
         target::{Row, Target, require_features},
     },
-    split::hash,
 };
 use crate::error::Result;
 use ndarray::{Array1, Array2, s};

@@ -10,7 +10,7 @@ use crate::{
     check::{Extent, Outcome, menu},
     device::GpuDevice,
     form::tile,
-    ops::gram::{self, GramAccumulator, GramSums, Panels, gpu::Form},
+    ops::gram::{self, GramAccumulator, GramSums, Panels, tiles::Form},
     seed::{Draws, Seed, Stream},
 };
 use ndarray::{Array2, Axis, s};

@@ -1,8 +1,8 @@
 //! Gram sums of a GPU on their way to the host.
 
-use super::{
+use super::Sums;
+use crate::ops::gram::{
     GramSums,
-    gpu::Sums,
     packed::{places, unpack},
 };
 use crate::{

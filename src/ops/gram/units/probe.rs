@@ -5,7 +5,7 @@ use crate::{
     check::{normal, poisoned},
     device::GpuDevice,
     ops::{
-        gram::{BLOCK_ROWS, GramAccumulator, Panels, gpu::Form, reference},
+        gram::{BLOCK_ROWS, GramAccumulator, Panels, reference, tiles::Form},
         units::Fragments,
     },
 };

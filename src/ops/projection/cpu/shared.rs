@@ -5,12 +5,10 @@
 //! takes about as long as its half of a row. The caller waits for nobody who has not begun, and
 //! after a moment not for who has: it multiplies that part itself, with the same bits.
 
-use super::{
-    cpu::{Features, Map},
-    products::Products,
-};
+use super::{Features, Map};
 use crate::{
     clock::Instant,
+    ops::projection::products::Products,
     simd::{Epilogue, PanelsView},
 };
 use pulp::{Simd, WithSimd};

@@ -1,0 +1,96 @@
+//! Rows that are left out in turn, and what a row leaves to the fit to others.
+
+use crate::{
+    Result,
+    data::{Chunk, ChunkSource, KeptRows},
+    features::{End, FeatureMap, Featurizer, Lane},
+    flow::Run,
+    normal::Targets,
+};
+use ndarray::{Array1, Array2, ArrayView2, s};
+
+/// The share of a row that its fit leaves to others, `1 - h`, below which rounding is all of it.
+const LEAST: f64 = 1e-12;
+
+/// The residual that a row would have, had the fit not seen it, by its residual and `1 - h`;
+/// infinite where rounding leaves nothing of that, for nothing is known then. A row that is fitted
+/// to the last bit, such as an only one by its mean, has none.
+pub(super) fn unseen(residual: f64, left: f64) -> f64 {
+    match left > LEAST {
+        true => residual / left,
+        false if residual == 0.0 => 0.0,
+        false => f64::INFINITY,
+    }
+}
+
+/// Rows that were summed with others, and are left out in turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LookedAt<'a> {
+    /// The rows.
+    pub(crate) kept: &'a KeptRows,
+    /// The map that they were summed on.
+    pub(crate) map: &'a dyn FeatureMap,
+    /// What their targets mean.
+    pub(crate) targets: &'a Targets,
+    /// Where they are featurized.
+    pub(crate) run: &'a Run,
+}
+
+/// Some of the rows that are looked at.
+pub(super) struct Portion<'a> {
+    pub(super) z_md: ArrayView2<'a, f32>,
+    pub(super) y_mt: Array2<f64>,
+    /// What each counts for.
+    pub(super) weights_m: Vec<f64>,
+}
+
+impl LookedAt<'_> {
+    /// Hands over all of them, as many at a time as there is memory for, and gives what they count
+    /// for together. Errors as maps and devices do.
+    pub(super) fn each(&self, mut take: impl FnMut(Portion<'_>)) -> Result<f64> {
+        let mut weight = 0.0;
+        let (source, run) = (&mut self.kept.source(), self.run.silent());
+        each_row(
+            self.map,
+            source,
+            self.targets,
+            &run,
+            |z_md, y_mt, weights_m| {
+                weight += weights_m.iter().sum::<f64>();
+                take(Portion {
+                    z_md,
+                    y_mt,
+                    weights_m,
+                });
+            },
+        )?;
+        Ok(weight)
+    }
+}
+
+/// Hands over features, targets and weights of all rows, portion by portion.
+pub(super) fn each_row(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    run: &Run,
+    mut take: impl FnMut(ArrayView2<'_, f32>, Array2<f64>, Vec<f64>),
+) -> Result<()> {
+    let lanes = vec![Lane::features(map)?];
+    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    let shift = Array1::from_shape_fn(targets.outputs(), |k| targets.shift(k));
+    let with = |chunk: &Chunk, range: std::ops::Range<usize>| {
+        let weights_m = match &chunk.weights {
+            Some(weights_n) => weights_n.slice(s![range.clone()]).to_vec(),
+            None => vec![1.0; range.len()],
+        };
+        let y_mt = targets.encode(chunk.y.slice(s![range, ..]));
+        y_mt.map(|y_mt| (y_mt + &shift, weights_m))
+    };
+    featurizer.on_host(source, with, |z, with| {
+        let (y_mt, weights_m) = with?;
+        take(z[0], y_mt, weights_m);
+        Ok(())
+    })?;
+    Ok(())
+}
