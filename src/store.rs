@@ -52,6 +52,13 @@ impl Store {
             .ok_or_else(|| missing(name))
     }
 
+    /// A property that is a list of names.
+    pub(crate) fn list(&self, name: &str) -> Result<Vec<String>> {
+        serde_json::from_str(self.text(name)?).map_err(|fault| {
+            Error::format(format!("property {name:?} is no list of names: {fault}"))
+        })
+    }
+
     /// A property, parsed.
     pub fn get<T: std::str::FromStr>(&self, name: &str) -> Result<T> {
         let text = self.text(name)?;

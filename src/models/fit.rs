@@ -1,10 +1,14 @@
 //! What a learner does once its map is drawn: from rows to a model.
 
+pub(super) mod any_sums;
 pub(super) mod centred;
 pub(super) mod class_weights;
+pub(super) mod fit_sums;
+pub(super) mod lambda;
+pub(super) mod partial;
 pub(super) mod penalised;
-pub(super) mod plan;
 pub(super) mod returning;
+pub(super) mod with_probabilities;
 
 use super::{FitAnySums, FitPenalised, LinearModel, Predicted};
 use crate::{

@@ -3,5 +3,4 @@
 pub(super) mod falkon;
 pub(super) mod gaussian_process;
 pub(super) mod kernel_ridge;
-pub(super) mod lengthscales;
 pub(super) mod pathwise;

@@ -1,10 +1,11 @@
 //! Sums over rows: what merges, is taken apart again, and travels as bytes.
 
 pub(super) mod any_sums;
-pub(super) mod fit_sums;
-pub(super) mod partial;
+pub(super) mod embedding;
+pub(super) mod held_out;
+pub(super) mod ridge;
+pub(super) mod summed;
 
-use super::{Embedding, HeldOutSums, RidgeSums};
 use crate::{Error, Result, normal::NormalEquations, store::Store};
 use std::fmt::Debug;
 
@@ -144,138 +145,10 @@ impl Sums for NormalEquations {
     }
 }
 
-/// The sums of any learner of this library that has some.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum AnySums {
-    /// Of Gaussian processes and kernel PCA.
-    Normal(Box<NormalEquations>),
-    /// Of ridge regression.
-    Ridge(Box<RidgeSums>),
-    /// Of greedy fits and boosting.
-    HeldOut(Box<HeldOutSums>),
-    /// Of densities.
-    Embedding(Embedding),
-}
-
-impl AnySums {
-    /// Nothing yet, of no features.
-    pub fn of_none() -> Self {
-        Self::Normal(Box::new(NormalEquations::zero(0, 0)))
-    }
-
-    /// Sums of these rows are of this kind.
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Normal(_) => NormalEquations::NAME,
-            Self::Ridge(_) => RidgeSums::NAME,
-            Self::HeldOut(_) => HeldOutSums::NAME,
-            Self::Embedding(_) => Embedding::NAME,
-        }
-    }
-
-    fn apart(&self, other: &Self) -> Error {
-        Error::shape(format!(
-            "{} and {} are sums of different learners",
-            self.name(),
-            other.name()
-        ))
-    }
-}
-
-impl Sums for AnySums {
-    const NAME: &'static str = "any";
-
-    fn rows(&self) -> u64 {
-        match self {
-            Self::Normal(sums) => sums.rows,
-            Self::Ridge(sums) => sums.rows(),
-            Self::HeldOut(sums) => sums.rows(),
-            Self::Embedding(sums) => sums.rows(),
-        }
-    }
-
-    fn merge(&mut self, other: &Self) -> Result<()> {
-        match (&mut *self, other) {
-            (Self::Normal(own), Self::Normal(other)) => own.merge(other),
-            (Self::Ridge(own), Self::Ridge(other)) => own.merge(other),
-            (Self::HeldOut(own), Self::HeldOut(other)) => own.merge(other),
-            (Self::Embedding(own), Self::Embedding(other)) => own.merge(other),
-            (own, other) => Err(own.apart(other)),
-        }
-    }
-
-    fn subtract(&mut self, other: &Self) -> Result<()> {
-        match (&mut *self, other) {
-            (Self::Normal(own), Self::Normal(other)) => own.subtract(other),
-            (Self::Ridge(own), Self::Ridge(other)) => own.subtract(other),
-            (Self::HeldOut(own), Self::HeldOut(other)) => own.subtract(other),
-            (Self::Embedding(own), Self::Embedding(other)) => own.subtract(other),
-            (own, other) => Err(own.apart(other)),
-        }
-    }
-
-    fn of_no_rows(&self) -> Result<Self> {
-        Ok(match self {
-            Self::Normal(sums) => Self::Normal(Box::new(sums.of_no_rows()?)),
-            Self::Ridge(sums) => Self::Ridge(Box::new(sums.of_no_rows()?)),
-            Self::HeldOut(sums) => Self::HeldOut(Box::new(sums.of_no_rows()?)),
-            Self::Embedding(sums) => Self::Embedding(sums.of_no_rows()?),
-        })
-    }
-
-    fn check(&self) -> Result<()> {
-        match self {
-            Self::Normal(sums) => sums.check(),
-            Self::Ridge(sums) => sums.check(),
-            Self::HeldOut(sums) => sums.check(),
-            Self::Embedding(sums) => sums.check(),
-        }
-    }
-
-    fn are_of(&self, features: usize, outputs: usize) -> bool {
-        match self {
-            Self::Normal(sums) => sums.are_of(features, outputs),
-            Self::Ridge(sums) => sums.are_of(features, outputs),
-            Self::HeldOut(sums) => sums.are_of(features, outputs),
-            Self::Embedding(sums) => sums.are_of(features, outputs),
-        }
-    }
-
-    /// Which kind it is stands beside the sums.
-    fn write(&self, store: &mut Store) {
-        let mut own = Store::default();
-        match self {
-            Self::Normal(sums) => write_marked(sums.as_ref(), &mut own),
-            Self::Ridge(sums) => write_marked(sums.as_ref(), &mut own),
-            Self::HeldOut(sums) => write_marked(sums.as_ref(), &mut own),
-            Self::Embedding(sums) => write_marked(sums, &mut own),
-        }
-        store.nest("of", own);
-    }
-
-    fn read(store: &Store) -> Result<Self> {
-        let own = store.nested("of");
-        match own.text(NAME)? {
-            NormalEquations::NAME => Ok(Self::Normal(Box::new(read_marked(&own)?))),
-            RidgeSums::NAME => Ok(Self::Ridge(Box::new(read_marked(&own)?))),
-            HeldOutSums::NAME => Ok(Self::HeldOut(Box::new(read_marked(&own)?))),
-            Embedding::NAME => Ok(Self::Embedding(read_marked(&own)?)),
-            other => Err(Error::format(format!(
-                "no learner is known that sums {other}; use a newer bochner"
-            ))),
-        }
-    }
-}
-
-fn write_marked<S: Sums>(sums: &S, store: &mut Store) {
-    sums.write(store);
-    mark::<S>(store);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::{AnySums, HeldOutSums};
     use ndarray::{Array, Array1, Array2};
 
     /// Every number differs, and none is a round one.

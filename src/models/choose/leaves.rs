@@ -3,7 +3,6 @@
 mod cut;
 mod held;
 mod leaf;
-mod routed;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +19,6 @@ use crate::{
 };
 use leaf::{Fitted, Settings};
 use ndarray::{Array1, Array2, Axis, concatenate};
-pub(in crate::models) use routed::Routed;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Sampled rows of a survey of a leaf.

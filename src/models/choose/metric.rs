@@ -6,11 +6,12 @@
 //! Beaglehole, Pandit & Belkin 2024, "Mechanism for feature learning in neural networks and
 //! backpropagation-free machine learning models", Science 383).
 
+mod drawn;
 mod importance;
-mod learned;
 mod outer_product;
 
+pub use crate::models::predict::learned_metric::{LearnedMetric, Metric, MetricOptions};
+pub use drawn::{Ground, draw};
 pub use importance::importance;
-pub use learned::{Ground, LearnedMetric, Metric, MetricOptions, draw};
 pub use outer_product::average_gradient_outer_product;
 pub(in crate::models) use outer_product::by_prepared;

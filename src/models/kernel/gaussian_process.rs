@@ -1,12 +1,15 @@
 //! Gaussian process regression on random features.
 
+mod lengthscales;
 #[cfg(test)]
 mod tests;
 
+pub use lengthscales::Lengthscales;
+
 use crate::clock::Instant;
 use crate::models::{
-    Fit, FitAnySums, FitData, FitSums, FitTimes, Known, Lengthscales, LinearModel, Summed,
-    fit::centred, kernel::lengthscales, sums::fit_sums::fit_sums,
+    Fit, FitAnySums, FitData, FitSums, FitTimes, Known, LinearModel, Summed, fit::centred,
+    fit::fit_sums::fit_sums,
 };
 use crate::{
     Error, Result,

@@ -3,13 +3,12 @@
 mod file;
 mod predictor;
 
-pub(in crate::models) use file::read_list;
 pub use predictor::Predictor;
 pub(in crate::models) use predictor::{check_columns, require_finite};
 
 use crate::models::{
     Conformal, FitTimes, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities, Ranges,
-    choose::metric::LearnedMetric,
+    predict::learned_metric::LearnedMetric,
 };
 use crate::{
     Device, Result,

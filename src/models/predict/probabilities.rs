@@ -1,5 +1,6 @@
 //! Probabilities of classes from their scores.
 
+mod of_model;
 mod predictor;
 mod tempered;
 #[cfg(test)]
@@ -7,18 +8,7 @@ mod tests;
 
 pub use predictor::ProbabilityPredictor;
 
-use crate::models::{Fit, FitData, FromLabel, LinearModel, Model, Predicted};
-use crate::{
-    Error, Result,
-    data::{Part, Split, ToRows},
-    error::Remedy,
-    features::{FeatureMap, Structure},
-    linalg::entries,
-    normal::Targets,
-    settings::Settings,
-    solve::ClassSpread,
-    store::Store,
-};
+use crate::{Error, Result, linalg::entries, solve::ClassSpread, store::Store};
 use ndarray::{Array2, ArrayView1, Axis};
 
 /// How the scores of a classifier become probabilities.
@@ -47,12 +37,6 @@ pub enum Probabilities {
     /// softmaxes, by [`LinearModel::class_spread`]. [`ProbabilityPredictor`] has them.
     Averaged,
 }
-
-/// The share of rows that probabilities are fitted to, and the seed that chooses them.
-const HELD_OUT: f64 = 0.2;
-const SEED: u64 = 0x9e37;
-/// Fewer rows are too few for that.
-const FEWEST: u64 = 20;
 
 impl Probabilities {
     /// Probabilities from scores `[n, t]`; every row sums to 1. Of [`Self::Averaged`], those of
@@ -89,7 +73,7 @@ impl Probabilities {
     /// For scores `[n, t]` of rows that the fit did not see, with their classes: sigmoids of two,
     /// one softmax of more. Sigmoids of many classes, each right by itself, say twice what speaks
     /// against a row's other classes when they are brought to a sum of 1.
-    fn fitted(scores_nt: &Array2<f64>, class_n: &[usize]) -> Self {
+    pub(in crate::models) fn fitted(scores_nt: &Array2<f64>, class_n: &[usize]) -> Self {
         if scores_nt.ncols() == 2 {
             return Self::sigmoids(scores_nt, class_n);
         }
@@ -204,155 +188,4 @@ fn platt(scores: ArrayView1<'_, f64>, is: impl Fn(usize) -> bool) -> (f64, f64) 
         (a, b, value) = (a + step * da, b + step * db, next);
     }
     (a, b)
-}
-
-/// A classifier with probabilities. Beside one that has none of its own another is fitted to four
-/// rows of five, and sigmoids (of more than two classes, a softmax) to its scores of the fifth,
-/// which it has not seen.
-#[derive(Debug)]
-pub struct WithProbabilities<'a>(pub &'a dyn Fit);
-
-impl Fit for WithProbabilities<'_> {
-    fn settings(&self) -> Settings {
-        self.0.settings().text("probabilities", true)
-    }
-
-    fn takes_weights(&self) -> bool {
-        self.0.takes_weights()
-    }
-
-    fn takes_start(&self) -> bool {
-        self.0.takes_start()
-    }
-
-    fn row_bytes(&self, outputs: usize) -> usize {
-        self.0.row_bytes(outputs)
-    }
-
-    fn square_bytes(&self, features: usize) -> u32 {
-        self.0.square_bytes(features)
-    }
-
-    fn solves_few_rows(&self) -> bool {
-        self.0.solves_few_rows()
-    }
-
-    /// Errors as the classifier does, with [`Error::Unsupported`] on amounts and with
-    /// [`Error::Data`] on fewer than 20 rows.
-    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let FitData {
-            source,
-            survey,
-            targets,
-            kernel,
-            bandwidth,
-            start,
-            seed,
-            run,
-        } = data;
-        let Targets::Classes(labels) = &targets else {
-            let problem = "probabilities are of classes, and the targets are amounts";
-            return Err(Error::unsupported(problem));
-        };
-        if survey.rows < FEWEST {
-            let problem = format!("probabilities take at least {FEWEST} rows");
-            return Err(Error::data("x", problem));
-        }
-        let full = FitData {
-            source: &mut *source,
-            survey,
-            targets: targets.clone(),
-            kernel: kernel.clone(),
-            bandwidth: bandwidth.clone(),
-            start,
-            seed,
-            run,
-        };
-        let mut model = self.0.fit(map, full)?;
-        if model.probabilities.is_some() {
-            return Ok(model);
-        }
-        // Kernel columns can have landmarks that are the rows of a fit.
-        let own = match model.map.structure() {
-            Structure::Kernel(columns) => Some(columns.clone()),
-            _ => None,
-        };
-        source.rewind()?;
-        let mut most = Split::new(&mut *source, Part::Train, HELD_OUT, SEED)?;
-        let part = FitData {
-            source: &mut most,
-            survey,
-            targets: targets.clone(),
-            kernel,
-            bandwidth,
-            start,
-            seed,
-            run,
-        };
-        let most = self.0.fit(model.map, part)?;
-        source.rewind()?;
-        let (mut all, mut class_n) = (Vec::new(), Vec::new());
-        let mut rest = Split::new(source, Part::Test, HELD_OUT, SEED)?;
-        most.on(run.silent())?
-            .stream_scores(&mut rest, |scores_nt, y_nt| {
-                all.extend(scores_nt.iter());
-                let place = |y: &f64| labels.iter().position(|l| l == y).unwrap_or(labels.len());
-                class_n.extend(y_nt.column(0).iter().map(place));
-                Ok(())
-            })?;
-        let scores_nt = Array2::from_shape_vec((class_n.len(), labels.len()), all);
-        let scores_nt = scores_nt.map_err(|e| Error::shape(e.to_string()))?;
-        model.probabilities = Some(Probabilities::fitted(&scores_nt, &class_n));
-        model.map = match own {
-            Some(columns) => Box::new(columns),
-            None => most.map,
-        };
-        Ok(model)
-    }
-}
-
-impl LinearModel {
-    /// Probabilities from scores `[n, t]`. Errors with [`Error::Unsupported`] when the model has
-    /// none, and when they take the rows: [`Self::probabilities_on`] gives those of any model.
-    pub fn probabilities_of(&self, scores_nt: Array2<f64>) -> Result<Array2<f64>> {
-        match self.has_probabilities()? {
-            Probabilities::Averaged => {
-                let problem = "probabilities averaged over a posterior are not of scores alone";
-                let remedy = "take those of the rows, by probabilities_on";
-                Err(Error::unsupported(problem).help(Remedy::words(remedy)))
-            }
-            probabilities => Ok(probabilities.of(scores_nt)),
-        }
-    }
-
-    fn has_probabilities(&self) -> Result<&Probabilities> {
-        self.probabilities.as_ref().ok_or_else(|| {
-            let remedy = "fit logistic regression, or any classifier with probabilities";
-            let problem = "this model has no probabilities";
-            Error::unsupported(problem).help(Remedy::words(remedy))
-        })
-    }
-}
-
-impl<L: FromLabel> Model<Vec<L>> {
-    /// The classes, in the order of scores and probabilities.
-    pub fn classes(&self) -> Vec<L> {
-        let linear = self.linear();
-        let Targets::Classes(labels) = &linear.targets else {
-            return Vec::new();
-        };
-        let own = |&label| L::from_label(linear.label(label));
-        labels.iter().filter_map(own).collect()
-    }
-
-    /// The probability of each class for rows `[n, d]`, `[n, classes]`, in the order of
-    /// [`Self::classes`]. Errors with [`Error::Unsupported`] when the model has none: logistic
-    /// regression has its own, other classifiers when they are asked for some.
-    pub fn predict_probabilities(&self, x_nd: impl ToRows) -> Result<Array2<f64>>
-    where
-        Vec<L>: Predicted,
-    {
-        let mut predictor = self.linear().probabilities_on(self.run()?)?;
-        predictor.predict(&x_nd.to_rows())
-    }
 }

@@ -4,7 +4,6 @@
 use crate::clock::Instant;
 use crate::models::{
     FitTimes, HeldOut, LambdaCurve, LinearModel, squares::iterative::read, squares::lambda,
-    squares::ridge,
 };
 use crate::{
     Error, Result,
@@ -91,7 +90,7 @@ pub(in crate::models) fn choose(
         return Err(Error::data("weights", "all rows have weight 0"));
     }
     let variances_t = held.variances();
-    let relative = |errors_t: &Array1<f64>| ridge::relative(errors_t, &variances_t);
+    let relative = |errors_t: &Array1<f64>| lambda::relative(errors_t, &variances_t);
     let usual = lambda::place_of_usual(lambdas);
     let how = (lambdas, usual, &relative as &dyn Fn(&Array1<f64>) -> f64);
     let data = (held.z_nd, held.y_nt);

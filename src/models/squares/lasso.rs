@@ -5,8 +5,8 @@ mod problem;
 use crate::models::{
     Fit, FitAnySums, FitData, FitSums, Known, LinearModel, Summed,
     fit::centred,
+    fit::fit_sums::fit_sums,
     losses::minimise::{absolute, positive},
-    sums::fit_sums::fit_sums,
 };
 use crate::{
     Result,

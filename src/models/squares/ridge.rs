@@ -7,13 +7,11 @@ mod sums;
 mod tests;
 
 use choice::WALK_BYTES;
-pub(in crate::models) use choice::relative;
-pub use solver::{FitOptions, FitTimes, Solver};
-pub use sums::RidgeSums;
+pub use solver::{FitOptions, Solver};
 
 use crate::models::{
-    Fit, FitAnySums, FitData, FitPenalised, Lambda, LinearModel, squares::dual, squares::lambda,
-    sums::fit_sums::fit_sums,
+    Fit, FitAnySums, FitData, FitPenalised, Lambda, LinearModel, fit::fit_sums::fit_sums,
+    squares::dual, squares::lambda,
 };
 use crate::{
     Error, Result,

@@ -8,11 +8,10 @@ mod tests;
 
 pub use boosting::BoostingOptions;
 pub use greedy::GreedyOptions;
-pub use sums::HeldOutSums;
 
 use crate::models::{
-    Fit, FitAnySums, FitData, FitSums, Known, LinearModel, Summed, fit::centred,
-    sums::fit_sums::fit_sums,
+    Fit, FitAnySums, FitData, FitSums, HeldOutSums, Known, LinearModel, Summed, fit::centred,
+    fit::fit_sums::fit_sums,
 };
 use crate::{
     Result,

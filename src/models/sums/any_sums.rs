@@ -1,57 +1,136 @@
-//! Learners to whom rows are nothing but sums, behind one pointer.
+//! The sums of any learner.
 
-use crate::clock::Instant;
-use crate::models::{
-    AnySums, Embedding, Fit, FitSums, FitTimes, HeldOutSums, Known, LinearModel, RidgeSums, Summed,
-    Sums,
-};
-use crate::{Error, Result, features::FeatureMap, normal::NormalEquations};
-use std::time::Duration;
+use super::{NAME, mark, read_marked};
+use crate::models::{Embedding, HeldOutSums, RidgeSums, Sums};
+use crate::{Error, Result, normal::NormalEquations, store::Store};
 
-/// A learner that can be fitted to sums of parts of the rows, made anywhere, at any time.
-///
-/// ```
-/// use bochner::{Device, Run, data::{MemorySource, Pieces}, kernels::Gaussian, seed::Seed};
-/// use bochner::{features::{Affine, Fourier}, solve::Targets};
-/// use bochner::models::{FitAnySums, Known, RidgeOptions, Summed, Sums};
-/// let x = ndarray::Array2::from_shape_fn((60, 1), |(i, _)| i as f64 / 9.0);
-/// let mut source = MemorySource::new(x.clone(), Some(x))?;
-/// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
-/// let (ridge, run) = (RidgeOptions::default(), Run::on(&Device::cpu()));
-/// let targets = Targets::Real { columns: 1, shift: vec![3.0] };
-/// let mut pieces = Pieces::of(&mut source)?;
-/// let mut sum = |first_row, rows| {
-///     let source = &mut pieces.piece(first_row, rows);
-///     let (targets, kernel, seed, run) = (&targets, None, Seed(0), &run);
-///     ridge.sum_any(&map, Summed { source, targets, kernel, seed, run })
-/// };
-/// let mut sums = sum(0, 40)?;
-/// sums.merge(&sum(40, 40)?)?;
-/// assert_eq!(sums.rows(), 60);
-/// let known = Known { targets: &targets, kernel: None, run: &run };
-/// assert_eq!(ridge.model_of(Box::new(map), sums, known)?.rows, 60);
-/// # Ok::<(), bochner::Error>(())
-/// ```
-pub trait FitAnySums: Fit {
-    /// The sums of the rows of `data`, which may be none. Errors with [`Error::Unsupported`] where
-    /// these options need the rows themselves.
-    fn sum_any(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<AnySums>;
+/// The sums of any learner of this library that has some.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum AnySums {
+    /// Of Gaussian processes and kernel PCA.
+    Normal(Box<NormalEquations>),
+    /// Of ridge regression.
+    Ridge(Box<RidgeSums>),
+    /// Of greedy fits and boosting.
+    HeldOut(Box<HeldOutSums>),
+    /// Of densities.
+    Embedding(Embedding),
+}
 
-    /// Whether [`Self::sum_any`] reads its rows twice.
-    fn reads_twice(&self) -> bool {
-        false
+impl AnySums {
+    /// Nothing yet, of no features.
+    pub fn of_none() -> Self {
+        Self::Normal(Box::new(NormalEquations::zero(0, 0)))
     }
 
-    /// The model of sums, but for the names of classes.
-    ///
-    /// Errors with [`Error::Format`] on sums of another learner, with [`Error::Shape`] on no rows,
-    /// and as fits do.
-    fn model_of(
-        &self,
-        map: Box<dyn FeatureMap>,
-        sums: AnySums,
-        known: Known<'_>,
-    ) -> Result<LinearModel>;
+    /// Sums of these rows are of this kind.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Normal(_) => NormalEquations::NAME,
+            Self::Ridge(_) => RidgeSums::NAME,
+            Self::HeldOut(_) => HeldOutSums::NAME,
+            Self::Embedding(_) => Embedding::NAME,
+        }
+    }
+
+    fn apart(&self, other: &Self) -> Error {
+        Error::shape(format!(
+            "{} and {} are sums of different learners",
+            self.name(),
+            other.name()
+        ))
+    }
+}
+
+impl Sums for AnySums {
+    const NAME: &'static str = "any";
+
+    fn rows(&self) -> u64 {
+        match self {
+            Self::Normal(sums) => sums.rows,
+            Self::Ridge(sums) => sums.rows(),
+            Self::HeldOut(sums) => sums.rows(),
+            Self::Embedding(sums) => sums.rows(),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        match (&mut *self, other) {
+            (Self::Normal(own), Self::Normal(other)) => own.merge(other),
+            (Self::Ridge(own), Self::Ridge(other)) => own.merge(other),
+            (Self::HeldOut(own), Self::HeldOut(other)) => own.merge(other),
+            (Self::Embedding(own), Self::Embedding(other)) => own.merge(other),
+            (own, other) => Err(own.apart(other)),
+        }
+    }
+
+    fn subtract(&mut self, other: &Self) -> Result<()> {
+        match (&mut *self, other) {
+            (Self::Normal(own), Self::Normal(other)) => own.subtract(other),
+            (Self::Ridge(own), Self::Ridge(other)) => own.subtract(other),
+            (Self::HeldOut(own), Self::HeldOut(other)) => own.subtract(other),
+            (Self::Embedding(own), Self::Embedding(other)) => own.subtract(other),
+            (own, other) => Err(own.apart(other)),
+        }
+    }
+
+    fn of_no_rows(&self) -> Result<Self> {
+        Ok(match self {
+            Self::Normal(sums) => Self::Normal(Box::new(sums.of_no_rows()?)),
+            Self::Ridge(sums) => Self::Ridge(Box::new(sums.of_no_rows()?)),
+            Self::HeldOut(sums) => Self::HeldOut(Box::new(sums.of_no_rows()?)),
+            Self::Embedding(sums) => Self::Embedding(sums.of_no_rows()?),
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        match self {
+            Self::Normal(sums) => sums.check(),
+            Self::Ridge(sums) => sums.check(),
+            Self::HeldOut(sums) => sums.check(),
+            Self::Embedding(sums) => sums.check(),
+        }
+    }
+
+    fn are_of(&self, features: usize, outputs: usize) -> bool {
+        match self {
+            Self::Normal(sums) => sums.are_of(features, outputs),
+            Self::Ridge(sums) => sums.are_of(features, outputs),
+            Self::HeldOut(sums) => sums.are_of(features, outputs),
+            Self::Embedding(sums) => sums.are_of(features, outputs),
+        }
+    }
+
+    /// Which kind it is stands beside the sums.
+    fn write(&self, store: &mut Store) {
+        let mut own = Store::default();
+        match self {
+            Self::Normal(sums) => write_marked(sums.as_ref(), &mut own),
+            Self::Ridge(sums) => write_marked(sums.as_ref(), &mut own),
+            Self::HeldOut(sums) => write_marked(sums.as_ref(), &mut own),
+            Self::Embedding(sums) => write_marked(sums, &mut own),
+        }
+        store.nest("of", own);
+    }
+
+    fn read(store: &Store) -> Result<Self> {
+        let own = store.nested("of");
+        match own.text(NAME)? {
+            NormalEquations::NAME => Ok(Self::Normal(Box::new(read_marked(&own)?))),
+            RidgeSums::NAME => Ok(Self::Ridge(Box::new(read_marked(&own)?))),
+            HeldOutSums::NAME => Ok(Self::HeldOut(Box::new(read_marked(&own)?))),
+            Embedding::NAME => Ok(Self::Embedding(read_marked(&own)?)),
+            other => Err(Error::format(format!(
+                "no learner is known that sums {other}; use a newer bochner"
+            ))),
+        }
+    }
+}
+
+fn write_marked<S: Sums>(sums: &S, store: &mut Store) {
+    sums.write(store);
+    mark::<S>(store);
 }
 
 /// Sums of one kind among all.
@@ -84,45 +163,3 @@ one_of!(NormalEquations, Normal);
 one_of!(RidgeSums, Ridge);
 one_of!(HeldOutSums, HeldOut);
 one_of!(Embedding, Embedding);
-
-/// The sums, if they are of this kind and a model can come of them.
-fn taken<S: OneOfSums>(sums: AnySums) -> Result<S> {
-    let sums = S::of_any(sums).ok_or_else(|| {
-        Error::format(format!(
-            "these are no {}; name sums of this learner",
-            S::NAME
-        ))
-    })?;
-    sums.check()?;
-    Ok(sums)
-}
-
-impl<L: FitSums> FitAnySums for L
-where
-    L::Sums: OneOfSums,
-{
-    fn reads_twice(&self) -> bool {
-        L::Sums::NAME == HeldOutSums::NAME
-    }
-
-    fn sum_any(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<AnySums> {
-        Ok(self.sum(map, data)?.any())
-    }
-
-    fn model_of(
-        &self,
-        map: Box<dyn FeatureMap>,
-        sums: AnySums,
-        known: Known<'_>,
-    ) -> Result<LinearModel> {
-        let start = Instant::now();
-        let model = self.model(map, taken(sums)?, known)?;
-        Ok(LinearModel {
-            times: Some(FitTimes {
-                accumulate: Duration::ZERO,
-                solve: start.elapsed(),
-            }),
-            ..model
-        })
-    }
-}

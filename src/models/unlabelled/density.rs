@@ -1,15 +1,12 @@
 //! Kernel density estimation on features.
 
 mod cross_validation;
-mod embedding;
 mod noise;
-
-pub use embedding::Embedding;
 
 use crate::clock::Instant;
 use crate::models::{
-    Fit, FitAnySums, FitData, FitRows, FitSums, FitTimes, Known, LinearModel, Link, Summed, Usual,
-    sums::fit_sums::fit_sums, unlabelled::pca::scores,
+    Embedding, Fit, FitAnySums, FitData, FitRows, FitSums, FitTimes, Known, LinearModel, Link,
+    Summed, Usual, fit::fit_sums::fit_sums, unlabelled::pca::scores,
 };
 use crate::{
     Error, Result,

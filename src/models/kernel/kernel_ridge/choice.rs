@@ -9,8 +9,7 @@ use crate::{
     linalg::entries,
     models::{
         HeldOut, Lambda, LambdaCurve, LambdaPoint, LinearModel,
-        squares::lambda::{self, ascending, variances},
-        squares::ridge::relative,
+        squares::lambda::{self, ascending, relative, variances},
     },
     normal::Targets,
     solve::{descend, kernel_left_out},

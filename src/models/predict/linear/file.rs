@@ -10,7 +10,7 @@ use crate::{
     features,
     models::{
         Conformal, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities, Ranges,
-        choose::metric::LearnedMetric,
+        predict::learned_metric::LearnedMetric,
     },
     normal::Targets,
     settings::Settings,
@@ -174,7 +174,7 @@ impl LinearModel {
             false => RIDGE.into(),
         };
         let list = |name| match store.has_property(name) {
-            true => read_list(store, name).map(Some),
+            true => store.list(name).map(Some),
             false => Ok(None),
         };
         let job = match store.has_property(JOB) {
@@ -256,15 +256,9 @@ fn read_facts(store: &Store) -> Result<BTreeMap<String, f64>> {
     if !store.has(FACTS) {
         return Ok(BTreeMap::new());
     }
-    let names = read_list(store, FACTS)?;
+    let names = store.list(FACTS)?;
     let figures = store.vector(FACTS, names.len())?;
     Ok(names.into_iter().zip(figures).collect())
-}
-
-/// A property that is a list of names.
-pub(in crate::models) fn read_list(store: &Store, name: &str) -> Result<Vec<String>> {
-    serde_json::from_str(store.text(name)?)
-        .map_err(|fault| Error::format(format!("property {name:?} is no list of names: {fault}")))
 }
 
 /// The names of classes; files of numeric labels, and older ones, have none.
@@ -273,7 +267,7 @@ fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
     if !store.has_property(NAME) {
         return Ok(None);
     }
-    let names = read_list(store, NAME)?;
+    let names = store.list(NAME)?;
     // Classes count the names, of which some may have had no row.
     let counts = |&class: &f64| class.fract() == 0.0 && (0.0..names.len() as f64).contains(&class);
     match targets {

@@ -6,7 +6,7 @@ use crate::{
     data::{Chunk, ChunkSource, Rows},
     features::{End, Featurizer, Lane, Structure},
     flow::{Run, watch_chunks},
-    models::choose::leaves::Routed,
+    models::predict::routed::Routed,
     progress::Step,
     text::counted,
     wait::wait,

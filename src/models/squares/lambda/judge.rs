@@ -60,3 +60,8 @@ pub(in crate::models) fn keep(model: &mut LinearModel, mut curve: LambdaCurve) {
     }
     model.lambda_curve = Some(curve);
 }
+
+/// Means over targets of errors over their variances.
+pub(in crate::models) fn relative(errors_t: &Array1<f64>, variances_t: &Array1<f64>) -> f64 {
+    (errors_t / variances_t).mean().unwrap_or(f64::NAN)
+}

@@ -1,5 +1,5 @@
 use super::*;
-use crate::models::{LambdaCurve, LambdaPoint, LinearModel};
+use crate::models::{HeldOut, LambdaCurve, LambdaPoint, LinearModel};
 use crate::prelude::*;
 use ndarray::{Array1, Array2, Axis};
 

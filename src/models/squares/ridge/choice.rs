@@ -9,12 +9,11 @@ use crate::{
     linalg::eigen::EIGEN_BYTES,
     models::{
         FitPenalised, HeldOut, Known, LambdaCurve, LambdaPoint, LinearModel, RidgeOptions, Solver,
-        squares::lambda::{self, ascending, trusted, variances},
+        squares::lambda::{self, ascending, relative, trusted, variances},
     },
     normal::NormalEquations,
     solve::{Coefficients, Intercept, LambdaPath, LeftOut, LookedAt, descend},
 };
-use ndarray::Array1;
 
 /// Features up to which all penalties come from one eigendecomposition: it takes some seconds. For
 /// more of them a walk over the penalties factors a matrix for each that it looks at.
@@ -95,11 +94,6 @@ fn left_out(kept: &KeptRows) -> HeldOut {
         true => HeldOut::LeaveOneOut,
         false => HeldOut::LeaveSomeOut(kept.len()),
     }
-}
-
-/// Means over targets of errors over their variances.
-pub(in crate::models) fn relative(errors_t: &Array1<f64>, variances_t: &Array1<f64>) -> f64 {
-    (errors_t / variances_t).mean().unwrap_or(f64::NAN)
 }
 
 fn by_eigenvectors(

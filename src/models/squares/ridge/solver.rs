@@ -7,14 +7,13 @@ use crate::{
     features::{FeatureMap, require_dense},
     flow::Run,
     models::{
-        LinearModel,
+        FitTimes, LinearModel,
         squares::dual,
         squares::iterative::{self, Way},
     },
     normal::{NormalEquations, Targets},
     solve::{Cholesky, ConjugateGradients, Dual, Intercept},
 };
-use std::time::Duration;
 
 /// How coefficients are found.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -79,15 +78,6 @@ impl FitOptions {
             solver: Solver::Auto,
         }
     }
-}
-
-/// How long each stage of a fit took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FitTimes {
-    /// Reading, featurizing and summing.
-    pub accumulate: Duration,
-    /// The solver.
-    pub solve: Duration,
 }
 
 impl LinearModel {

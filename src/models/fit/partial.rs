@@ -1,8 +1,6 @@
 //! Sums of some of the rows with what they are sums of: what one process hands to another.
 
-use crate::models::{
-    Fit, Known, LinearModel, Summed, Sums, bring_back, predict::linear::read_list, sums,
-};
+use crate::models::{Fit, Known, LinearModel, Summed, Sums, bring_back, sums};
 use crate::{
     Error, Result, Run,
     data::{ChunkSource, Rescaled, names_tell},
@@ -201,7 +199,7 @@ impl Basis {
             false => None,
         };
         let list = |name| match store.has_property(name) {
-            true => read_list(store, name).map(Some),
+            true => store.list(name).map(Some),
             false => Ok(None),
         };
         let [classes, columns, names] = NAMES;
@@ -354,7 +352,7 @@ impl<S: Sums> Partial<S> {
         let partial = Self {
             basis: Basis::read(store)?,
             sums: sums::read_marked(&store.nested("sums"))?,
-            parts: read_list(store, PARTS)?,
+            parts: store.list(PARTS)?,
         };
         let Basis { map, targets, .. } = &partial.basis;
         let (features, outputs) = (map.output_dim(), targets.outputs());

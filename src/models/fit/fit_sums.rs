@@ -1,16 +1,7 @@
 //! Learners to whom rows are nothing but sums.
 
-use crate::models::{Fit, FitData, FitTimes, LinearModel, Sums};
-use crate::{
-    Result,
-    clock::Instant,
-    data::ChunkSource,
-    features::{FeatureMap, ScaledKernel},
-    flow::Run,
-    normal::Targets,
-    seed::Seed,
-};
-use std::fmt::Debug;
+use crate::models::{Fit, FitData, FitTimes, Known, LinearModel, Summed, Sums};
+use crate::{Result, clock::Instant, features::FeatureMap};
 
 /// A learner to whom rows are nothing but sums.
 pub trait FitSums: Fit {
@@ -27,40 +18,6 @@ pub trait FitSums: Fit {
         sums: Self::Sums,
         known: Known<'_>,
     ) -> Result<LinearModel>;
-}
-
-/// Rows on their way into sums.
-pub struct Summed<'a> {
-    /// The rows, from the first.
-    pub source: &'a mut dyn ChunkSource,
-    /// What their targets mean.
-    pub targets: &'a Targets,
-    /// The kernel that the map estimates, where it is known.
-    pub kernel: Option<&'a ScaledKernel>,
-    /// The seed of what the learner draws itself.
-    pub seed: Seed,
-    /// Where, with how much memory, and who hears of it.
-    pub run: &'a Run,
-}
-
-impl Debug for Summed<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Summed")
-            .field("targets", &self.targets)
-            .field("run", self.run)
-            .finish_non_exhaustive()
-    }
-}
-
-/// What a model of sums needs beside them.
-#[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
-    /// What targets mean.
-    pub targets: &'a Targets,
-    /// The kernel that the map estimates, where it is known.
-    pub kernel: Option<&'a ScaledKernel>,
-    /// Where the fit ran.
-    pub run: &'a Run,
 }
 
 /// A fit by the sums of all rows, for learners that are nothing else.

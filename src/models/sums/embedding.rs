@@ -23,15 +23,15 @@ const COLUMNS: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
     /// Number of rows.
-    pub(super) rows: u64,
+    pub(in crate::models) rows: u64,
     /// The sum of their weights.
-    pub(super) weight: f64,
+    pub(in crate::models) weight: f64,
     /// The sum of the squares of their weights.
-    pub(super) weight_squares: f64,
+    pub(in crate::models) weight_squares: f64,
     /// `sum_i w_i z_i`, `[D]`.
-    pub(super) sum_d: Array1<f64>,
+    pub(in crate::models) sum_d: Array1<f64>,
     /// `sum_i w_i^2 |z_i|^2`: what rows have of their own in the square of the sum.
-    pub(super) own: f64,
+    pub(in crate::models) own: f64,
 }
 
 impl Embedding {
@@ -64,7 +64,7 @@ impl Embedding {
     }
 
     /// The same of several maps whose features are stored, in one pass for all of them.
-    pub(super) fn of_each(
+    pub(in crate::models) fn of_each(
         maps: &[&dyn FeatureMap],
         source: &mut dyn ChunkSource,
         run: &Run,
