@@ -12,6 +12,7 @@ pub mod dense;
 mod factors;
 pub mod fastfood;
 mod featurizer;
+mod form;
 mod formula;
 pub mod fourier;
 mod hadamard_sketch;
@@ -20,10 +21,12 @@ pub mod kernel_columns;
 mod leaves;
 mod leverage;
 mod mixed;
+pub(crate) mod names;
 pub mod nystrom;
 pub mod precomputed;
 mod random_projection;
 mod readers;
+mod registered;
 mod scaled_kernel;
 mod scaling;
 pub mod select;
@@ -53,8 +56,9 @@ pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
 pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
 pub use featurizer::{featurize, featurize_behind};
+pub use form::Form;
 pub use formula::{Formula, PartFormula};
-pub use fourier::{Form, Fourier};
+pub use fourier::Fourier;
 pub use hadamard_sketch::{HadamardSketch, HadamardSketchMap, Turns};
 pub use identity::{Identity, IdentityMap};
 pub use kernel_columns::{KernelColumns, KernelColumnsMap};
@@ -112,7 +116,7 @@ pub trait FeatureMap: Debug + Send + Sync {
     /// until said otherwise.
     fn formula(&self) -> Result<Formula> {
         let problem = format!("no formula of a {} map is known", self.name());
-        Err(Error::unsupported(problem).help(Remedy::UseMap(fourier::NAME)))
+        Err(Error::unsupported(problem).help(Remedy::UseMap(names::FOURIER)))
     }
 
     /// The same map of columns that `input` prepares and `root_de` mixes, `z(R'u)`, without the
@@ -234,7 +238,7 @@ pub fn require_dense(map: &dyn FeatureMap) -> Result<()> {
 fn not_dense(name: &str) -> Error {
     Error::unsupported(format!("the columns of a {name} map are never stored"))
         .help(Remedy::ConjugateGradients)
-        .help(Remedy::UseMap(fourier::NAME))
+        .help(Remedy::UseMap(names::FOURIER))
 }
 
 /// A feature map whose parameters are on a device. No call allocates more than the map needed at

@@ -1,6 +1,6 @@
 //! Features of the additive chi-squared kernel, without any draw (Vedaldi & Zisserman 2012).
 
-use super::{Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData};
+use super::{Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, names::ADDITIVE_CHI2};
 use crate::{
     Device, Error, Matrix, Result,
     kernels::{self, Domain, Kernel},
@@ -13,8 +13,6 @@ use crate::{
     text::counted,
 };
 use std::{f64::consts::TAU, sync::Arc};
-
-pub(super) const NAME: &str = "additive-chi2";
 
 /// Builds the features `sqrt(x L)` and `sqrt(2 x L sech(pi j L))` times cosine and sine of
 /// `j L ln x`, j = 1, ..., of every column, whose `z(x)'z(y)` approximates
@@ -129,7 +127,7 @@ fn best_interval(count: usize) -> f64 {
 
 impl MapBuilder for AdditiveChi2Features {
     fn settings(&self) -> Settings {
-        let settings = Settings::of_map(NAME).text("kernel", kernels::AdditiveChi2.spec());
+        let settings = Settings::of_map(ADDITIVE_CHI2).text("kernel", kernels::AdditiveChi2.spec());
         let settings = match self.size {
             Size::Features(features) => settings.text("features", features),
             Size::Samples(samples) => settings.text("samples", samples),
@@ -176,12 +174,12 @@ impl AdditiveChi2Map {
 
 impl FeatureMap for AdditiveChi2Map {
     fn name(&self) -> &'static str {
-        NAME
+        ADDITIVE_CHI2
     }
 
     fn describe(&self) -> String {
         format!(
-            "{NAME} features of {} at intervals of {:.3}, {} to {}",
+            "{ADDITIVE_CHI2} features of {} at intervals of {:.3}, {} to {}",
             counted(self.samples.count, "sample"),
             self.samples.interval,
             counted(self.input_dim(), "column"),
@@ -212,7 +210,7 @@ impl FeatureMap for AdditiveChi2Map {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", ADDITIVE_CHI2);
         store.set("samples", self.samples.count);
         store.set("interval", self.samples.interval);
         self.input.write(store);

@@ -1,7 +1,7 @@
 //! Arc-cosine features (Cho & Saul 2009, sec. 2): steps, ReLUs and squared ReLUs of random
 //! projections.
 
-use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData};
+use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, names::ARC_COSINE};
 use crate::{
     Result, kernels,
     ops::{Nonlinearity, projection::DenseMap},
@@ -11,8 +11,6 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView1, s};
 use std::sync::Arc;
-
-pub(super) const NAME: &str = "arc-cosine";
 
 /// Builds an arc-cosine map, `z = sqrt(2/D) 1[t > 0] t^n` of t = omega . x + b with omega ~ N(0, I)
 /// and b ~ N(0, bias^2), 0 until said otherwise, whose `z(x)'z(y)` estimates
@@ -121,7 +119,7 @@ impl ArcCosine {
             },
         };
         Ok(DenseFeatures {
-            name: NAME,
+            name: ARC_COSINE,
             origin: match self.bias {
                 0.0 => format!("order {}, {}", self.order, self.sampling.settled()),
                 bias => format!(
@@ -160,7 +158,7 @@ impl ArcCosine {
 impl MapBuilder for ArcCosine {
     fn settings(&self) -> Settings {
         let kernel = self.kernel();
-        Settings::of_map(NAME)
+        Settings::of_map(ARC_COSINE)
             .text(
                 "kernel",
                 kernel.map_or("arc-cosine".into(), |kernel| kernel.spec()),

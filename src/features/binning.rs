@@ -12,7 +12,7 @@ mod loaded;
 
 pub use loaded::Binner;
 
-use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, Structure};
+use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, Structure, names::BINNING};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, Rows},
@@ -32,8 +32,6 @@ use dictionary::Dictionary;
 use loaded::{HashedRows, LoadedBinning};
 use ndarray::{Array2, ArrayView2};
 use std::{collections::HashMap, sync::Arc};
-
-pub(super) const NAME: &str = "binning";
 
 /// What [`BinningMap::indices`] has for a bin that no training row occupies; it contributes
 /// nothing.
@@ -180,7 +178,7 @@ impl Binning {
 
 impl MapBuilder for Binning {
     fn settings(&self) -> Settings {
-        Settings::of_map(NAME)
+        Settings::of_map(BINNING)
             .text("kernel", self.kernel.spec())
             .text("features", self.grids)
             .text("seed", self.seed.0)
@@ -368,7 +366,7 @@ impl BinningMap {
 
 impl FeatureMap for BinningMap {
     fn name(&self) -> &'static str {
-        NAME
+        BINNING
     }
 
     fn describe(&self) -> String {
@@ -403,7 +401,7 @@ impl FeatureMap for BinningMap {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", BINNING);
         store.set("origin", &self.drawn.origin);
         store.put_u32("grids.inverse_pitch", self.drawn.grids.inverse_dp.view());
         store.put_u32("grids.shift", self.drawn.grids.shift_dp.view());

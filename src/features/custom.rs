@@ -1,26 +1,16 @@
 //! Features of a user's own nonlinearity.
 
-use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData};
+use super::{
+    Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, names::CUSTOM, registered::register,
+};
 use crate::{
-    Error, Result,
-    error::Remedy,
+    Result,
     kernels::{ArcCosineKernel, Kernel},
     ops::{Nonlinearity, Pointwise, projection::DenseMap},
     sampling::{Sampling, round_to_11_bits},
     seed::Seed,
-    store::Store,
 };
-use ndarray::Array2;
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, PoisonError, RwLock},
-};
-
-pub(super) const NAME: &str = "custom";
-
-/// The nonlinearities that programs have registered, by name.
-static REGISTERED: RwLock<BTreeMap<String, Pointwise>> = RwLock::new(BTreeMap::new());
+use std::{fmt, sync::Arc};
 
 /// Builds a map `z = f(omega . x) / sqrt(D)` with omega ~ N(0, I) and any `f`: `z(x)'z(y)`
 /// estimates `E f(omega . x) f(omega . y)` (Rahimi & Recht 2008, "Uniform approximation of
@@ -107,17 +97,7 @@ impl Custom {
     /// Errors with [`Error::Parameter`] when the name is taken by an earlier call, and when the
     /// WGSL is no expression.
     pub fn register(&self) -> Result<()> {
-        let own = self.pointwise()?;
-        let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-        if registered.contains_key(own.name()) {
-            return Err(Error::parameter(format!(
-                "the nonlinearity {:?} is registered already; register each once, under a name of \
-                 its own",
-                own.name()
-            )));
-        }
-        registered.insert(own.name().to_owned(), own);
-        Ok(())
+        register(self.pointwise()?)
     }
 
     /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0,
@@ -139,7 +119,7 @@ impl Custom {
             nonlinearity: Nonlinearity::Custom(self.pointwise()?),
         };
         Ok(DenseFeatures {
-            name: NAME,
+            name: CUSTOM,
             origin: format!("{}, {}", self.own.name(), self.sampling.settled()),
             input,
             dense,
@@ -174,68 +154,4 @@ impl fmt::Debug for Custom {
             .field("features", &self.features)
             .finish_non_exhaustive()
     }
-}
-
-/// Writes the name and some values. Errors with [`Error::Unsupported`] unless the function has been
-/// registered.
-pub(super) fn write(own: &Pointwise, store: &mut Store) -> Result<()> {
-    let name = own.name();
-    let known = registered(name).ok_or_else(|| {
-        Error::unsupported(format!("a file cannot keep the function {name:?} itself"))
-            .help(register_it(name))
-    })?;
-    if !agree(&values(&known), &values(own)) {
-        return Err(Error::unsupported(format!(
-            "another function than this is registered as {name:?}; give each a name of its own"
-        )));
-    }
-    store.set("nonlinearity", NAME);
-    store.set("function", name);
-    store.put_f32("values", values(own).view());
-    Ok(())
-}
-
-/// The registered function whose name and values are in a file. Errors with [`Error::Missing`] when
-/// there is none of the name, and with [`Error::Format`] when there is another.
-pub(super) fn read(store: &Store) -> Result<Nonlinearity> {
-    let name = store.text("function")?;
-    let own = registered(name).ok_or_else(|| {
-        Error::missing(format!(
-            "no function is known for the nonlinearity {name:?}"
-        ))
-        .help(register_it(name))
-    })?;
-    if !agree(&store.f32("values")?, &values(&own)) {
-        return Err(Error::format(format!(
-            "the function that is registered as {name:?} gives other values than that which was \
-             saved; register the same"
-        )));
-    }
-    Ok(Nonlinearity::Custom(own))
-}
-
-fn registered(name: &str) -> Option<Pointwise> {
-    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
-    registered.get(name).cloned()
-}
-
-fn register_it(name: &str) -> Remedy {
-    Remedy::words(format!(
-        "register it by Custom::new({name:?}, ..).register() before saving and before loading"
-    ))
-}
-
-/// What a function gives from -4 to 4: by which it is known again. Infinities and NaNs count as
-/// zero.
-fn values(own: &Pointwise) -> Array2<f32> {
-    Array2::from_shape_fn((1, 65), |(_, i)| {
-        let value = own.at((i as f32 - 32.0) / 8.0);
-        if value.is_finite() { value } else { 0.0 }
-    })
-}
-
-/// Whether these are values of one function, computed perhaps by different machines.
-fn agree(a: &Array2<f32>, b: &Array2<f32>) -> bool {
-    let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-5 * (1.0 + a.abs().max(b.abs()));
-    a.dim() == b.dim() && a.iter().zip(b).all(close)
 }

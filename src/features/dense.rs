@@ -1,7 +1,7 @@
 //! Dense maps: one matrix of frequencies, then a nonlinearity. Fourier and arc-cosine maps and
 //! those of a user's own nonlinearity build one of these.
 
-use super::{Affine, FeatureMap, Formula, LoadedMap, SparseInput, custom};
+use super::{Affine, FeatureMap, Formula, LoadedMap, SparseInput, names, registered};
 use crate::{
     Device, Error, Matrix, Result,
     ops::{
@@ -120,7 +120,7 @@ impl FeatureMap for DenseFeatures {
     }
 
     fn fourier(&self) -> Option<&DenseFeatures> {
-        (self.name == super::fourier::NAME).then_some(self)
+        (self.name == names::FOURIER).then_some(self)
     }
 
     fn formula(&self) -> Result<Formula> {
@@ -162,7 +162,7 @@ impl FeatureMap for DenseFeatures {
         store.set("map", self.name);
         store.set("origin", &self.origin);
         match &self.dense.nonlinearity {
-            Nonlinearity::Custom(own) => custom::write(own, store)?,
+            Nonlinearity::Custom(own) => registered::write(own, store)?,
             known => store.set("nonlinearity", known.code()),
         }
         store.put_f32("frequencies", self.dense.w_ds.view());
@@ -175,8 +175,8 @@ impl FeatureMap for DenseFeatures {
 
 /// One of the library's own by its number, or a registered one by its name.
 fn read_nonlinearity(store: &Store) -> Result<Nonlinearity> {
-    if store.text("nonlinearity")? == custom::NAME {
-        return custom::read(store);
+    if store.text("nonlinearity")? == names::CUSTOM {
+        return registered::read(store);
     }
     let code: usize = store.get("nonlinearity")?;
     let known = Nonlinearity::ALL.into_iter().nth(code);

@@ -1,6 +1,7 @@
 //! Fastfood (Le, Sarlos & Smola 2013): Fourier features whose frequencies are products of Hadamard
 //! matrices and diagonals.
 
+use super::names::FASTFOOD;
 use super::{
     Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures,
     builder::drawn,
@@ -16,8 +17,6 @@ use crate::{
 };
 use ndarray::Array2;
 use std::sync::Arc;
-
-pub(super) const NAME: &str = "fastfood";
 
 /// Builds a Fastfood map: kernel, form, number of features, seed.
 ///
@@ -95,7 +94,7 @@ impl Fastfood {
     /// Cauchy).
     pub fn build(&self, input: Affine) -> Result<StructuredFeatures> {
         let plan = Plan {
-            name: NAME,
+            name: FASTFOOD,
             kernel: self.kernel.as_ref(),
             form: self.form,
             features: self.features,
@@ -139,7 +138,7 @@ impl Fastfood {
 impl Fastfood {
     /// Its options in words.
     fn in_words(&self) -> Settings {
-        Settings::of_map(NAME)
+        Settings::of_map(FASTFOOD)
             .text("kernel", self.kernel.spec())
             .text("features", self.features)
             .text("form", self.form)

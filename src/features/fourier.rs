@@ -1,83 +1,24 @@
 //! Random Fourier features (Rahimi & Recht 2007): cosines of random projections, drawn from the
 //! kernel's spectral measure.
 
+pub use super::form::Form;
+
 use super::{
-    Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, arc_cosine, binning,
-    leverage::Leverage, nystrom,
+    Affine, DenseFeatures, FeatureMap, MapBuilder, MapData,
+    leverage::Leverage,
+    names::{ARC_COSINE, BINNING, FOURIER, NYSTROM},
 };
 use crate::{
     Error, Result,
     data::Rows,
     error::Remedy,
     kernels::Kernel,
-    ops::{Nonlinearity, projection::DenseMap},
+    ops::projection::DenseMap,
     sampling::{Frequencies, Sampling, round_to_11_bits},
     seed::{Seed, Stream},
     settings::Settings,
-    text::counted,
 };
-use std::{f64::consts::TAU, fmt, str::FromStr, sync::Arc};
-
-pub(crate) const NAME: &str = "fourier";
-
-/// The two forms of a Fourier feature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
-    /// `sqrt(2/D) [cos(w'x), sin(w'x)]` on D/2 frequencies: the lower variance for Gaussian and
-    /// Laplacian, and z'z = 1.
-    #[default]
-    Paired,
-    /// `sqrt(2/D) cos(w'x + b)` on D frequencies, b uniform: the form of scikit-learn.
-    Phase,
-}
-
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Paired => "paired",
-            Self::Phase => "phase",
-        })
-    }
-}
-
-impl FromStr for Form {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "paired" => Ok(Self::Paired),
-            "phase" => Ok(Self::Phase),
-            _ => Err(Error::parameter(format!(
-                "unknown form {text:?}; use paired or phase"
-            ))),
-        }
-    }
-}
-
-impl Form {
-    /// Frequencies of D real features. Errors when D is zero, or odd for the paired form.
-    pub fn frequencies(self, features: usize) -> Result<usize> {
-        match (self, features) {
-            (_, 0) => Err(Error::parameter(
-                "the number of features is 0; use at least 2",
-            )),
-            (Self::Phase, s) => Ok(s),
-            (Self::Paired, d) if d % 2 == 0 => Ok(d / 2),
-            (Self::Paired, d) => Err(Error::parameter(format!(
-                "{} cannot be paired; use {} or the phase form",
-                counted(d, "feature"),
-                d.checked_add(1).unwrap_or(d - 1)
-            ))),
-        }
-    }
-
-    pub(super) fn nonlinearity(self) -> Nonlinearity {
-        match self {
-            Self::Paired => Nonlinearity::CosSin,
-            Self::Phase => Nonlinearity::Cos,
-        }
-    }
-}
+use std::{f64::consts::TAU, sync::Arc};
 
 /// Builds a Fourier map: kernel, sampling, form, number of features, seed.
 ///
@@ -198,12 +139,12 @@ impl Fourier {
                 "the kernel {} has no spectral measure, which Fourier features need",
                 self.kernel.spec()
             );
-            let error = Error::unsupported(problem).help(Remedy::UseMap(nystrom::NAME));
+            let error = Error::unsupported(problem).help(Remedy::UseMap(NYSTROM));
             let mut draws = self.seed.stream(Stream::Bins, 0);
             match self.kernel.arc_cosine() {
-                Some(_) => error.help(Remedy::UseMap(arc_cosine::NAME)),
+                Some(_) => error.help(Remedy::UseMap(ARC_COSINE)),
                 None if self.kernel.draw_pitch(&mut draws).is_some() => {
-                    error.help(Remedy::UseMap(binning::NAME))
+                    error.help(Remedy::UseMap(BINNING))
                 }
                 None => error,
             }
@@ -238,7 +179,7 @@ impl Fourier {
             nonlinearity: self.form.nonlinearity(),
         };
         Ok(DenseFeatures {
-            name: NAME,
+            name: FOURIER,
             origin: format!(
                 "the {} kernel, {}{}, {}",
                 self.kernel.spec(),
@@ -264,7 +205,7 @@ impl Fourier {
         if self.given.is_some() {
             return Settings::of_map("custom");
         }
-        let settings = Settings::of_map(NAME)
+        let settings = Settings::of_map(FOURIER)
             .text("kernel", self.kernel.spec())
             .text("features", self.features)
             .text("form", self.form);

@@ -1,6 +1,7 @@
 //! Sketches of the polynomial kernel by products of Hadamard rows with complex signs (Wacker,
 //! Kanagawa & Filippone 2022, section 3).
 
+use super::names::HADAMARD_SKETCH;
 use super::{
     Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData,
     factors::{self, Part},
@@ -17,8 +18,6 @@ use crate::{
 };
 use ndarray::Array2;
 use std::sync::Arc;
-
-pub(super) const NAME: &str = "hadamard-sketch";
 
 /// Builds a Hadamard sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p` ([`Polynomial`]) without a
 /// bias: degree, constant, number of features, seed.
@@ -221,7 +220,7 @@ impl Turns {
 impl MapBuilder for HadamardSketch {
     fn settings(&self) -> Settings {
         match (&self.given, self.kernel()) {
-            (None, Some(kernel)) => Settings::of_map(NAME)
+            (None, Some(kernel)) => Settings::of_map(HADAMARD_SKETCH)
                 .text("kernel", kernel.spec())
                 .text("features", self.features)
                 .text("seed", self.seed.0),
@@ -301,12 +300,12 @@ impl HadamardSketchMap {
 
 impl FeatureMap for HadamardSketchMap {
     fn name(&self) -> &'static str {
-        NAME
+        HADAMARD_SKETCH
     }
 
     fn describe(&self) -> String {
         format!(
-            "{NAME} features of the {} kernel, {} to {}",
+            "{HADAMARD_SKETCH} features of the {} kernel, {} to {}",
             self.kernel.spec(),
             counted(self.input_dim(), "column"),
             self.output_dim()
@@ -330,7 +329,7 @@ impl FeatureMap for HadamardSketchMap {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", HADAMARD_SKETCH);
         store.set("degree", self.kernel.degree());
         store.set("constant", self.kernel.constant());
         store.set("features", self.features);

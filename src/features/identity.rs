@@ -1,6 +1,8 @@
 //! No map: the columns themselves, or features that were computed elsewhere.
 
-use super::{Affine, Bandwidth, FeatureMap, Formula, LoadedMap, MapBuilder, MapData};
+use super::{
+    Affine, Bandwidth, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, names::IDENTITY,
+};
 use crate::{
     Device, Error, Matrix, Result,
     kernels::{Kernel, Linear},
@@ -13,8 +15,6 @@ use crate::{
     text::counted,
 };
 use std::sync::Arc;
-
-pub(super) const NAME: &str = "identity";
 
 /// The columns as they are, `z(x) = u` with u the row after its [`Affine`]: learners on it are
 /// linear in the columns, and take features that were computed elsewhere.
@@ -51,7 +51,7 @@ impl Identity {
 
 impl MapBuilder for Identity {
     fn settings(&self) -> Settings {
-        Settings::of_map(NAME)
+        Settings::of_map(IDENTITY)
     }
 
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
@@ -87,7 +87,7 @@ impl IdentityMap {
 
 impl FeatureMap for IdentityMap {
     fn name(&self) -> &'static str {
-        NAME
+        IDENTITY
     }
 
     fn describe(&self) -> String {
@@ -108,7 +108,7 @@ impl FeatureMap for IdentityMap {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", IDENTITY);
         self.input.write(store);
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! Columns of the kernel matrix as they are: the kernel of a row with landmark rows, for learners
 //! that penalise functions by the kernel itself.
 
-use super::{Affine, FeatureMap, Formula, Landmarks, LoadedMap, MapBuilder, MapData, Structure};
+use super::{
+    Affine, FeatureMap, Formula, Landmarks, LoadedMap, MapBuilder, MapData, Structure,
+    names::KERNEL_COLUMNS,
+};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -15,8 +18,6 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::sync::Arc;
-
-pub(super) const NAME: &str = "kernel-columns";
 
 /// What [`KernelRidge`](crate::models::KernelRidge) and [`Falkon`](crate::models::Falkon) stand on:
 /// a kernel, and for the second how many rows are landmarks and how they are chosen.
@@ -239,7 +240,7 @@ impl KernelColumnsMap {
 
 impl FeatureMap for KernelColumnsMap {
     fn name(&self) -> &'static str {
-        NAME
+        KERNEL_COLUMNS
     }
 
     fn describe(&self) -> String {
@@ -285,7 +286,7 @@ impl FeatureMap for KernelColumnsMap {
                  predict; use a kernel of the catalogue"
             ))
         })?;
-        store.set("map", NAME);
+        store.set("map", KERNEL_COLUMNS);
         store.set("kernel", spec);
         store.set(
             "level",

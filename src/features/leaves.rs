@@ -2,12 +2,14 @@
 
 mod tree;
 
-use super::{Affine, FeatureMap, LoadedMap, Reader, Structure, require_dense};
+use super::{
+    Affine, FeatureMap, LoadedMap, Reader, Structure,
+    names::{FOURIER, LEAVES},
+    require_dense,
+};
 use crate::{Device, Error, Result, error::Remedy, store::Store};
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
 pub(crate) use tree::{Child, Cut, DEEPEST, MOST_LEAVES, Tree, project};
-
-pub(super) const NAME: &str = "leaves";
 
 /// A tree and a map in each of its leaves: z(x) is `(z_l(x), 1)` in the columns of the leaf l that
 /// x belongs to, and 0 in those of the others. So a model that is linear in z has coefficients and
@@ -73,7 +75,7 @@ impl LeafFeatures {
             let nested = store.nested(&format!("leaf{leaf}"));
             match nested.text("map")? {
                 CONSTANT => Ok(None),
-                NAME => Err(Error::format("a leaf that has leaves")),
+                LEAVES => Err(Error::format("a leaf that has leaves")),
                 _ => read(&nested).map(Some),
             }
         });
@@ -106,7 +108,7 @@ const CONSTANT: &str = "constant";
 
 impl FeatureMap for LeafFeatures {
     fn name(&self) -> &'static str {
-        NAME
+        LEAVES
     }
 
     fn describe(&self) -> String {
@@ -131,7 +133,7 @@ impl FeatureMap for LeafFeatures {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", LEAVES);
         store.set("leaves", self.maps.len());
         store.set("columns", self.tree.columns());
         self.tree.write(store);
@@ -154,5 +156,5 @@ impl FeatureMap for LeafFeatures {
 /// The error of whoever wants the features of a tree as columns.
 pub(super) fn not_stored() -> Error {
     Error::unsupported("the features of a tree of leaves are no columns; it predicts, and no more")
-        .help(Remedy::UseMap(super::fourier::NAME))
+        .help(Remedy::UseMap(FOURIER))
 }

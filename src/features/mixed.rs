@@ -1,15 +1,14 @@
 //! Columns mixed by a matrix before a map sees them: kernels of a learned metric.
 
 use super::{
-    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, Reader, require_dense, union::room,
+    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, Reader, names::MIXED,
+    require_dense, union::room,
 };
 use crate::{
     Device, Error, Matrix, Result, data::Rows, kernels::Domain, linalg::entries,
     ops::product::product, store::Store, text::counted,
 };
 use ndarray::{Array2, Axis};
-
-pub(super) const NAME: &str = "mixed";
 
 /// `z(R'u)`: a map of the columns that a matrix R makes of the prepared ones.
 #[derive(Debug)]
@@ -119,7 +118,7 @@ impl Mixed {
 
 impl FeatureMap for Mixed {
     fn name(&self) -> &'static str {
-        NAME
+        MIXED
     }
 
     fn describe(&self) -> String {
@@ -153,7 +152,7 @@ impl FeatureMap for Mixed {
     fn write(&self, store: &mut Store) -> Result<()> {
         let mut inner = Store::default();
         self.inner.write(&mut inner)?;
-        store.set("map", NAME);
+        store.set("map", MIXED);
         store.put_f32("root", self.root_de.view());
         store.nest("inner", inner);
         self.input.write(store);

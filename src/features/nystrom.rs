@@ -7,7 +7,7 @@ mod whitening;
 pub use landmarks::Landmarks;
 pub(super) use landmarks::not_finite;
 
-use super::{Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData};
+use super::{Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, names::NYSTROM};
 use crate::{
     Device, Error, Matrix, Result,
     data::Rows,
@@ -25,8 +25,6 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
 pub(super) use whitening::Whitening;
-
-pub(super) const NAME: &str = "nystrom";
 
 /// Builds a Nystrom map from candidate rows: kernel, landmarks, number of features, rank, seed.
 ///
@@ -177,7 +175,7 @@ impl Nystrom {
 
 impl MapBuilder for Nystrom {
     fn settings(&self) -> Settings {
-        let settings = Settings::of_map(NAME)
+        let settings = Settings::of_map(NYSTROM)
             .text("kernel", self.kernel.spec())
             .text("features", self.features)
             .text("landmarks-choice", &self.landmarks);
@@ -277,13 +275,13 @@ impl NystromFeatures {
 
 impl FeatureMap for NystromFeatures {
     fn name(&self) -> &'static str {
-        NAME
+        NYSTROM
     }
 
     fn describe(&self) -> String {
         format!(
             "{} features of {}, {} to {}",
-            NAME,
+            NYSTROM,
             self.origin,
             counted(self.input_dim(), "column"),
             self.output_dim()
@@ -331,7 +329,7 @@ impl FeatureMap for NystromFeatures {
                  use a kernel of the catalogue"
             ))
         })?;
-        store.set("map", NAME);
+        store.set("map", NYSTROM);
         store.set("origin", &self.origin);
         store.set("kernel", spec);
         store.put_f32("landmarks", self.landmarks_md.view());

@@ -1,7 +1,8 @@
 //! Nystrom features of kernel values that were computed elsewhere.
 
 use super::{
-    Affine, Bandwidth, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, nystrom::Whitening,
+    Affine, Bandwidth, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, names::PRECOMPUTED,
+    nystrom::Whitening,
 };
 use crate::{
     Device, Error, Matrix, Result,
@@ -16,8 +17,6 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2};
 use std::sync::Arc;
-
-pub(super) const NAME: &str = "precomputed";
 
 /// Kernel values of two pairs that are one pair the other way round may differ by so much of the
 /// largest: files of f32 hold no more, and half precision is not meant.
@@ -169,7 +168,7 @@ impl Precomputed {
 
 impl MapBuilder for Precomputed {
     fn settings(&self) -> Settings {
-        let settings = Settings::of_map(NAME);
+        let settings = Settings::of_map(PRECOMPUTED);
         match self.rank {
             Some(rank) => settings.text("rank", rank),
             None => settings,
@@ -247,7 +246,7 @@ impl PrecomputedMap {
 
 impl FeatureMap for PrecomputedMap {
     fn name(&self) -> &'static str {
-        NAME
+        PRECOMPUTED
     }
 
     fn describe(&self) -> String {
@@ -274,7 +273,7 @@ impl FeatureMap for PrecomputedMap {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", PRECOMPUTED);
         store.put_f32("root", self.root_mr.view());
         self.input.write(store);
         Ok(())

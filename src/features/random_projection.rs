@@ -1,6 +1,6 @@
 //! Random projections (Johnson & Lindenstrauss 1984): columns made few, lengths and products kept.
 
-use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData};
+use super::{Affine, DenseFeatures, FeatureMap, MapBuilder, MapData, names::RANDOM_PROJECTION};
 use crate::{
     Error, Result,
     kernels::{ArcCosineKernel, Kernel, Linear},
@@ -11,8 +11,6 @@ use crate::{
 };
 use ndarray::Array2;
 use std::{fmt, str::FromStr, sync::Arc};
-
-pub(super) const NAME: &str = "projection";
 
 /// The entries of a random matrix, of mean 0 and variance 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -170,7 +168,7 @@ impl RandomProjection {
             _ => format!("{} entries", self.entries),
         };
         Ok(DenseFeatures {
-            name: NAME,
+            name: RANDOM_PROJECTION,
             origin,
             input,
             dense,
@@ -193,7 +191,7 @@ impl RandomProjection {
 
 impl MapBuilder for RandomProjection {
     fn settings(&self) -> Settings {
-        Settings::of_map(NAME)
+        Settings::of_map(RANDOM_PROJECTION)
             .text("kernel", Linear.spec())
             .text("features", self.features)
             .text("sampling", self.sampling)

@@ -3,9 +3,7 @@
 use super::{
     AdditiveChi2Map, BinningMap, DenseFeatures, FeatureMap, HadamardSketchMap, IdentityMap,
     KernelColumnsMap, LeafFeatures, Mixed, NystromFeatures, PrecomputedMap, Reader,
-    StructuredFeatures, TensorSketchMap, Union, additive_chi2, arc_cosine, binning, custom,
-    fastfood, fourier, hadamard_sketch, identity, kernel_columns, leaves, mixed, nystrom,
-    precomputed, random_projection, skewed_chi2, sorf, tensor_sketch, union,
+    StructuredFeatures, TensorSketchMap, Union, names,
 };
 use crate::{Error, Result, error::Remedy, store::Store};
 use std::{
@@ -19,38 +17,38 @@ static REGISTERED: RwLock<BTreeMap<String, Reader>> = RwLock::new(BTreeMap::new(
 /// The reader of one of this library's maps.
 fn built_in(name: &str) -> Option<Reader> {
     Some(match name {
-        binning::NAME => |store| Ok(Box::new(BinningMap::read(store)?)),
-        union::NAME => |store| Ok(Box::new(Union::read(store, read)?)),
-        fourier::NAME => |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?)),
-        custom::NAME => |store| Ok(Box::new(DenseFeatures::read(store, custom::NAME)?)),
-        arc_cosine::NAME => |store| Ok(Box::new(DenseFeatures::read(store, arc_cosine::NAME)?)),
-        random_projection::NAME => |store| {
+        names::BINNING => |store| Ok(Box::new(BinningMap::read(store)?)),
+        names::UNION => |store| Ok(Box::new(Union::read(store, read)?)),
+        names::FOURIER => |store| Ok(Box::new(DenseFeatures::read(store, names::FOURIER)?)),
+        names::CUSTOM => |store| Ok(Box::new(DenseFeatures::read(store, names::CUSTOM)?)),
+        names::ARC_COSINE => |store| Ok(Box::new(DenseFeatures::read(store, names::ARC_COSINE)?)),
+        names::RANDOM_PROJECTION => |store| {
             Ok(Box::new(DenseFeatures::read(
                 store,
-                random_projection::NAME,
+                names::RANDOM_PROJECTION,
             )?))
         },
-        skewed_chi2::NAME => |store| Ok(Box::new(DenseFeatures::read(store, skewed_chi2::NAME)?)),
-        additive_chi2::NAME => |store| Ok(Box::new(AdditiveChi2Map::read(store)?)),
-        tensor_sketch::NAME => |store| Ok(Box::new(TensorSketchMap::read(store)?)),
-        hadamard_sketch::NAME => |store| Ok(Box::new(HadamardSketchMap::read(store)?)),
-        kernel_columns::NAME => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
-        leaves::NAME => |store| Ok(Box::new(LeafFeatures::read(store, read)?)),
-        mixed::NAME => |store| Ok(Box::new(Mixed::read(store, read)?)),
-        identity::NAME => |store| Ok(Box::new(IdentityMap::read(store)?)),
-        precomputed::NAME => |store| Ok(Box::new(PrecomputedMap::read(store)?)),
-        nystrom::NAME => |store| Ok(Box::new(NystromFeatures::read(store)?)),
-        fastfood::NAME => |store| {
+        names::SKEWED_CHI2 => |store| Ok(Box::new(DenseFeatures::read(store, names::SKEWED_CHI2)?)),
+        names::ADDITIVE_CHI2 => |store| Ok(Box::new(AdditiveChi2Map::read(store)?)),
+        names::TENSOR_SKETCH => |store| Ok(Box::new(TensorSketchMap::read(store)?)),
+        names::HADAMARD_SKETCH => |store| Ok(Box::new(HadamardSketchMap::read(store)?)),
+        names::KERNEL_COLUMNS => |store| Ok(Box::new(KernelColumnsMap::read(store)?)),
+        names::LEAVES => |store| Ok(Box::new(LeafFeatures::read(store, read)?)),
+        names::MIXED => |store| Ok(Box::new(Mixed::read(store, read)?)),
+        names::IDENTITY => |store| Ok(Box::new(IdentityMap::read(store)?)),
+        names::PRECOMPUTED => |store| Ok(Box::new(PrecomputedMap::read(store)?)),
+        names::NYSTROM => |store| Ok(Box::new(NystromFeatures::read(store)?)),
+        names::FASTFOOD => |store| {
             Ok(Box::new(StructuredFeatures::read(
                 store,
-                fastfood::NAME,
+                names::FASTFOOD,
                 true,
             )?))
         },
-        sorf::NAME => |store| {
+        names::SORF => |store| {
             Ok(Box::new(StructuredFeatures::read(
                 store,
-                sorf::NAME,
+                names::SORF,
                 false,
             )?))
         },
@@ -110,8 +108,8 @@ mod tests {
             .build(Affine::identity(2));
         let mut store = Store::default();
         map.expect("draws").write(&mut store).expect("writes");
-        let same: Reader = |store| Ok(Box::new(DenseFeatures::read(store, fourier::NAME)?));
-        let taken = register(fourier::NAME, same).expect_err("one of ours");
+        let same: Reader = |store| Ok(Box::new(DenseFeatures::read(store, names::FOURIER)?));
+        let taken = register(names::FOURIER, same).expect_err("one of ours");
         assert!(matches!(taken, Error::Parameter(_)), "{taken}");
         store.set("map", "of-a-test");
         let error = read(&store).expect_err("nobody's");

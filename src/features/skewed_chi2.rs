@@ -1,7 +1,7 @@
 //! Fourier features of logarithms for the skewed chi-squared kernel (Li, Ionescu & Sminchisescu
 //! 2010, sec. 3.2).
 
-use super::{Affine, DenseFeatures, FeatureMap, Form, MapBuilder, MapData};
+use super::{Affine, DenseFeatures, FeatureMap, Form, MapBuilder, MapData, names::SKEWED_CHI2};
 use crate::{
     Result,
     kernels::{Kernel, SkewedChi2Kernel},
@@ -11,8 +11,6 @@ use crate::{
     settings::Settings,
 };
 use std::{f64::consts::TAU, sync::Arc};
-
-pub(super) const NAME: &str = "skewed-chi2";
 
 /// Builds Fourier features of `ln(x + c)`, with frequencies of density sech(pi omega) in each
 /// column, whose `z(x)'z(y)` estimates [`SkewedChi2Kernel`] without a bias: skewedness c, number of
@@ -125,7 +123,7 @@ impl SkewedChi2 {
             nonlinearity: self.form.nonlinearity(),
         };
         Ok(DenseFeatures {
-            name: NAME,
+            name: SKEWED_CHI2,
             origin: format!(
                 "the {} kernel, {}, {}",
                 kernel.spec(),
@@ -144,7 +142,7 @@ impl SkewedChi2 {
 impl MapBuilder for SkewedChi2 {
     fn settings(&self) -> Settings {
         match (&self.given, self.kernel()) {
-            (None, Some(kernel)) => Settings::of_map(NAME)
+            (None, Some(kernel)) => Settings::of_map(SKEWED_CHI2)
                 .text("kernel", kernel.spec())
                 .text("features", self.features)
                 .text("form", self.form)

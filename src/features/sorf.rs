@@ -2,15 +2,13 @@
 //! signs between.
 
 use super::{
-    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn,
+    Affine, FeatureMap, Form, MapBuilder, MapData, StructuredFeatures, builder::drawn, names::SORF,
     structured::Plan,
 };
 use crate::{
     Error, Result, kernels::Kernel, ops::structured::Mixing, seed::Seed, settings::Settings,
 };
 use std::{fmt, str::FromStr, sync::Arc};
-
-pub(super) const NAME: &str = "sorf";
 
 /// The norms of SORF's frequencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,7 +125,7 @@ impl Sorf {
     /// with another kernel than the Gaussian.
     pub fn build(&self, input: Affine) -> Result<StructuredFeatures> {
         let plan = Plan {
-            name: NAME,
+            name: SORF,
             kernel: self.kernel.as_ref(),
             form: self.form,
             features: self.features,
@@ -159,7 +157,7 @@ impl Sorf {
 impl Sorf {
     /// Its options in words.
     fn in_words(&self) -> Settings {
-        Settings::of_map(NAME)
+        Settings::of_map(SORF)
             .text("kernel", self.kernel.spec())
             .text("features", self.features)
             .text("form", self.form)

@@ -57,7 +57,7 @@ impl Plan<'_> {
                 self.name,
                 self.kernel.spec()
             ))
-            .help(Remedy::UseMap(super::fourier::NAME))
+            .help(Remedy::UseMap(super::names::FOURIER))
         };
         let measure = self.kernel.spectrum().ok_or_else(unsupported)?;
         let s = self.form.frequencies(self.features)?;

@@ -1,5 +1,6 @@
 //! Tensor sketches of the polynomial kernel (Pham & Pagh 2013), in the frequency domain.
 
+use super::names::TENSOR_SKETCH;
 use super::{
     Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData,
     factors::{self, Part},
@@ -16,8 +17,6 @@ use crate::{
 };
 use ndarray::Array2;
 use std::{f64::consts::TAU, sync::Arc};
-
-pub(super) const NAME: &str = "tensor-sketch";
 
 /// Builds a tensor sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p` ([`Polynomial`]) without a
 /// bias: degree, constant, number of features, seed.
@@ -157,7 +156,7 @@ impl Hashes {
 impl MapBuilder for TensorSketch {
     fn settings(&self) -> Settings {
         match (&self.given, self.kernel()) {
-            (None, Some(kernel)) => Settings::of_map(NAME)
+            (None, Some(kernel)) => Settings::of_map(TENSOR_SKETCH)
                 .text("kernel", kernel.spec())
                 .text("features", self.features)
                 .text("seed", self.seed.0),
@@ -231,12 +230,12 @@ impl TensorSketchMap {
 
 impl FeatureMap for TensorSketchMap {
     fn name(&self) -> &'static str {
-        NAME
+        TENSOR_SKETCH
     }
 
     fn describe(&self) -> String {
         format!(
-            "{NAME} features of the {} kernel, {} to {}",
+            "{TENSOR_SKETCH} features of the {} kernel, {} to {}",
             self.kernel.spec(),
             counted(self.input_dim(), "column"),
             self.output_dim()
@@ -263,7 +262,7 @@ impl FeatureMap for TensorSketchMap {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", TENSOR_SKETCH);
         store.set("degree", self.kernel.degree());
         store.set("constant", self.kernel.constant());
         store.set("features", self.features);

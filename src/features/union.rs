@@ -3,7 +3,7 @@
 
 use super::{
     Affine, BinningMap, FeatureMap, Formula, LoadedMap, MapBuilder, MapData, PartFormula, Reader,
-    Structure, builder::part_seed, require_dense,
+    Structure, builder::part_seed, names::UNION, require_dense,
 };
 use crate::{
     Device, Error, Matrix, Result,
@@ -12,8 +12,6 @@ use crate::{
     store::Store,
 };
 use std::{fmt, sync::Arc};
-
-pub(super) const NAME: &str = "union";
 
 /// Feature maps side by side, each with a weight, as Rahimi & Recht 2007 (sec. 5) combine binning
 /// and Fourier features.
@@ -184,7 +182,7 @@ impl MapBuilder for UnionBuilder {
 
 impl FeatureMap for Union {
     fn name(&self) -> &'static str {
-        NAME
+        UNION
     }
 
     fn describe(&self) -> String {
@@ -266,7 +264,7 @@ impl FeatureMap for Union {
     }
 
     fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", NAME);
+        store.set("map", UNION);
         store.set("parts", self.parts.len());
         let weights: Vec<f64> = self.parts.iter().map(|p| p.weight).collect();
         store.put_vector("weights", &weights);

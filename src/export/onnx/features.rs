@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Error, Result,
     error::Remedy,
-    features::{Formula, fourier},
+    features::{Formula, names},
     kernels::Kernel,
     ops::{Nonlinearity, additive_chi2::Samples, complex_product::real_parts, kernel_block::Level},
 };
@@ -174,7 +174,7 @@ fn applied(graph: &mut Graph, nonlinearity: &Nonlinearity, t: &Value) -> Result<
         Nonlinearity::Identity => vec![t.clone()],
         Nonlinearity::Custom(_) => {
             let problem = "a nonlinearity of a user's own is code, which ONNX does not hold";
-            return Err(Error::unsupported(problem).help(Remedy::UseMap(fourier::NAME)));
+            return Err(Error::unsupported(problem).help(Remedy::UseMap(names::FOURIER)));
         }
     })
 }

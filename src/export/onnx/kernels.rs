@@ -4,7 +4,7 @@ use super::graph::{Entries, Graph, Value};
 use crate::{
     Error, Result,
     error::Remedy,
-    features::fourier,
+    features::names,
     kernels::{BlockForm, ClosedForm, Component, Kernel},
     linalg::entries,
 };
@@ -29,7 +29,7 @@ pub(super) fn kernel_block(
             "the kernel {} has no formula of ONNX's operators",
             kernel.spec()
         );
-        return Err(Error::unsupported(problem).help(Remedy::UseMap(fourier::NAME)));
+        return Err(Error::unsupported(problem).help(Remedy::UseMap(names::FOURIER)));
     };
     let rows = Rows { landmarks_md, u };
     match form {

@@ -2,7 +2,7 @@
 
 use super::Formula;
 use crate::{
-    Error, Result, error::Remedy, features::fourier, kernels::Kernel, ops::Nonlinearity, parallel,
+    Error, Result, error::Remedy, features::names, kernels::Kernel, ops::Nonlinearity, parallel,
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use std::f64::consts::TAU;
@@ -222,5 +222,5 @@ fn of_kernel(
 }
 
 fn unknown(of: &str) -> Error {
-    Error::unsupported(format!("no gradient of {of} is known")).help(Remedy::UseMap(fourier::NAME))
+    Error::unsupported(format!("no gradient of {of} is known")).help(Remedy::UseMap(names::FOURIER))
 }

@@ -1,12 +1,6 @@
 //! The names of the maps, and choices of one or several side by side.
 
-use crate::{
-    Error, Result,
-    features::{
-        additive_chi2, arc_cosine, binning, fastfood, fourier, hadamard_sketch, identity, nystrom,
-        precomputed, random_projection, skewed_chi2, sorf, tensor_sketch,
-    },
-};
+use crate::{Error, Result, features::names};
 use std::{fmt, str::FromStr};
 
 /// The maps of the catalogue.
@@ -84,19 +78,19 @@ impl MapKind {
 impl fmt::Display for MapKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Fourier => fourier::NAME,
-            Self::Fastfood => fastfood::NAME,
-            Self::Sorf => sorf::NAME,
-            Self::ArcCosine => arc_cosine::NAME,
-            Self::Nystrom => nystrom::NAME,
-            Self::Binning => binning::NAME,
-            Self::Projection => random_projection::NAME,
-            Self::TensorSketch => tensor_sketch::NAME,
-            Self::HadamardSketch => hadamard_sketch::NAME,
-            Self::SkewedChi2 => skewed_chi2::NAME,
-            Self::AdditiveChi2 => additive_chi2::NAME,
-            Self::Identity => identity::NAME,
-            Self::Precomputed => precomputed::NAME,
+            Self::Fourier => names::FOURIER,
+            Self::Fastfood => names::FASTFOOD,
+            Self::Sorf => names::SORF,
+            Self::ArcCosine => names::ARC_COSINE,
+            Self::Nystrom => names::NYSTROM,
+            Self::Binning => names::BINNING,
+            Self::Projection => names::RANDOM_PROJECTION,
+            Self::TensorSketch => names::TENSOR_SKETCH,
+            Self::HadamardSketch => names::HADAMARD_SKETCH,
+            Self::SkewedChi2 => names::SKEWED_CHI2,
+            Self::AdditiveChi2 => names::ADDITIVE_CHI2,
+            Self::Identity => names::IDENTITY,
+            Self::Precomputed => names::PRECOMPUTED,
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     features::{
         AdditiveChi2Features, Affine, ArcCosine, Binning, Fastfood, FeatureMap, Fourier,
         HadamardSketch, Identity, Nystrom, Precomputed, RandomProjection, SkewedChi2, Sorf,
-        TensorSketch, Union, builder::part_seed, fourier,
+        TensorSketch, Union, builder::part_seed, names,
     },
     flow::Run,
     kernels::{AdditiveChi2, Kernel, Linear, Polynomial},
@@ -89,7 +89,7 @@ impl MapSpec {
         let problem = format!("{what} have the kernel {known}, not {}", self.kernel.spec());
         Error::unsupported(problem)
             .help(Remedy::UseKernel(usual))
-            .help(Remedy::UseMap(fourier::NAME))
+            .help(Remedy::UseMap(names::FOURIER))
     }
 
     /// The polynomial kernel of a sketch.

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     data::{RowSample, Rows},
     error::Remedy,
-    features::{DenseFeatures, FeatureMap, Stretched, fourier},
+    features::{DenseFeatures, FeatureMap, Stretched, names},
     flow::Run,
     progress::Step,
     solve::{Ascent, FeatureEvidence, KnownVariances},
@@ -57,7 +57,7 @@ fn cosines(map: &dyn FeatureMap) -> Result<&DenseFeatures> {
             "lengthscales are found for Fourier features alone, not for a {} map",
             map.name()
         ))
-        .help(Remedy::UseMap(fourier::NAME))
+        .help(Remedy::UseMap(names::FOURIER))
     })
 }
 
