@@ -199,6 +199,8 @@ struct Tested {
     how: &'static str,
 }
 
+/// A file of rows.
+type Opened = Interruptible<Box<dyn ChunkSource>>;
 /// The columns x, y and z.
 type Three = [Vec<usize>; 3];
 
@@ -215,7 +217,7 @@ impl Args {
     }
 
     /// The rows, the columns that are asked for, and where these are among what is read.
-    fn open(&self) -> Result<(Interruptible<Box<dyn ChunkSource>>, Three, Three)> {
+    fn open(&self) -> Result<(Opened, Three, Three)> {
         let options = OpenOptions {
             format: self.format,
             layout: self.layout.layout(),

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.require_places()?;
     let model = LinearModel::load(&args.model)?;
     let nan = args.nan()?;
-    let mut refill = Refill::new(nan.gaps().cloned());
+    let refill = Refill::new(nan.gaps().cloned());
     let mut source = Watched::new(args.source(&model, &nan)?, &model);
     let what = What::of(args, &model)?;
     let threshold = Threshold::of(args.threshold, &model)?;
@@ -127,11 +127,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let chunks = args.run.within(|bytes| plan.within(bytes))?;
     console.detail(&format!("plan: {plan}"));
     let run = run.memory(chunks);
-    let bar = Arc::new(console.bar("predict", source.rows().map(|rows| rows as u64)));
+    let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
     // Where a step begins among all rows.
     let before = Arc::new(AtomicU64::new(0));
     let quiet = {
-        let (bar, before) = (bar.clone(), before.clone());
+        let before = before.clone();
         run.clone().progress(move |step| {
             if let Step::Rows(rows) = step {
                 bar.set_position(before.load(Ordering::Relaxed) + rows);
@@ -146,45 +146,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(progress) = &progress {
         progress.note(&console);
     }
-    let Outputs {
-        mut predictions,
-        mut probabilities,
-    } = args.outputs(&model, what, progress.as_ref())?;
-    let mut rows = progress.as_ref().map_or(0, Progress::rows);
-    let step = args.steps.step();
+    let outputs = args.outputs(&model, what, progress.as_ref())?;
     let _steps = progress.as_ref().map(|_| steps());
-    let mut pieces = Pieces::of(&mut source)?;
     let mut seen = Seen::of(what, &model);
     let (rows, seconds) = console.timed(|| {
-        loop {
-            before.store(rows, Ordering::Relaxed);
-            let mut source = pieces.piece(rows, step);
-            let more = way.stream(&mut source, &mut |found, p_nt| {
-                seen.add(found);
-                let places = refill.places(found.nrows());
-                if let (Some(beside), Some(p_nt)) = (&mut probabilities, p_nt) {
-                    beside.refilled(p_nt, places.clone())?;
-                }
-                predictions.refilled(found, places)
-            })?;
-            rows += more;
-            if let Some(progress) = &mut progress {
-                let mut done = vec![predictions.mark()?];
-                if let Some(beside) = &mut probabilities {
-                    done.push(beside.mark()?);
-                }
-                progress.keep(done)?;
-            }
-            if more < step {
-                break;
-            }
-        }
-        let rest = refill.rest();
-        for mut writer in probabilities.into_iter().chain([predictions]) {
-            writer.blank(rest.len())?;
-            writer.finish()?;
-        }
-        Ok::<_, anyhow::Error>(rows)
+        let written = (outputs, progress.as_mut());
+        let heard = (&mut seen, before.as_ref());
+        write(
+            &mut way,
+            &mut source,
+            args.steps.step(),
+            (written, refill),
+            heard,
+        )
     })?;
     if let Some(progress) = progress {
         progress.finish();
@@ -209,6 +183,52 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         true => args.run.print_beside(&report),
         false => args.run.print(&report),
     }
+}
+
+/// Predicts all rows behind those that are written, and keeps what is done after each step; gives
+/// the number of rows.
+fn write(
+    way: &mut Way<'_>,
+    source: &mut dyn ChunkSource,
+    step: u64,
+    ((outputs, mut progress), mut refill): ((Outputs, Option<&mut Progress>), Refill),
+    (seen, before): (&mut Seen, &AtomicU64),
+) -> Result<u64> {
+    let Outputs {
+        mut predictions,
+        mut probabilities,
+    } = outputs;
+    let mut rows = progress.as_ref().map_or(0, |progress| progress.rows());
+    let mut pieces = Pieces::of(source)?;
+    loop {
+        before.store(rows, Ordering::Relaxed);
+        let mut source = pieces.piece(rows, step);
+        let more = way.stream(&mut source, &mut |found, p_nt| {
+            seen.add(found);
+            let places = refill.places(found.nrows());
+            if let (Some(beside), Some(p_nt)) = (&mut probabilities, p_nt) {
+                beside.refilled(p_nt, places.clone())?;
+            }
+            predictions.refilled(found, places)
+        })?;
+        rows += more;
+        if let Some(progress) = &mut progress {
+            let mut done = vec![predictions.mark()?];
+            if let Some(beside) = &mut probabilities {
+                done.push(beside.mark()?);
+            }
+            progress.keep(done)?;
+        }
+        if more < step {
+            break;
+        }
+    }
+    let rest = refill.rest();
+    for mut writer in probabilities.into_iter().chain([predictions]) {
+        writer.blank(rest.len())?;
+        writer.finish()?;
+    }
+    Ok(rows)
 }
 
 /// What is written.

@@ -10,7 +10,7 @@ use super::{
     risk::{FittedRows, coefficients, not_finite},
 };
 use crate::Result;
-use ndarray::{Array2, ArrayViewMut2, Axis, s};
+use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis, s};
 
 /// How far beyond its target each step goes.
 const RELAXATION: f64 = 1.6;
@@ -120,6 +120,23 @@ impl Copies {
     }
 }
 
+/// The least objective of each output so far, and where it was.
+struct Best {
+    at: Point,
+    value_t: Vec<f64>,
+}
+
+impl Best {
+    fn see(&mut self, at: &Point, output: usize, value: f64) {
+        if value < self.value_t[output] {
+            self.value_t[output] = value;
+            let beta = at.beta_td.row(output);
+            self.at.beta_td.row_mut(output).assign(&beta);
+            self.at.intercept_t[output] = at.intercept_t[output];
+        }
+    }
+}
+
 /// How coefficients go after the scores that rows chose.
 enum Follow {
     /// By one factor.
@@ -150,6 +167,14 @@ impl Admm {
         })
     }
 
+    /// The objective of an output of this mean loss, whose scores are shifted by so much.
+    fn objective(&self, loss: f64, beta_d: ArrayView1<'_, f64>, shift: f64) -> f64 {
+        let cost = self.cost;
+        let cost: f64 = cost.map_or(0.0, |c| beta_d.iter().map(|&b| c.of(b)).sum());
+        let square = 0.5 * self.lambda * beta_d.dot(&beta_d);
+        loss + square + cost + self.tilt * shift
+    }
+
     /// Minimises. `hear` gets the number of passes and the larger relative residual.
     pub(crate) fn solve(
         &self,
@@ -169,7 +194,10 @@ impl Admm {
         };
         let mut work_tn = copies.own_tn.clone();
         let mut at = Point::zero(outputs, mean_d.len());
-        let (mut best, mut least) = (at.clone(), vec![f64::INFINITY; outputs]);
+        let mut best = Best {
+            at: at.clone(),
+            value_t: vec![f64::INFINITY; outputs],
+        };
         let (mut passes, mut changes, mut residual) = (0, 0, f64::INFINITY);
         // The first passes say nothing: all begins at zero, where a loss may have its kink.
         while passes < self.max_passes && (passes < 3 || residual > self.tolerance) {
@@ -186,20 +214,11 @@ impl Admm {
             features.round_trip_through(beta, &mut work_tn, &mut between, &mut gradient.beta_td)?;
             passes += 1;
             for (k, sums) in sums_t.iter().enumerate() {
-                let beta = at.beta_td.row(k);
-                let cost: f64 = self
-                    .cost
-                    .map_or(0.0, |c| beta.iter().map(|&b| c.of(b)).sum());
-                let square = 0.5 * self.lambda * beta.dot(&beta);
-                let value = sums.loss / total + square + cost + self.tilt * shift[k];
+                let value = self.objective(sums.loss / total, at.beta_td.row(k), shift[k]);
                 if !value.is_finite() {
                     return Err(not_finite());
                 }
-                if value < least[k] {
-                    least[k] = value;
-                    best.beta_td.row_mut(k).assign(&beta);
-                    best.intercept_t[k] = at.intercept_t[k];
-                }
+                best.see(&at, k, value);
             }
             let relative = sums_t.iter().map(Sums::residuals);
             residual = relative.fold(0.0, |m, (primal, dual)| m.max(primal).max(dual));
@@ -233,8 +252,8 @@ impl Admm {
             }
         }
         Ok(Reached {
-            coefficients: coefficients(&best, mean_d),
-            objective: least.iter().sum(),
+            coefficients: coefficients(&best.at, mean_d),
+            objective: best.value_t.iter().sum(),
             passes,
             residual,
             converged: residual <= self.tolerance,

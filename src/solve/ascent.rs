@@ -89,67 +89,28 @@ impl Ascent {
         evaluate: &mut Function<'_>,
         hear: &mut dyn FnMut(usize, f64),
     ) -> Result<Summit> {
-        let mut at = start;
-        let (mut value, mut gradient) = evaluate(&at)?;
+        let (value, gradient) = evaluate(&start)?;
+        let mut place = Place {
+            at: start,
+            value,
+            gradient,
+        };
         let mut pairs: VecDeque<Pair> = VecDeque::new();
         let (mut iterations, mut small, mut converged) = (0, 0, false);
         while iterations < self.max_iterations && !converged {
-            // What would only leave the box stays where it is.
-            let held: Vec<bool> = (at.iter().zip(&gradient).zip(bounds))
-                .map(|((x, g), (low, high))| (x <= low && *g < 0.0) || (x >= high && *g > 0.0))
-                .collect();
-            let free = |mut v: Vec<f64>| {
-                v.iter_mut().zip(&held).for_each(|(v, held)| {
-                    if *held {
-                        *v = 0.0;
-                    }
-                });
-                v
-            };
-            let uphill = free(gradient.clone());
-            let mut d = free(direction(&pairs, &uphill));
-            let rises = dot(&d, &uphill) > 0.0;
-            if !rises {
-                pairs.clear();
-                d = uphill;
-            }
-            let most = if pairs.is_empty() {
-                FIRST
-            } else {
-                self.longest
-            };
-            let size = largest(&d);
-            if size == 0.0 {
+            let Some(direction) = self.direction(&place, bounds, &mut pairs) else {
                 converged = true;
                 break;
-            }
-            if size > most || pairs.is_empty() {
-                d.iter_mut().for_each(|v| *v *= most / size);
-            }
-            let mut step = 1.0;
-            let mut taken = None;
-            for _ in 0..TRIALS {
-                let trial: Vec<f64> = (at.iter().zip(&d).zip(bounds))
-                    .map(|((x, d), (low, high))| (x + step * d).clamp(*low, *high))
-                    .collect();
-                let moved: Vec<f64> = trial.iter().zip(&at).map(|(a, b)| a - b).collect();
-                let (reached, slope) = evaluate(&trial)?;
-                if reached >= value + GAIN * dot(&moved, &gradient) && reached.is_finite() {
-                    taken = Some((trial, moved, reached, slope));
-                    break;
-                }
-                step *= 0.5;
-            }
-            let Some((trial, moved, reached, slope)) = taken else {
+            };
+            let Some((next, moved)) = place.search(&direction, bounds, evaluate)? else {
                 // A direction of old pairs may be at fault, the gradient is not.
-                if pairs.is_empty() {
-                    converged = true;
-                }
+                converged = pairs.is_empty();
                 pairs.clear();
                 continue;
             };
             iterations += 1;
-            let fall: Vec<f64> = gradient.iter().zip(&slope).map(|(a, b)| a - b).collect();
+            let slopes = place.gradient.iter().zip(&next.gradient);
+            let fall: Vec<f64> = slopes.map(|(a, b)| a - b).collect();
             let curved = dot(&moved, &fall);
             if curved > 1e-10 * (dot(&moved, &moved) * dot(&fall, &fall)).sqrt() {
                 if pairs.len() == PAIRS {
@@ -157,8 +118,8 @@ impl Ascent {
                 }
                 pairs.push_back((moved, fall));
             }
-            let gained = reached - value;
-            (at, value, gradient) = (trial, reached, slope);
+            let gained = next.value - place.value;
+            place = next;
             small = if gained < self.tolerance {
                 small + 1
             } else {
@@ -168,11 +129,88 @@ impl Ascent {
             hear(iterations, gained);
         }
         Ok(Summit {
-            at,
-            value,
+            at: place.at,
+            value: place.value,
             iterations,
             converged,
         })
+    }
+
+    /// Uphill from a place, within the box, and as far as the first trial goes; `None` where
+    /// nothing rises. Pairs that lead down are forgotten.
+    fn direction(
+        &self,
+        place: &Place,
+        bounds: &[(f64, f64)],
+        pairs: &mut VecDeque<Pair>,
+    ) -> Option<Vec<f64>> {
+        let uphill = place.free(place.gradient.clone(), bounds);
+        let mut d = place.free(direction(pairs, &uphill), bounds);
+        let rises = dot(&d, &uphill) > 0.0;
+        if !rises {
+            pairs.clear();
+            d = uphill;
+        }
+        let most = if pairs.is_empty() {
+            FIRST
+        } else {
+            self.longest
+        };
+        let size = largest(&d);
+        if size == 0.0 {
+            return None;
+        }
+        if size > most || pairs.is_empty() {
+            d.iter_mut().for_each(|v| *v *= most / size);
+        }
+        Some(d)
+    }
+}
+
+/// Where the ascent stands.
+struct Place {
+    at: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+impl Place {
+    /// What would only leave the box stays where it is.
+    fn free(&self, mut v: Vec<f64>, bounds: &[(f64, f64)]) -> Vec<f64> {
+        let here = self.at.iter().zip(&self.gradient).zip(bounds);
+        for (v, ((x, g), (low, high))) in v.iter_mut().zip(here) {
+            if (x <= low && *g < 0.0) || (x >= high && *g > 0.0) {
+                *v = 0.0;
+            }
+        }
+        v
+    }
+
+    /// A place along `direction` that gains enough, and the way to it; `None` where none does.
+    fn search(
+        &self,
+        direction: &[f64],
+        bounds: &[(f64, f64)],
+        evaluate: &mut Function<'_>,
+    ) -> Result<Option<(Self, Vec<f64>)>> {
+        let mut step = 1.0;
+        for _ in 0..TRIALS {
+            let at: Vec<f64> = (self.at.iter().zip(direction).zip(bounds))
+                .map(|((x, d), (low, high))| (x + step * d).clamp(*low, *high))
+                .collect();
+            let moved: Vec<f64> = at.iter().zip(&self.at).map(|(a, b)| a - b).collect();
+            let (value, gradient) = evaluate(&at)?;
+            if value >= self.value + GAIN * dot(&moved, &self.gradient) && value.is_finite() {
+                let place = Self {
+                    at,
+                    value,
+                    gradient,
+                };
+                return Ok(Some((place, moved)));
+            }
+            step *= 0.5;
+        }
+        Ok(None)
     }
 }
 

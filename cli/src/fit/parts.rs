@@ -110,43 +110,15 @@ impl Args {
     ) -> Result<Summing> {
         let problem = || Usage("this learner does not sum rows".into());
         let learner = chosen.fit.of_sums().ok_or_else(problem)?;
-        let kernel = built.drawn.kernel;
         let shard = self.part.shard.unwrap_or(Shard::WHOLE);
-        let mut basis = Basis {
-            kernel,
-            seed: Seed(self.map.kernel.seed),
-            job: Some(job),
-            rescaled: Rescaled::of(survey),
-            options: given::options(&["--memory", "--every", "--test-input", "--test-targets"]),
-            ..Basis::new(Arc::from(built.drawn.map), targets)
-        };
+        let mut basis = self.basis(built, survey, (targets, job), shard);
         basis.name_columns(train.as_ref());
-        let digest = given::digest(format!("{survey:?}").as_bytes());
-        let data = format!("{}, digest {digest}", counted(survey.rows, "row"));
-        basis.options.insert("data".into(), data);
-        basis
-            .options
-            .insert(SHARDS.to_owned(), shard.count.to_string());
-        // Bits hang on more than sums that merge.
-        let mut of_steps = basis.clone();
-        of_steps.options.extend(given::options(&[]));
-        for (name, value) in [
-            ("file", given::file(&self.input)?),
-            ("device", run.device.describe()),
-            ("shard", shard.to_string()),
-        ] {
-            of_steps.options.insert(name.into(), value);
-        }
-        if let Some(targets) = self.data.targets() {
-            let value = given::file(targets)?;
-            of_steps.options.insert("file of targets".into(), value);
-        }
         let folder = self.steps.open()?;
         let (first, end) = shard.rows(survey.rows);
         let (run, step) = (run.clone(), self.steps.step());
         let mut summing = Summing {
             partial: Partial {
-                basis: of_steps,
+                basis: self.of_steps(&basis, shard, &run)?,
                 sums: AnySums::of_none(),
                 parts: vec![shard.to_string()],
             },
@@ -186,6 +158,49 @@ impl Args {
         }
         summing.partial.basis = basis;
         Ok(summing)
+    }
+
+    /// What the sums of all shards are sums of.
+    fn basis(
+        &self,
+        built: BuiltMap,
+        survey: &Survey,
+        (targets, job): (Targets, Settings),
+        shard: Shard,
+    ) -> Basis {
+        let mut basis = Basis {
+            kernel: built.drawn.kernel,
+            seed: Seed(self.map.kernel.seed),
+            job: Some(job),
+            rescaled: Rescaled::of(survey),
+            options: given::options(&["--memory", "--every", "--test-input", "--test-targets"]),
+            ..Basis::new(Arc::from(built.drawn.map), targets)
+        };
+        let digest = given::digest(format!("{survey:?}").as_bytes());
+        let data = format!("{}, digest {digest}", counted(survey.rows, "row"));
+        basis.options.insert("data".into(), data);
+        basis
+            .options
+            .insert(SHARDS.to_owned(), shard.count.to_string());
+        basis
+    }
+
+    /// As [`Self::basis`], for the steps of one shard: bits hang on more than sums that merge.
+    fn of_steps(&self, basis: &Basis, shard: Shard, run: &Run) -> Result<Basis> {
+        let mut of_steps = basis.clone();
+        of_steps.options.extend(given::options(&[]));
+        for (name, value) in [
+            ("file", given::file(&self.input)?),
+            ("device", run.device.describe()),
+            ("shard", shard.to_string()),
+        ] {
+            of_steps.options.insert(name.into(), value);
+        }
+        if let Some(targets) = self.data.targets() {
+            let value = given::file(targets)?;
+            of_steps.options.insert("file of targets".into(), value);
+        }
+        Ok(of_steps)
     }
 }
 

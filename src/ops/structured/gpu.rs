@@ -19,6 +19,7 @@ use crate::{
         },
     },
 };
+use std::ops::Range;
 
 /// The fused op for the registry.
 pub(crate) static OP: Op = Op {
@@ -328,6 +329,63 @@ pub(super) fn passes(map: &StructuredMap, tables: &Tables) -> u32 {
     }
 }
 
+/// The stages of a block of some rows that are longer than workgroup memory.
+struct Stages<'a> {
+    map: &'a StructuredMap,
+    tables: &'a Tables,
+    /// The first row of x.
+    row0: usize,
+    /// These rows behind it, which are the first of z and of the scratch matrices.
+    rows: Range<usize>,
+    block: usize,
+    /// The last pass of a transform: the levels that are done, and those of the pass.
+    last: (u32, u32),
+}
+
+impl Stages<'_> {
+    /// Records a stage from x to y, by these signs.
+    fn record(&self, stage: Stage, (x, y): (&Matrix, &Matrix), sign_row: usize) -> Result<()> {
+        let Self { map, tables, .. } = self;
+        let registers = tables.registers;
+        let (n, (done, levels)) = (map.padded, self.last);
+        // x and z are the caller's, of all rows; the scratch matrices hold this batch alone.
+        let (mut at_x, mut at_y) = (0, 0);
+        let parts = narrow(n >> LOG_WHOLE)?;
+        let workgroups = match stage {
+            Stage::Spread => {
+                at_x = self.row0 + self.rows.start;
+                parts
+            }
+            Stage::Mix(_) | Stage::Sign => parts,
+            Stage::Finish(..) => {
+                at_y = self.rows.start;
+                strided_invocations(n.trailing_zeros(), levels, registers).div_ceil(64)
+            }
+        };
+        let params = StageParams {
+            n: narrow(n)?,
+            x_row0: narrow(at_x)?,
+            y_row0: narrow(at_y)?,
+            depth: narrow(map.depth)?,
+            x_stride4: narrow(x.stride() / 4)?,
+            y_stride: narrow(y.stride())?,
+            freqs: narrow(map.freqs())?,
+            block: narrow(self.block)?,
+            sign_at: narrow(sign_row * map.signs.ncols())?,
+            inner4: 1 << (done - 2),
+            amplitude: map.amplitude,
+        };
+        tables.gpu.dispatch(&Dispatch {
+            op: &STAGE_OP,
+            variant: stage.variant(registers),
+            params: bytemuck::bytes_of(&params),
+            buffers: &buffers(tables, x, y)?,
+            workgroups: [workgroups, narrow(self.rows.len())?, 1],
+            work: moved(y),
+        })
+    }
+}
+
 /// Rows longer than workgroup memory: two scratch matrices, some rows and one block at a time.
 fn run_long(
     map: &StructuredMap,
@@ -337,7 +395,6 @@ fn run_long(
     z_nd: &mut Matrix,
 ) -> Result<()> {
     let gpu = &tables.gpu;
-    let registers = tables.registers;
     let n = map.padded;
     let rows = z_nd.rows();
     // The y of a grid counts rows: 65,535 at most.
@@ -355,49 +412,20 @@ fn run_long(
         let mut passes = passes.iter();
         passes.try_for_each(|&pass| transform.strided(gpu, pass, y))
     };
-    let words = map.signs.ncols();
     for first in (0..rows).step_by(most) {
         let batch = most.min(rows - first);
         u.set_rows(batch)?;
         v.set_rows(batch)?;
         for block in 0..map.blocks() {
-            let step = |stage: Stage, x: &Matrix, y: &Matrix, sign_row: usize| -> Result<()> {
-                // x and z are the caller's, of all rows; u and v hold this batch alone.
-                let (mut at_x, mut at_y) = (0, 0);
-                let parts = narrow(n >> LOG_WHOLE)?;
-                let workgroups = match stage {
-                    Stage::Spread => {
-                        at_x = row0 + first;
-                        parts
-                    }
-                    Stage::Mix(_) | Stage::Sign => parts,
-                    Stage::Finish(..) => {
-                        at_y = first;
-                        strided_invocations(n.trailing_zeros(), levels, registers).div_ceil(64)
-                    }
-                };
-                let params = StageParams {
-                    n: narrow(n)?,
-                    x_row0: narrow(at_x)?,
-                    y_row0: narrow(at_y)?,
-                    depth: narrow(map.depth)?,
-                    x_stride4: narrow(x.stride() / 4)?,
-                    y_stride: narrow(y.stride())?,
-                    freqs: narrow(map.freqs())?,
-                    block: narrow(block)?,
-                    sign_at: narrow(sign_row * words)?,
-                    inner4: 1 << (done - 2),
-                    amplitude: map.amplitude,
-                };
-                gpu.dispatch(&Dispatch {
-                    op: &STAGE_OP,
-                    variant: stage.variant(registers),
-                    params: bytemuck::bytes_of(&params),
-                    buffers: &buffers(tables, x, y)?,
-                    workgroups: [workgroups, narrow(batch)?, 1],
-                    work: moved(y),
-                })
+            let stages = Stages {
+                map,
+                tables,
+                row0,
+                rows: first..first + batch,
+                block,
+                last: (done, levels),
             };
+            let step = |stage, x: &Matrix, y: &Matrix, row| stages.record(stage, (x, y), row);
             let finish = Stage::Finish(levels, form(&map.nonlinearity));
             match map.mixing {
                 Mixing::Fastfood { .. } => {

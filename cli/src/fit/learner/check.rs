@@ -9,6 +9,29 @@ impl LearnerArgs {
     pub(super) fn check(&self) -> Result<()> {
         let name = self.name();
         let name = name.as_str();
+        for (option, given, takers) in self.options() {
+            if given && !takers.contains(&name) {
+                let takers = takers.join(", ");
+                let problem =
+                    format!("{option} belongs to --model {takers}, not to --model {name}");
+                return Err(Usage(problem).into());
+            }
+        }
+        let takes_zero = match self.model {
+            Name::Ridge => matches!(self.solver, Solver::Auto | Solver::Dual),
+            Name::Logistic | Name::Svm | Name::Svr => self.loss.is_separable(),
+            model => matches!(model, Name::KernelRidge | Name::Lasso),
+        };
+        if self.lambda.is_zero() && !takes_zero {
+            let problem = "--lambda is 0; it must be positive, but for --model kernel-ridge, and \
+                for --model ridge with --solver dual";
+            return Err(Usage(problem.into()).into());
+        }
+        Ok(())
+    }
+
+    /// Options that some models take, whether each is given, and those models.
+    fn options(&self) -> Vec<(&'static str, bool, &'static [&'static str])> {
         let mut options = self.loss.given();
         options.extend(self.rows.given());
         options.extend(self.kernel.given());
@@ -74,24 +97,6 @@ impl LearnerArgs {
                 &["gaussian-process"],
             ),
         ]);
-        for (option, given, takers) in options {
-            if given && !takers.contains(&name) {
-                let takers = takers.join(", ");
-                let problem =
-                    format!("{option} belongs to --model {takers}, not to --model {name}");
-                return Err(Usage(problem).into());
-            }
-        }
-        let takes_zero = match self.model {
-            Name::Ridge => matches!(self.solver, Solver::Auto | Solver::Dual),
-            Name::Logistic | Name::Svm | Name::Svr => self.loss.is_separable(),
-            model => matches!(model, Name::KernelRidge | Name::Lasso),
-        };
-        if self.lambda.is_zero() && !takes_zero {
-            let problem = "--lambda is 0; it must be positive, but for --model kernel-ridge, and \
-                for --model ridge with --solver dual";
-            return Err(Usage(problem.into()).into());
-        }
-        Ok(())
+        options
     }
 }

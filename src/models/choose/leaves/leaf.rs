@@ -131,37 +131,7 @@ impl Task<'_> {
             run: &self.run,
         };
         let mut sample = Sample::of(data)?;
-        // All metrics are tried in leaves 0, 1, 3, 7, ..., and in the others the one that won.
-        let kinds = match last {
-            Some(last) if !(index + 1).is_power_of_two() => vec![last.kind],
-            _ => self.kinds(),
-        };
-        let mut small = None;
-        if kinds.iter().any(Option::is_some) {
-            let plan = self.plain(&sample, Some(EXPLORED), FIRST);
-            small = self.attempt(&mut sample, plan, &self.lambdas(None))?;
-        }
-        let mut tried: Vec<(Option<MetricOptions>, Done)> = Vec::new();
-        for kind in kinds {
-            let known = last.and_then(|last| last.of(kind));
-            let multiple = known.map_or(FIRST, |(multiple, _)| multiple);
-            let plan = self.plain(&sample, None, multiple);
-            let plan = match (kind, &small) {
-                (None, _) => plan,
-                (Some(_), None) => continue,
-                (Some(options), Some(small)) => self.turn(&sample, (plan, small), options)?,
-            };
-            let lambdas = self.lambdas(known.map(|(_, lambda)| lambda));
-            let Some(mut done) = self.attempt(&mut sample, plan, &lambdas)? else {
-                continue;
-            };
-            if self.search.bandwidth && known.is_none() {
-                self.walk(&mut sample, &mut done, false)?;
-            }
-            tried.push((kind, done));
-        }
-        tried.sort_by(|(_, a), (_, b)| a.order().total_cmp(&b.order()));
-        let mut tried = tried.into_iter();
+        let mut tried = self.attempts(&mut sample, index, last)?.into_iter();
         let Some((kind, mut best)) = tried.next() else {
             return self.unsearched(source, survey, seed);
         };
@@ -196,6 +166,46 @@ impl Task<'_> {
             importance,
             won: Some(won),
         })
+    }
+
+    /// What came of each metric that is tried in leaf `index`, the best first.
+    fn attempts(
+        &self,
+        sample: &mut Sample<'_>,
+        index: usize,
+        last: Option<&Settings>,
+    ) -> Result<Vec<(Option<MetricOptions>, Done)>> {
+        // All metrics are tried in leaves 0, 1, 3, 7, ..., and in the others the one that won.
+        let kinds = match last {
+            Some(last) if !(index + 1).is_power_of_two() => vec![last.kind],
+            _ => self.kinds(),
+        };
+        let mut small = None;
+        if kinds.iter().any(Option::is_some) {
+            let plan = self.plain(sample, Some(EXPLORED), FIRST);
+            small = self.attempt(sample, plan, &self.lambdas(None))?;
+        }
+        let mut tried = Vec::new();
+        for kind in kinds {
+            let known = last.and_then(|last| last.of(kind));
+            let multiple = known.map_or(FIRST, |(multiple, _)| multiple);
+            let plan = self.plain(sample, None, multiple);
+            let plan = match (kind, &small) {
+                (None, _) => plan,
+                (Some(_), None) => continue,
+                (Some(options), Some(small)) => self.turn(sample, (plan, small), options)?,
+            };
+            let lambdas = self.lambdas(known.map(|(_, lambda)| lambda));
+            let Some(mut done) = self.attempt(sample, plan, &lambdas)? else {
+                continue;
+            };
+            if self.search.bandwidth && known.is_none() {
+                self.walk(sample, &mut done, false)?;
+            }
+            tried.push((kind, done));
+        }
+        tried.sort_by(|(_, a), (_, b): &(_, Done)| a.order().total_cmp(&b.order()));
+        Ok(tried)
     }
 
     /// Metrics that may be learnt, and none unless one must be. That of columns one by one has no

@@ -147,23 +147,9 @@ impl LinearModel {
         if columns == 0 {
             return Err(Error::format("a link that leaves no outputs"));
         }
-        let targets = match store.text("task")? {
-            "regression" => Targets::Real {
-                columns,
-                shift: vec![0.0; columns],
-            },
-            "classification" => Targets::Classes(store.vector("classes", outputs)?.to_vec()),
-            other => return Err(Error::format(format!("the task {other:?} is not known"))),
-        };
+        let targets = read_targets(store, (outputs, columns))?;
         let class_names = read_names(store, &targets)?;
-        let metric = LearnedMetric::read(store)?;
-        if let Some(metric) = metric.as_ref().filter(|m| m.columns() != map.input_dim()) {
-            return Err(Error::format(format!(
-                "a metric of {} columns for a map of {}",
-                metric.columns(),
-                map.input_dim()
-            )));
-        }
+        let metric = read_metric(store, map.input_dim())?;
         let leaf_importance = match store.has(LEAF_IMPORTANCE) {
             true => Some(store.vector(LEAF_IMPORTANCE, map.input_dim())?.to_vec()),
             false => None,
@@ -173,15 +159,11 @@ impl LinearModel {
             true => store.text("learner")?.to_owned(),
             false => RIDGE.into(),
         };
-        let list = |name| match store.has_property(name) {
-            true => store.list(name).map(Some),
-            false => Ok(None),
-        };
         let job = match store.has_property(JOB) {
             true => Some(Settings::from_json(store.text(JOB)?)?),
             false => None,
         };
-        let column_names = list(COLUMNS)?;
+        let column_names = read_list(store, COLUMNS)?;
         if let Some(names) = &column_names
             && names.len() != map.input_dim()
         {
@@ -198,7 +180,7 @@ impl LinearModel {
             map,
             job,
             column_names,
-            target_names: list(TARGETS)?,
+            target_names: read_list(store, TARGETS)?,
             class_names,
             spread: read_spread(store, (features, outputs))?,
             class_spread: ClassSpread::read(store, (features, outputs))?,
@@ -221,6 +203,38 @@ impl LinearModel {
             device: store.text("device")?.to_owned(),
             times: None,
         })
+    }
+}
+
+/// What the targets of so many outputs mean, of which so many are columns of amounts.
+fn read_targets(store: &Store, (outputs, columns): (usize, usize)) -> Result<Targets> {
+    match store.text("task")? {
+        "regression" => Ok(Targets::Real {
+            columns,
+            shift: vec![0.0; columns],
+        }),
+        "classification" => Ok(Targets::Classes(store.vector("classes", outputs)?.to_vec())),
+        other => Err(Error::format(format!("the task {other:?} is not known"))),
+    }
+}
+
+/// The metric of a map of so many columns, if there is one.
+fn read_metric(store: &Store, columns: usize) -> Result<Option<LearnedMetric>> {
+    let metric = LearnedMetric::read(store)?;
+    if let Some(metric) = metric.as_ref().filter(|m| m.columns() != columns) {
+        return Err(Error::format(format!(
+            "a metric of {} columns for a map of {columns}",
+            metric.columns()
+        )));
+    }
+    Ok(metric)
+}
+
+/// Names, if there are some.
+fn read_list(store: &Store, name: &str) -> Result<Option<Vec<String>>> {
+    match store.has_property(name) {
+        true => store.list(name).map(Some),
+        false => Ok(None),
     }
 }
 
