@@ -254,10 +254,17 @@ impl Job<&dyn Fit> {
 mod tests {
     use super::*;
     use crate::{
-        features::Fourier,
+        Device, Run,
+        data::MemorySource,
+        features::{FeatureMap, Fourier},
+        job::Meaning,
         kernels::Gaussian,
-        models::{KMeansOptions, LogisticOptions, RidgeOptions, Search},
+        models::{
+            FitData, FitPenalised, KMeansOptions, Lambda, LinearModel, LogisticOptions,
+            RidgeOptions, Search,
+        },
     };
+    use ndarray::Array2;
     use std::sync::Arc;
 
     fn job(learner: &dyn Fit) -> Job<&dyn Fit> {
@@ -324,6 +331,61 @@ mod tests {
         }
         // Thirteen pairs, either way round: a rule that goes missing is seen, too.
         assert_eq!(refusals, 26);
+    }
+
+    /// Ridge regression by another name.
+    #[derive(Debug)]
+    struct Own(RidgeOptions);
+
+    impl Fit for Own {
+        fn penalised(&self) -> Option<&dyn FitPenalised> {
+            Some(self)
+        }
+
+        fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+            let mut model = self.0.fit(map, data)?;
+            model.learner = "own".into();
+            Ok(model)
+        }
+    }
+
+    impl FitPenalised for Own {
+        fn lambda(&self) -> &Lambda {
+            &self.0.lambda
+        }
+
+        fn intercept(&self) -> Intercept {
+            Intercept::Free
+        }
+
+        fn with_lambda(&self, lambda: Lambda) -> Box<dyn FitPenalised> {
+            Box::new(Self(RidgeOptions {
+                lambda,
+                ..self.0.clone()
+            }))
+        }
+    }
+
+    /// A search takes any learner that lets trials choose its penalty, and fits it then.
+    #[test]
+    fn a_search_takes_any_learner_with_a_penalty() {
+        let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f64 / 9.0);
+        let mut rows = MemorySource::new(x.clone(), Some(x.mapv(f64::sin))).expect("rows");
+        let own = Own(RidgeOptions {
+            lambda: Lambda::Fixed(1.0),
+            ..RidgeOptions::default()
+        });
+        let mut job = job(&own);
+        job.search = Some(Search {
+            lambda: true,
+            ..Search::default()
+        });
+        let run = Run::on(&Device::cpu());
+        let fitted = job.fit(&mut rows, Meaning::Amounts, &run).expect("fits");
+        assert_eq!(fitted.model.learner, "own");
+        let lambda = fitted.model.lambda;
+        let found = fitted.found.expect("searched");
+        assert_eq!(found.lambda, Lambda::Fixed(lambda));
     }
 
     /// What one learner takes and another does not.
