@@ -94,14 +94,16 @@ impl Custom {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     ///
-    /// Errors with [`Error::Parameter`] when the name is taken by an earlier call, and when the
-    /// WGSL is no expression.
+    /// Errors with [`Error::Parameter`](crate::Error::Parameter) when the name is taken by an
+    /// earlier call, and when the WGSL is no expression.
     pub fn register(&self) -> Result<()> {
         register(self.pointwise()?)
     }
 
-    /// Draws the map. `input` prepares raw columns. Errors with [`Error::Shape`] when D or d is 0,
-    /// with [`Error::Parameter`] when the WGSL is no expression, and as the sampling does.
+    /// Draws the map. `input` prepares raw columns. Errors with
+    /// [`Error::Shape`](crate::Error::Shape) when D or d is 0, with
+    /// [`Error::Parameter`](crate::Error::Parameter) when the WGSL is no expression, and as the
+    /// sampling does.
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
         let s = self.features;
         let measure = ArcCosineKernel::weights();

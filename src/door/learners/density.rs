@@ -11,9 +11,10 @@ use crate::{
 /// where the sum itself costs n.
 ///
 /// The kernel needs a finite integral ([`Kernel::ln_integral`](crate::kernels::Kernel)), over the
-/// columns that standardisation keeps. The bandwidth is [`Bandwidth::Scott`] unless said otherwise,
-/// times what [`Self::multiples`] chooses: in one column it does so unasked, for Scott's rule is of
-/// one Gaussian cloud and blurs two.
+/// columns that standardisation keeps. The bandwidth is
+/// [`Bandwidth::Scott`](crate::features::Bandwidth::Scott) unless said otherwise, times what
+/// [`Self::multiples`] chooses: in one column it does so unasked, for Scott's rule is of one
+/// Gaussian cloud and blurs two.
 ///
 /// **What random features cost.** A mean of D cosines is off by about `|m|/sqrt(D)` everywhere,
 /// where rows are and where none are, and so it is of either sign there. This deviation, over I, is

@@ -58,12 +58,12 @@ impl<T> Learner<GaussianProcessOptions, T> {
     ///
     /// The gradient of the marginal likelihood (Rasmussen & Williams 2006, section 5.4.1) goes
     /// through the features: `z(x; l)` takes `x / l`, so that the drawn frequencies stay. It is
-    /// taken in f64 on up to 4,000 rows, drawn uniformly by the seed (fewer where
-    /// `8 (4 D + 3 d)` bytes a row exceed [`memory`](Self::memory), 256 at least), and on the first
-    /// 2,000 features. It begins with the likeliest of seven bandwidths, 1/8 to 8 times the given
-    /// one. Quasi-Newton steps change a lengthscale by a factor e at most, and all of them together
-    /// by a thousand; they end when two in turn gain less than 0.01. The fit then streams all rows.
-    /// [`LinearModel::lengthscales`] says what was found.
+    /// taken in f64 on up to 4,000 rows, drawn uniformly by the seed (fewer where `8 (4 D + 3 d)`
+    /// bytes a row exceed [`memory`](Self::memory), 256 at least), and on the first 2,000 features.
+    /// It begins with the likeliest of seven bandwidths, 1/8 to 8 times the given one. Quasi-Newton
+    /// steps change a lengthscale by a factor e at most, and all of them together by a thousand;
+    /// they end when two in turn gain less than 0.01. The fit then streams all rows.
+    /// [`LinearModel::lengthscales`](crate::models::LinearModel::lengthscales) says what was found.
     ///
     /// Only Fourier maps have frequencies that stay: of any sampling and both forms.
     ///

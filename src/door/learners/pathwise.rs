@@ -16,9 +16,9 @@ use crate::{
 /// of features ([`LinearModel::sample`](crate::models::LinearModel::sample)) have no more to vary
 /// than the features have. The mean of the functions is that of
 /// [`KernelRidge`](crate::models::KernelRidge) at `lambda = r / n`. Variances that are not given
-/// are those of the largest marginal likelihood of the exact process, as [`Evidence`] finds them.
-/// It holds the kernel of all rows, `8 n^2` bytes (twice while it looks for variances), and takes
-/// `O(n^3 + n (n + D) samples)` operations.
+/// are those of the largest marginal likelihood of the exact process, as
+/// [`Evidence`](crate::solve::Evidence) finds them. It holds the kernel of all rows, `8 n^2` bytes
+/// (twice while it looks for variances), and takes `O(n^3 + n (n + D) samples)` operations.
 ///
 /// ```
 /// use bochner::{features::KernelColumns, models::PosteriorFunctions, prelude::*};

@@ -45,7 +45,8 @@ impl<T> Learner<RidgeOptions, T> {
     }
 
     /// Fits with the best of these penalties by leave-one-out errors, which
-    /// [`LinearModel::lambda_curve`] keeps; [`Lambda::Best`] chooses by others.
+    /// [`LinearModel::lambda_curve`](crate::models::LinearModel::lambda_curve) keeps;
+    /// [`Lambda::Best`] chooses by others.
     ///
     /// ```
     /// use bochner::prelude::*;
@@ -64,7 +65,8 @@ impl<T> Learner<RidgeOptions, T> {
     }
 
     /// Has what `search` names chosen by rows held out before the fit: kernel, bandwidth, penalty,
-    /// a metric ([`LinearModel::metric`]). What it does not name stays as it is here.
+    /// a metric ([`LinearModel::metric`](crate::models::LinearModel::metric)). What it does not
+    /// name stays as it is here.
     pub fn search(mut self, search: Search) -> Self {
         self.job.search = Some(search);
         self

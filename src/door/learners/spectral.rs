@@ -18,8 +18,8 @@ use crate::{
 /// may give less, even less than nothing. Such degrees are raised to the mean of |z(x)|^2, and
 /// `degrees_raised` in the report counts them: many ask for more features or a larger bandwidth.
 ///
-/// The bandwidth is that of [`Bandwidth::Neighbours`] until said otherwise, and the map best is
-/// [`Nystrom`](crate::features::Nystrom), which makes no noise.
+/// The bandwidth is that of [`Bandwidth::Neighbours`](crate::features::Bandwidth::Neighbours) until
+/// said otherwise, and the map best is [`Nystrom`](crate::features::Nystrom), which makes no noise.
 ///
 /// ```
 /// use bochner::prelude::*;

@@ -98,8 +98,8 @@ impl Fit for SupportVectorOptions {
         pair_bytes(features)
     }
 
-    /// Errors with [`Error::Parameter`] on options outside their domain and with
-    /// [`Error::Unsupported`] on amounts.
+    /// Errors with [`Error::Parameter`](crate::Error::Parameter) on options outside their domain
+    /// and with [`Error::Unsupported`](crate::Error::Unsupported) on amounts.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let classes = ClassScores::of(&data.targets, 1.0)?;
         let cost = bounded(self.bound, self.lambda, map.output_dim())?;

@@ -33,8 +33,10 @@ pub enum Probabilities {
         offset_t: Vec<f64>,
     },
     /// Means of sigmoids over log odds that are normal: around those of the scores, with the
-    /// variance that [`LinearModel::spread`] gives each row; of more than two classes means of
-    /// softmaxes, by [`LinearModel::class_spread`]. [`ProbabilityPredictor`] has them.
+    /// variance that [`LinearModel::spread`](crate::models::LinearModel::spread) gives each row; of
+    /// more than two classes means of softmaxes, by
+    /// [`LinearModel::class_spread`](crate::models::LinearModel::class_spread).
+    /// [`ProbabilityPredictor`] has them.
     Averaged,
 }
 

@@ -82,7 +82,7 @@ impl FitOptions {
 
 impl LinearModel {
     /// Least squares with a penalty on the features of `map`: approximate kernel ridge regression.
-    /// [`Ridge`](super::Ridge) does this with the map, too.
+    /// [`Ridge`](crate::models::Ridge) does this with the map, too.
     ///
     /// # Errors
     /// As [`NormalEquations::accumulate`] and the solvers; [`Numerical`](crate::Error::Numerical)
