@@ -3,7 +3,8 @@
 use super::{ColumnChoice, Format, Header, Layout, NanRows, TableOptions, TargetUse};
 use std::path::{Path, PathBuf};
 
-/// Where [`open`](super::open) finds the targets. The default: array `y` of a .npz archive, none elsewhere.
+/// Where [`open`](super::open) finds the targets. The default: array `y` of a .npz archive, none
+/// elsewhere.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     /// What the file is; `None`: what its name says.

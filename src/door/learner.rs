@@ -15,9 +15,9 @@ use ndarray::Array2;
 use std::{marker::PhantomData, sync::Arc};
 
 /// Something that learns on the features of a map: [`Ridge`](crate::models::Ridge),
-/// [`RidgeClassifier`](crate::models::RidgeClassifier), [`Features`](super::Features). This type holds what all of
-/// them share; `L` is what one has of its own, and `T` says what it is fitted to: [`Numbers`],
-/// [`Labels`] or rows alone.
+/// [`RidgeClassifier`](crate::models::RidgeClassifier), [`Features`](super::Features). This type
+/// holds what all of them share; `L` is what one has of its own, and `T` says what it is fitted to:
+/// [`Numbers`], [`Labels`] or rows alone.
 ///
 /// Until said otherwise a learner takes the best GPU or else the CPU, 128 MiB for chunks,
 /// standardises where columns have mixed scales, takes the bandwidth that is usual for it

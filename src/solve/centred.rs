@@ -43,8 +43,8 @@ impl Centred {
         dual_mt
     }
 
-    /// What fits all rows, `[m, t]`, with the penalty L > 0: predictions of a row are the sum of its
-    /// kernel values with the rows times these, but for a number that is the same for all rows.
+    /// What fits all rows, `[m, t]`, with the penalty L > 0: predictions of a row are the sum of
+    /// its kernel values with the rows times these, but for a number that is the same for all.
     pub(crate) fn dual(&self, penalty: f64) -> Option<Array2<f64>> {
         Some(self.solve(&self.factor(penalty)?))
     }

@@ -304,8 +304,8 @@ impl Deciding {
         }
     }
 
-    /// How far the rows of `judged` are off, with the penalty that is best: near this one, where one
-    /// is known.
+    /// How far the rows of `judged` are off, with the penalty that is best: near this one, where
+    /// one is known.
     pub(super) fn errors(
         &self,
         judged: Judged,
@@ -391,9 +391,9 @@ pub(super) enum Judged {
     HeldOut,
 }
 
-/// The penalty and the errors whose squares are the least of those at rising penalties: from one of them on as long
-/// as they fall, down and else up, for they have one valley. Each takes a factor, so that those
-/// beyond it are not made.
+/// The penalty and the errors whose squares are the least of those at rising penalties: from one of
+/// them on as long as they fall, down and else up, for they have one valley. Each takes a factor,
+/// so that those beyond it are not made.
 pub(super) fn downhill(
     (penalties, start): (&[f64], usize),
     mut errors: impl FnMut(f64) -> Result<Option<Array2<f64>>>,

@@ -1,9 +1,10 @@
 //! Columns weighed by what they tell.
 //!
-//! The slopes of a fit say along which columns its predictions change. A kernel that is narrow along
-//! these and wide along the others is nearer to what is fitted: automatic relevance determination,
-//! by the diagonal of the average gradient outer product (Radhakrishnan, Beaglehole, Pandit & Belkin
-//! 2024). On few rows slopes are noise, too, so that half of the rows tell and the other half judge.
+//! The slopes of a fit say along which columns its predictions change. A kernel that is narrow
+//! along these and wide along the others is nearer to what is fitted: automatic relevance
+//! determination, by the diagonal of the average gradient outer product (Radhakrishnan, Beaglehole,
+//! Pandit & Belkin 2024). On few rows slopes are noise, too, so that half of the rows tell and the
+//! other half judge.
 
 use super::{
     deciding::Judged,
