@@ -322,8 +322,8 @@ impl Job<&dyn Fit> {
     }
 
     /// Parts the rows by a tree and fits a model of its own in each leaf, with what a search names
-    /// chosen there. Errors with [`Error::Unsupported`] unless the
-    /// learner is ridge regression, and as [`Leaves::fit`] does.
+    /// chosen there. Errors with [`Error::Unsupported`] unless
+    /// trials may choose the penalty of the learner, and as [`Leaves::fit`] does.
     pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
         let options = self.penalised()?;
         let search = self.search.clone().unwrap_or_default();

@@ -13,7 +13,7 @@ use super::{
 use crate::error::{Error, Remedy, Result};
 use encoded::encoded;
 use ndarray::s;
-use totals::{Found, Totals};
+use totals::Totals;
 
 /// A table as a source, of whatever its columns hold.
 ///
@@ -148,15 +148,9 @@ impl TableSource {
         let all = self.places().all();
         let columns: Vec<usize> = found.columns().iter().map(|&k| all[k]).collect();
         let says = found.says(&self.names(&columns));
-        let leave = match &found {
-            Found::Named(_, text) if columns[0] == 0 && !self.table.is_typed() => {
-                format!(", or leave it out by --comment {text:?} (comment=)")
-            }
-            _ => String::new(),
-        };
         let place = self.table.place(self.read.saturating_sub(1), columns[0]);
         let path = self.table.path().display();
-        log::warn!("{path}, {place}: {says}; it is fitted as any other: remove it{leave}");
+        log::warn!("{path}, {place}: {says}; it counts as any other: remove it");
     }
 
     /// Counts the rows of a chunk, or the end of a pass.

@@ -53,8 +53,8 @@ impl Job<&dyn Fit> {
     /// What `search` chooses by rows held out. Of fewer than 40 rows too few would be left: kernel
     /// and bandwidth stay, the penalty is chosen by leave-one-out errors, and a warning says so.
     ///
-    /// Errors with [`Error::Unsupported`] unless the learner is ridge regression, and as
-    /// [`Search::run`] does.
+    /// Errors with [`Error::Unsupported`] unless trials may choose the penalty of the learner, and
+    /// as [`Search::run`] does.
     pub fn choose<'a>(&'a self, search: &Search, rows: Rows<'a>, hear: Hear<'_>) -> Result<Chosen> {
         let options = self.penalised()?;
         let few = rows.survey.rows < LEAST_ROWS;

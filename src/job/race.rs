@@ -8,6 +8,7 @@ mod rounds;
 mod runner;
 #[cfg(test)]
 mod tests;
+mod track;
 
 use super::{Job, TargetScale};
 use crate::{
@@ -64,7 +65,7 @@ pub struct Candidate {
 }
 
 /// What was looked at, and what was chosen: by exact leave-one-out errors of kernel ridge
-/// regression with an intercept, on 512 rows that hashes of their contents pick. Where
+/// regression with an intercept, on 512 rows that hashes of their ranks pick. Where
 /// more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower kernels,
 /// which need the rows: by the errors of a quarter of all, held out.
 ///
@@ -183,14 +184,14 @@ impl Job<&dyn Fit> {
         let race = |survey: &Survey, targets: &Targets| match &survey.deciding {
             None => Ok(None),
             Some(kept) => {
-                let asked = rounds::Asked {
+                let asked = track::Asked {
                     map: self.preparation.map.as_ref(),
                     order: &order,
                     standardize: self.preparation.standardize,
                     linear: self.raced_line(survey.mean.len()),
                     penalties: self.learner.penalties(),
                     // A search has its own metric.
-                    weighs: self.search.is_none(),
+                    weighs: self.search.is_none() && self.learner.takes_lengthscales(),
                     scales_differ: !others.is_empty(),
                     run,
                 };

@@ -101,6 +101,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether columns may get lengthscales of their own where rows left out are predicted better
+    /// so; not if it finds some itself.
+    fn takes_lengthscales(&self) -> bool {
+        true
+    }
+
     /// Whether fewer rows than features may be solved in their own number.
     fn solves_few_rows(&self) -> bool {
         false

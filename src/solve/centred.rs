@@ -87,9 +87,10 @@ mod tests {
             let gap = slow.expect("errors") - fast.expect("errors");
             assert!(gap.iter().all(|gap| gap.abs() < 1e-8), "{penalty}");
             let dual = centred.dual(penalty).expect("a fit");
+            // `(C K C + L I) a = C y`, so that what is left of y is the same in each row.
             let left = &y - &k.dot(&dual) - &dual * penalty;
-            let (first, spread) = (left.row(0).to_owned(), left.std_axis(Axis(0), 0.0));
-            assert!(spread.iter().all(|s| s.abs() < 1e-9), "{penalty}: {first}");
+            let spread = left.std_axis(Axis(0), 0.0);
+            assert!(spread.iter().all(|s| s.abs() < 1e-7), "{penalty}: {spread}");
         }
     }
 }

@@ -362,6 +362,7 @@ fn nystrom_sees_the_sample_and_the_seed_of_the_learner() {
     let (x, y) = data(250);
     let fit = |seed| {
         ridge(Nystrom::new(Gaussian).features(20))
+            .bandwidth(Bandwidth::Scale)
             .seed(seed)
             .fit((&x, &y))
             .expect("fits")

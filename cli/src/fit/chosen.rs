@@ -1,6 +1,7 @@
 //! A learner that was chosen, and what its targets are.
 
 use crate::report::Report;
+use bochner::data::Survey;
 use bochner::features::Bandwidth;
 use bochner::job::{Candidate, Race};
 use bochner::models::{ClassWeights, Fit, Found, Lambda, LinearModel, RidgeOptions};
@@ -42,11 +43,11 @@ pub(super) struct Chosen {
 /// So many columns are named to people.
 const NAMED: usize = 8;
 
-/// Says what leave-one-out errors chose of preparation and bandwidth, of columns of these names.
-pub(super) fn describe(race: &Race, names: Option<&[String]>, report: &mut Report) {
+/// Says what leave-one-out errors chose of preparation and bandwidth for the rows of a survey.
+pub(super) fn describe(race: &Race, survey: &Survey, report: &mut Report) {
     report.line("chosen", race.to_string());
     if let Bandwidth::SigmaPerColumn(each) = &race.chosen().bandwidth {
-        report.line("weights", weights(each, names));
+        report.line("weights", weights(each, survey));
     }
     let error = |error: f64| error.is_finite().then_some(error);
     let one = |of: &Candidate| {
@@ -75,13 +76,14 @@ pub(super) fn describe(race: &Race, names: Option<&[String]>, report: &mut Repor
     report.set("chosen", chosen);
 }
 
-/// The shares of columns in squared distances, the largest first.
-fn weights(lengthscales: &[f64], names: Option<&[String]>) -> String {
-    let weight_d = lengthscales.iter().map(|sigma| sigma.powi(-2));
-    let all: f64 = weight_d.clone().sum();
-    let mut shares: Vec<(usize, f64)> = weight_d.map(|weight| weight / all).enumerate().collect();
+/// The shares of columns that vary in the sum of `1 / sigma^2`, the largest first.
+fn weights(lengthscales: &[f64], survey: &Survey) -> String {
+    let weight_d = lengthscales.iter().map(|sigma| sigma.powi(-2)).enumerate();
+    let weight_d = weight_d.filter(|&(j, _)| !survey.is_constant(j));
+    let all: f64 = weight_d.clone().map(|(_, weight)| weight).sum();
+    let mut shares: Vec<(usize, f64)> = weight_d.map(|(j, weight)| (j, weight / all)).collect();
     shares.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let name = |j: usize| match names {
+    let name = |j: usize| match &survey.names {
         Some(names) => names[j].clone(),
         None => format!("column {j}"),
     };

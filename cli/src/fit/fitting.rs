@@ -193,7 +193,7 @@ impl Fitting {
         self.raced = race.is_some();
         if let Some(race) = race {
             kernel.settle_for(bandwidth, Some(race.chosen().standardize));
-            chosen::describe(&race, survey.names.as_deref(), &mut self.report);
+            chosen::describe(&race, survey, &mut self.report);
             self.report.seconds("race", seconds);
         } else if kernel.bandwidth() == Bandwidth::Chosen {
             kernel.settle_for(bandwidth, None);

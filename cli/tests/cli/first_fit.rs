@@ -159,7 +159,9 @@ fn a_line_stands_beside_waves() {
     assert!(first == hand && first == like);
     let shown = run("show m --json").json();
     assert_eq!(shown["job"]["linear"], "yes", "{shown}");
-    let said = run("fit t.csv --target y --device cpu").ok().stdout;
+    let said = run("fit t.csv --target y --features 300 --device cpu")
+        .ok()
+        .stdout;
     assert!(said.contains(", with a linear part; "), "{said}");
     // A search has none unless it is asked for.
     let auto = run(&format!("{fit} --auto --budget 4")).json();

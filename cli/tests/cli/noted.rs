@@ -52,7 +52,7 @@ fn a_last_row_of_totals_is_told_of() {
         (
             table(Some(([sums[0], 0, sums[2]], "Summe:"))),
             "--missing mean --test 0.2",
-            Some("it is fitted as any other: remove it, or leave it out by --comment \"Summe:\""),
+            Some("it counts as any other: remove it"),
         ),
         (
             table(Some((sums, "all regions"))),
@@ -66,14 +66,14 @@ fn a_last_row_of_totals_is_told_of() {
         ),
     ] {
         let said = said(&text, &format!("--target y --task regression {options}"));
-        let told = said.matches("fitted as any other").count();
+        let told = said.matches("counts as any other").count();
         assert_eq!(told, usize::from(says.is_some()), "{options}: {said}");
         assert!(said.contains(says.unwrap_or_default()), "{options}: {said}");
     }
     // What stands for gaps is no mean of all others.
     let blank = without(&without(&table(None))) + "\n,\n";
     let told = said(&blank, "--model kmeans --clusters 2 --missing mean");
-    assert!(!told.contains("fitted as any other"), "{told}");
+    assert!(!told.contains("counts as any other"), "{told}");
     // Among numbers such a word is an error, which says what it may be.
     let here = here();
     let text = "nr,a,y\n1,2,3\n2,5,4\nTotal,7,7\n";

@@ -80,7 +80,7 @@ fn auto_is_the_default_of_fit_and_says_what_it_did() {
         run.fails(&["; write --standardize=no"]);
     }
     // Who gives every column its own lengthscale has scaled them.
-    let own = json("--sigma 1,1000,1");
+    let own = bochner(here.path(), &format!("{fit} --json --sigma 1,1000,1"), &[]).json();
     assert_eq!(own["standardize"]["asked"], "no", "{own}");
 }
 

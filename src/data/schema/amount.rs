@@ -20,10 +20,12 @@ pub(super) struct Unit {
 }
 
 /// Signs of currencies, and codes of ISO 4217 that tables have: they stand on either side.
-const CURRENCIES: [&str; 40] = [
+const CURRENCIES: [&str; 65] = [
     "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "¢", "EUR", "USD", "GBP", "JPY", "CHF", "CAD", "AUD",
     "NZD", "INR", "CNY", "HKD", "SGD", "KRW", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF",
-    "RON", "BGN", "TRY", "RUB", "UAH", "BRL", "MXN", "ARS", "ZAR", "ILS", "US$",
+    "RON", "BGN", "TRY", "RUB", "UAH", "BRL", "MXN", "ARS", "ZAR", "ILS", "US$", "R$", "A$", "C$",
+    "S$", "HK$", "NZ$", "Rs.", "Rs", "RM", "kr", "kr.", "Kč", "zł", "Ft", "lei", "Fr.", "AED",
+    "SAR", "THB", "IDR", "MYR", "PHP", "VND", "TWD", "EGP",
 ];
 /// Units that may stand at a number without a blank. Single capitals are none of them: `3A` is a
 /// door more often than a current.
@@ -74,7 +76,16 @@ impl Unit {
         let first = rest.find(|c: char| c.is_ascii_digit())?;
         let last = rest.rfind(|c: char| c.is_ascii_digit())?;
         let head = rest[..first].trim_end_matches(['.', ',', '-', '\u{2212}']);
-        let (tail, head) = (&rest[last + 1..], head.trim());
+        // `Rs.406`: the point is the currency's.
+        let whole = rest[..first]
+            .trim_end_matches(['-', '+', '\u{2212}', ' '])
+            .trim();
+        let head = if CURRENCIES.contains(&whole) {
+            whole
+        } else {
+            head.trim()
+        };
+        let tail = &rest[last + 1..];
         let word = tail.trim();
         let named = |name: &str, is_before| {
             let name = name.to_owned();
@@ -90,7 +101,10 @@ impl Unit {
                 named("", false)
             }
             ("", word) => {
-                let behind = multiple(word).map_or(word, |(rest, _)| rest.trim_start());
+                let behind = match CURRENCIES.contains(&word) {
+                    true => word,
+                    false => multiple(word).map_or(word, |(rest, _)| rest.trim_start()),
+                };
                 if CURRENCIES.contains(&behind) {
                     named(behind, false)
                 } else if UNITS.contains(&word) || (tail.starts_with(' ') && is_word(word)) {

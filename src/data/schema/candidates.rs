@@ -5,7 +5,7 @@ use super::{
     amount::{Amount, Unit},
     date_parts::Covered,
     duration,
-    points::{Marked, Points},
+    points::{Marked, Points, is_month},
     zone,
 };
 
@@ -45,6 +45,8 @@ pub(super) struct Candidates {
     /// What plain numbers show of their points, and whether there is nothing else.
     points: Points,
     is_plain: bool,
+    /// The first plain number that may be a month of a year.
+    month: Option<(u64, String)>,
     /// Cells that were read.
     cells: u32,
     /// The cell that ended the last of them, after many that were one kind, and that kind.
@@ -119,6 +121,7 @@ impl Candidates {
             differs: None,
             points: Points::default(),
             is_plain: true,
+            month: None,
             cells: 0,
             stray: None,
             word: None,
@@ -142,7 +145,12 @@ impl Candidates {
             self.expect_times(text);
         }
         match plain {
-            Some(_) => self.points.see(text),
+            Some(_) => {
+                self.points.see(text);
+                if self.month.is_none() && is_month(text) {
+                    self.month = Some((row, text.to_owned()));
+                }
+            }
             None => self.is_plain = false,
         }
         if self.readings.is_empty() {
@@ -263,6 +271,16 @@ impl Candidates {
             return Ok(Some(given.clone()));
         }
         if self.is_plain && !self.given[0] {
+            if let (Some((row, text)), true) = (&self.month, self.points.may_be_months()) {
+                return Err(Ambiguous {
+                    row: *row,
+                    text: text.clone(),
+                    readings: vec![
+                        Reading::Date(DateFormat::known("%m.%Y")),
+                        Reading::Number(Marks::PLAIN),
+                    ],
+                });
+            }
             return match (&self.differs, self.points.may_part_thousands(marked)) {
                 (Some((row, text)), true) => Err(Ambiguous {
                     row: *row,

@@ -5,24 +5,31 @@ use super::zone;
 /// Days since 1970-01-01, of a date by ISO 8601 in the Gregorian calendar: `2024-02-29`, with a
 /// time `T13:45`, `T13:45:01` or `T13:45:01.5` after it (or a blank in the place of T), and after
 /// that `Z`, an offset `+01:00` or the name of a zone ` CET`, which is subtracted. A time may end
-/// in ` AM` or ` PM`. `None` if it is no such date.
+/// in ` AM` or ` PM`. Months, days and hours may be of one digit, `2024-2-9 9:30`, as spreadsheets
+/// have them. `None` if it is no such date.
 ///
 /// A leap second counts as the first of the next minute.
 pub(super) fn days(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
-    if bytes.len() < 10 || !text.is_ascii() || bytes[4] != b'-' || bytes[7] != b'-' {
+    if bytes.len() < 8 || !text.is_ascii() || bytes[4] != b'-' {
         return None;
     }
-    let (year, month, day_of_month) = (
-        digits(&text[..4])?,
-        digits(&text[5..7])?,
-        digits(&text[8..10])?,
-    );
-    let date = day(year, month, day_of_month)? as f64;
-    match text[10..].strip_prefix(['T', 't', ' ']) {
-        _ if bytes.len() == 10 => Some(date),
-        Some(rest) => Some(date + seconds(rest)? / 86_400.0),
+    let (month, rest) = text[5..].split_once('-')?;
+    let (day_of_month, time) = rest.split_at(rest.find(['T', 't', ' ']).unwrap_or(rest.len()));
+    let few = |part: &str| digits(part).filter(|_| part.len() <= 2);
+    let date = day(digits(&text[..4])?, few(month)?, few(day_of_month)?)? as f64;
+    match time.strip_prefix(['T', 't', ' ']) {
+        _ if time.is_empty() => Some(date),
+        Some(rest) => Some(date + seconds_behind(rest)? / 86_400.0),
         None => None,
+    }
+}
+
+/// [`seconds`] of a time behind a date, whose hours may be of one digit, as spreadsheets have them.
+pub(super) fn seconds_behind(text: &str) -> Option<f64> {
+    match text.as_bytes() {
+        [hour, b':', ..] if hour.is_ascii_digit() => seconds(&format!("0{text}")),
+        _ => seconds(text),
     }
 }
 
@@ -222,6 +229,10 @@ mod tests {
             ("1970-01-01 12:00 GMT", 0.5),
             ("1970-01-01 13:00:00 +0100", 0.5),
             ("1970-01-01 1:30 PM", 13.5 / 24.0),
+            ("1970-1-2", 1.0),
+            ("1970-01-2 6:00", 1.25),
+            ("1970-01-01 9:00", 9.0 / 24.0),
+            ("1970-01-01 6:00:00", 0.25),
             ("1970-01-01 12:00 AM", 0.0),
             ("1970-01-01 12:15:00pm", 12.25 / 24.0),
             ("1970-01-01 01:00 AM UTC", 1.0 / 24.0),
@@ -256,7 +267,10 @@ mod tests {
         for text in [
             "",
             "2024",
-            "2024-1-1",
+            "2024-1-101",
+            "2024-001-01",
+            "2024--1-1",
+            "24-01-01",
             "2024-13-01",
             "2024-00-01",
             "2023-02-29",

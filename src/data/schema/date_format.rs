@@ -1,7 +1,7 @@
 //! Dates that are not written by ISO 8601.
 
 use super::{
-    date::{day, is_weekday, month, seconds},
+    date::{day, is_weekday, month, seconds_behind},
     zone::offset,
 };
 use crate::error::{Error, Result};
@@ -69,7 +69,7 @@ impl DateFormat {
         let days = parts.day()? as f64 + parts.seconds as f64 / 86_400.0;
         match rest.strip_prefix(['T', 't', ' ']) {
             _ if rest.is_empty() => Some(days),
-            Some(time) if !parts.has_time => Some(days + seconds(time)? / 86_400.0),
+            Some(time) if !parts.has_time => Some(days + seconds_behind(time)? / 86_400.0),
             _ => None,
         }
     }

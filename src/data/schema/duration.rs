@@ -52,6 +52,7 @@ fn iso(text: &str) -> Option<f64> {
     };
     // A comma may stand before the fraction.
     let fits = is_of(date, "D") && is_of(time, "HMS.,");
+    let fits = fits && (date.is_empty() || date.ends_with('D')) && date.matches('D').count() < 2;
     fits.then(|| in_units(&[date, time].concat().to_lowercase().replace(',', ".")))?
 }
 

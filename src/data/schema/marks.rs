@@ -50,7 +50,7 @@ impl Marks {
     /// The number with a decimal point and nothing between its digits; `None` of text that is not
     /// written so.
     pub fn plain(self, text: &str) -> Option<String> {
-        let text = text.trim();
+        let (text, exponent) = exponent(text.trim(), self.decimal);
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (whole, fraction) = match digits.rsplit_once(self.decimal) {
             Some((whole, fraction)) => (whole, fraction),
@@ -84,12 +84,27 @@ impl Marks {
             plain.push('.');
             plain.push_str(fraction);
         }
+        plain.push_str(exponent);
         Some(plain)
     }
 
     /// The number that text is.
     pub(super) fn value(self, text: &str) -> Option<f64> {
         self.plain(text)?.parse().ok()
+    }
+}
+
+/// A number and the exponent behind it, as `E-04`, or nothing: `12E3` may be a code.
+fn exponent(text: &str, decimal: char) -> (&str, &str) {
+    let is_number =
+        |at: &usize| text[..*at].contains(decimal) || text[at + 1..].starts_with(['-', '+']);
+    let at = text.rfind(['e', 'E']).filter(is_number);
+    let (number, exponent) = text.split_at(at.unwrap_or(text.len()));
+    let digits = exponent.get(1..).unwrap_or_default();
+    let digits = digits.strip_prefix(['-', '+']).unwrap_or(digits);
+    match !digits.is_empty() && all_digits(digits) {
+        true => (number, exponent),
+        false => (text, ""),
     }
 }
 
@@ -136,6 +151,13 @@ mod tests {
             ('.', Some(','), "", None),
             ('.', Some(','), "-", None),
             ('.', Some(','), "12e3", None),
+            (',', None, "3,12E-04", Some(3.12e-4)),
+            (',', Some('.'), "1.234,5e3", Some(1_234_500.0)),
+            (',', None, "12E3", None),
+            (',', None, "1e-04", Some(1e-4)),
+            (',', None, "1,5E", None),
+            (',', None, "1,5E+", None),
+            (',', None, "1,5E2,5", None),
             ('.', Some(','), "a", None),
         ] {
             let marks = Marks::of(decimal, thousands);

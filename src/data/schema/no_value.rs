@@ -5,6 +5,8 @@
 pub(in crate::data) struct NoValue {
     /// In order.
     texts: Vec<String>,
+    /// Those that are whole numbers.
+    numbers: Vec<String>,
     /// A bit of each [`mark`] that one of them has: nearly all cells have another.
     marks: [u64; 4],
 }
@@ -48,14 +50,21 @@ impl NoValue {
         for mark in texts.iter().map(|text| mark(text)) {
             marks[mark / 64] |= 1 << (mark % 64);
         }
-        Self { texts, marks }
+        let is_whole = |text: &&String| text.parse::<i64>().is_ok();
+        Self {
+            numbers: texts.iter().filter(is_whole).cloned().collect(),
+            texts,
+            marks,
+        }
     }
 
     pub(in crate::data) fn says(&self, text: &str) -> bool {
         let mark = mark(text);
         let may = self.marks[mark / 64] >> (mark % 64) & 1 == 1;
         let find = || self.texts.binary_search_by(|own| own.as_str().cmp(text));
-        text.is_empty() || (may && find().is_ok())
+        text.is_empty()
+            || (may && find().is_ok())
+            || self.numbers.iter().any(|own| is_same(own, text))
     }
 
     pub(super) fn texts(&self) -> &[String] {
@@ -69,6 +78,17 @@ impl NoValue {
         let own = Self::from_texts(texts.iter().copied());
         (own.texts == texts).then_some(own)
     }
+}
+
+/// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`. Three zeros may
+/// be thousands.
+fn is_same(whole: &str, text: &str) -> bool {
+    let fraction = text
+        .strip_prefix(whole)
+        .and_then(|rest| rest.strip_prefix(['.', ',']));
+    fraction.is_some_and(|zeros| {
+        !matches!(zeros.len(), 0 | 3) && zeros.bytes().all(|digit| digit == b'0')
+    })
 }
 
 #[cfg(test)]
@@ -85,7 +105,19 @@ mod tests {
             assert!(!usual.says(text), "{text}");
         }
         let given = NoValue::of(Some(&["-".into(), " -999".into(), String::new()]));
-        for (text, says) in [("", true), ("-", true), ("-999", true), ("NA", false)] {
+        for (text, says) in [
+            ("", true),
+            ("-", true),
+            ("-999", true),
+            ("-999.00", true),
+            ("-999,0", true),
+            ("-999.", false),
+            ("-999.50", false),
+            ("-999.000", false),
+            ("-999,000", false),
+            ("-9990", false),
+            ("NA", false),
+        ] {
             assert_eq!(given.says(text), says, "{text}");
         }
         assert_eq!(given.texts(), ["-", "-999"]);

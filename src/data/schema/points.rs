@@ -19,6 +19,9 @@ pub(in crate::data) struct Points {
     has_others: bool,
     /// Whether there is one whose point stands before a fraction for sure.
     has_fraction: bool,
+    /// Whether all are such as `12.2021`, and one begins with a zero as `07.2021` does.
+    are_months: bool,
+    has_early_month: bool,
 }
 
 impl Default for Points {
@@ -29,6 +32,8 @@ impl Default for Points {
             has_small: false,
             has_others: false,
             has_fraction: false,
+            are_months: true,
+            has_early_month: false,
         }
     }
 }
@@ -45,6 +50,8 @@ pub(in crate::data) struct Marked {
 impl Points {
     /// Takes a plain number.
     pub(in crate::data) fn see(&mut self, text: &str) {
+        self.are_months &= is_month(text);
+        self.has_early_month |= self.are_months && text.starts_with('0');
         let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
         match text.split_once('.') {
             // Numbers below a thousand have no point.
@@ -67,6 +74,16 @@ impl Points {
         }
     }
 
+    /// Whether all so far are written as months of years are.
+    pub(in crate::data) fn are_months(&self) -> bool {
+        self.are_months && self.has_fraction
+    }
+
+    /// Whether all may be months of years, of which no plain number begins with a zero.
+    pub(in crate::data) fn may_be_months(&self) -> bool {
+        self.are_months && self.has_early_month
+    }
+
     /// Whether the points may stand between thousands. `1.234` measured to a thousandth is common:
     /// where no comma of the file says more, it takes numbers as round as `101.000`, or whole ones
     /// beside many with three digits behind the point, for `1.5` stands among such by chance.
@@ -79,6 +96,17 @@ impl Points {
         };
         alone && likely
     }
+}
+
+/// Whether it is `07.2021`: a month of two digits and a year from 1900 to 2099.
+pub(super) fn is_month(text: &str) -> bool {
+    let parts = text
+        .split_once('.')
+        .filter(|(month, year)| month.len() == 2 && year.len() == 4);
+    parts.is_some_and(|(month, year)| {
+        let is_year = year.starts_with("19") || year.starts_with("20");
+        is_year && matches!(month.parse(), Ok(1..=12_u8)) && year.parse::<u16>().is_ok()
+    })
 }
 
 impl Marked {
@@ -105,6 +133,22 @@ impl Marked {
 mod tests {
     use super::super::Marks;
     use super::*;
+
+    #[test]
+    fn months_of_years_are_no_plain_numbers() {
+        let may = |cells: &[&str]| points(cells).may_be_months();
+        assert!(may(&["07.2021", "12.2021", "01.1999"]));
+        for other in [
+            &["12.2021", "11.2020"][..],
+            &["07.2021", "13.2021"],
+            &["07.2021", "7.5"],
+            &["07.2121"],
+            &["00.2021", "01.2021"],
+            &[],
+        ] {
+            assert!(!may(other), "{other:?}");
+        }
+    }
 
     fn points(cells: &[&str]) -> Points {
         let mut points = Points::default();

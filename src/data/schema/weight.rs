@@ -30,13 +30,17 @@ pub(super) fn learn(
     let mut tally = Tally::new(name.clone(), false, (options, table.has_decimal_commas()));
     let no_value = (!table.is_typed()).then_some(no_value);
     table.select(&[j])?;
-    let mut first = 0;
+    let (mut first, mut are_plain) = (0, true);
     while let Some(batch) = table.next_batch(ROWS)? {
         if !matches!(batch.columns[0], Column::Text(_)) {
             break;
         }
         cell::each(&batch.columns[0], no_value, |i, cell| {
             let row = first + i as u64;
+            are_plain &= match cell {
+                Cell::Text(text) => text.parse::<f64>().is_ok(),
+                _ => true,
+            };
             // What is infinite is no weight, as is said where rows are read by them.
             tally.add((row, row), cell, 1.0);
             Ok::<_, Error>(())
@@ -44,8 +48,13 @@ pub(super) fn learn(
         first += batch.rows as u64;
     }
     table.rewind()?;
+    // Weights to a thousandth, `1.000`, are no thousands.
+    if are_plain && options.decimal.is_none() && options.thousands.is_none() {
+        return Ok(None);
+    }
     let reading = tally.found((&*table, j), Marked::default())?;
-    let reading = reading.filter(|reading| !matches!(reading, Reading::Date(_)));
+    let is_amount = |reading: &Reading| matches!(reading, Reading::Number(_) | Reading::Amount(_));
+    let reading = reading.filter(is_amount);
     Ok(reading.map(|reading| (tally, reading)))
 }
 

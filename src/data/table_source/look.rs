@@ -69,7 +69,7 @@ impl TableSource {
     }
 }
 
-/// Whether a column of a few rows may hold thousands with points between them.
+/// Whether a column of a few rows may hold thousands with points between them, or months of years.
 fn may_hold_thousands(columns: &[Column]) -> bool {
     let of = |column: &Column| {
         let mut points = Points::default();
@@ -81,5 +81,6 @@ fn may_hold_thousands(columns: &[Column]) -> bool {
     let all: Vec<Points> = columns.iter().map(of).collect();
     let mut marked = Marked::default();
     all.iter().for_each(|points| marked.see(points));
-    all.iter().any(|points| points.may_part_thousands(marked))
+    all.iter()
+        .any(|points| points.are_months() || points.may_part_thousands(marked))
 }

@@ -392,8 +392,8 @@ pub(super) enum Judged {
 }
 
 /// The penalty and the errors whose squares are the least of those at rising penalties: from one of
-/// them on as long as they fall, down and else up, for they have one valley. Each takes a factor,
-/// so that those beyond it are not made.
+/// them on as long as they fall, down and else up, for they are taken to have one valley. Each
+/// takes a factor, so that those beyond it are not made.
 pub(super) fn downhill(
     (penalties, start): (&[f64], usize),
     mut errors: impl FnMut(f64) -> Result<Option<Array2<f64>>>,
@@ -417,10 +417,13 @@ pub(super) fn downhill(
         Ok(moved)
     };
     let mut above = above.iter();
+    if walk(&mut above.by_ref().take(1))? {
+        if !walk(&mut below.iter().rev())? {
+            walk(&mut above)?;
+        }
     // What has no solution may have one with a larger penalty.
-    walk(&mut above.by_ref().take(1))?;
-    if !walk(&mut below.iter().rev())? {
-        walk(&mut above)?;
+    } else if !walk(&mut above)? {
+        walk(&mut below.iter().rev())?;
     }
     Ok(best)
 }

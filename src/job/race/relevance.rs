@@ -8,8 +8,8 @@
 
 use super::{
     deciding::Judged,
-    rounds::{Track, at_width},
     runner::{BEYOND, Runner, are_less},
+    track::Track,
 };
 use crate::{
     Result,
@@ -27,7 +27,7 @@ const FLOOR: f64 = 1e-3;
 const BETTER: f64 = 0.97;
 /// Slopes and weights in turn.
 const TURNS: usize = 5;
-/// Widths that are looked at with all rows, beside that of the columns that count alike.
+/// Widths that are looked at, beside that of the columns that count alike.
 const WIDTHS: [f64; 4] = [
     0.5,
     std::f64::consts::FRAC_1_SQRT_2,
@@ -55,10 +55,10 @@ pub(super) fn weigh_columns(track: &Track<'_>, left: &mut Vec<Runner>) -> Result
         let next = slopes.map(|slopes| weighed(track, first, &slopes));
         match next.transpose()?.flatten() {
             Some(next) => best = next,
-            None => return Ok(()),
+            None => break,
         }
     }
-    let widths = WIDTHS.iter().filter_map(|&width| at_width(&best, width));
+    let widths = WIDTHS.iter().filter_map(|&width| best.at_width(width));
     let mut widths: Vec<Runner> = widths.collect();
     for runner in &mut widths {
         track.run(runner, track.before_all())?;

@@ -55,6 +55,24 @@ impl Runner {
         }
     }
 
+    /// The same of another width.
+    pub(super) fn at_width(&self, factor: f64) -> Option<Self> {
+        let of = &self.of;
+        let bandwidth = match &of.bandwidth {
+            Bandwidth::Sigma(sigma) => Bandwidth::Sigma(rounded(factor * sigma)),
+            Bandwidth::SigmaPerColumn(each) => {
+                let each = each.iter().map(|sigma| rounded(factor * sigma));
+                Bandwidth::SigmaPerColumn(each.collect())
+            }
+            _ => return None,
+        };
+        let multiple = rounded(factor * of.multiple?);
+        Some(Self {
+            penalty: self.penalty,
+            ..Self::of(of.standardize, (bandwidth, Some(multiple)), of.linear)
+        })
+    }
+
     /// What it is ranked by.
     pub(super) fn rank(&self) -> f64 {
         self.ahead * if self.of.linear { 1.0 + LINE } else { 1.0 }
@@ -92,6 +110,8 @@ impl Runner {
         let doublings = |from: usize, to: f64| (to / from as f64).log2();
         let fell = match self.of.rows {
             0 => 1.0,
+            // What failed before has no error to fall from.
+            _ if !self.of.error.is_finite() => 1.0,
             before if before == rows => 1.0,
             before => {
                 let ratio = (error / self.of.error).min(1.0);
@@ -118,11 +138,20 @@ impl Runner {
     /// the difference. A few rows of a long tail make that error as large as the difference itself;
     /// so it is also better by half as much in clearly more rows than not.
     pub(super) fn beats(&self, other: &Self) -> bool {
+        if !other.ahead.is_finite() {
+            return self.ahead.is_finite();
+        }
         let (own_m, than_m) = (&self.squares_m, &other.squares_m);
         self.ahead < (1.0 - NEAR) * other.ahead
             && (are_less(own_m, than_m)
                 || self.ahead < HALF * other.ahead && are_less_in_most(own_m, than_m))
     }
+}
+
+/// To four digits: rounding of means that rows in another order have is then not seen.
+pub(super) fn rounded(value: f64) -> f64 {
+    let text = format!("{value:.3e}");
+    text.parse().unwrap_or(value)
 }
 
 /// Squares of errors that nothing is worse than.
@@ -133,6 +162,9 @@ pub(super) fn none() -> Array1<f64> {
 /// Whether squares are less than others of the same rows by more than the standard error of the
 /// difference.
 pub(super) fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
+    if squares_m.len() != than_m.len() {
+        return false;
+    }
     let gained_m = than_m - squares_m;
     let gained = gained_m.mean().unwrap_or(0.0);
     let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();

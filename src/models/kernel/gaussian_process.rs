@@ -86,6 +86,10 @@ impl Fit for GaussianProcessOptions {
         true
     }
 
+    fn takes_lengthscales(&self) -> bool {
+        self.lengthscales == Lengthscales::Fixed
+    }
+
     fn of_sums(&self) -> Option<&dyn FitAnySums> {
         Some(self)
     }

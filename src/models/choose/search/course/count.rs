@@ -42,7 +42,9 @@ fn next(
         false => (few.max(1) as f64 * enough as f64).sqrt(),
     };
     let even = 2 * (wanted / 2.0).ceil() as usize;
-    Some(even.clamp(few + 1, enough - 1).max(2))
+    // Both ends are even, too: odd numbers cannot be paired.
+    let (least, most) = (few + 2 - few % 2, (enough - 1) / 2 * 2);
+    Some(even.min(most).max(least))
 }
 
 impl Course<'_, '_> {

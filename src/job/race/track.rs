@@ -1,0 +1,333 @@
+//! What candidates of a race run on.
+
+use super::{
+    ROWS,
+    deciding::{Amounts, Deciding, Errors, How, Judged},
+    ground::Ground,
+    runner::{BEYOND, Runner, none, rounded},
+};
+use crate::{
+    Error, Result, Run,
+    data::{Survey, median_distance},
+    features::{Bandwidth, Linear, MapBuilder, Scaling, Standardize, line_weight},
+    kernels::Kernel,
+    progress::Step,
+};
+use ndarray::Array1;
+use std::{cell::Cell, ops::Range};
+
+/// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
+/// look like noise at every other width, so that nothing leads to them.
+pub(super) const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
+/// Rows from which on a part is held out.
+const ENOUGH: usize = 4 * ROWS;
+/// Columns whose deviations are within this factor are alike as they are.
+const EQUAL: f64 = 1.25;
+
+/// What a race is asked for.
+pub(super) struct Asked<'a> {
+    /// On which map candidates run.
+    pub(super) map: &'a dyn MapBuilder,
+    /// In which order it looks at the rows.
+    pub(super) order: &'a [usize],
+    /// With which preparation, or with all that differ where that is [`Standardize::Auto`].
+    pub(super) standardize: Standardize,
+    /// With a linear part beside, or with one and without where that is [`Linear::Auto`].
+    pub(super) linear: Linear,
+    /// At which penalties, where these are given.
+    pub(super) penalties: Option<&'a [f64]>,
+    /// Whether columns may be weighed by what they tell.
+    pub(super) weighs: bool,
+    /// Whether another race has them on another scale.
+    pub(super) scales_differ: bool,
+    /// Who hears of it.
+    pub(super) run: &'a Run,
+}
+
+/// What candidates run on.
+pub(super) struct Track<'a> {
+    run: &'a Run,
+    /// How many ran.
+    looked_at: Cell<usize>,
+    rows: Deciding,
+    ground: Ground<'a>,
+    kernel: &'a dyn Kernel,
+    survey: &'a Survey,
+    /// As is usual, as they are, standardised, over their ranges.
+    scalings: [Scaling; 4],
+    /// Whether columns may be weighed by what they tell.
+    weighs: bool,
+}
+
+impl<'a> Track<'a> {
+    /// For what is asked, of rows and where their kernel values come from.
+    pub(super) fn of(
+        asked: &Asked<'a>,
+        (rows, ground, kernel): (Deciding, Ground<'a>, &'a dyn Kernel),
+        survey: &'a Survey,
+    ) -> Self {
+        let decide = |standardize: Standardize| standardize.decide(survey, true);
+        let may_weigh = matches!(asked.standardize, Standardize::Auto | Standardize::Yes);
+        Self {
+            run: asked.run,
+            looked_at: Cell::new(0),
+            rows,
+            ground,
+            kernel,
+            survey,
+            scalings: [
+                Standardize::Auto,
+                Standardize::No,
+                Standardize::Yes,
+                Standardize::Range,
+            ]
+            .map(decide),
+            weighs: asked.weighs && may_weigh,
+        }
+    }
+
+    /// All that start.
+    pub(super) fn candidates(
+        &self,
+        standardize: Standardize,
+        linear: Linear,
+    ) -> Result<Vec<Runner>> {
+        let preparations = match standardize {
+            Standardize::Auto => self.preparations(),
+            given => vec![given],
+        };
+        let lines: &[bool] = match linear {
+            Linear::Auto => &[false, true],
+            Linear::Yes => &[true],
+            Linear::No => &[false],
+        };
+        let mut all = Vec::new();
+        for preparation in preparations {
+            for &linear in lines {
+                all.extend(self.prepared(preparation, linear)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many rows there are of all.
+    pub(super) fn all_rows(&self) -> u64 {
+        self.survey.rows
+    }
+}
+
+impl Track<'_> {
+    fn scaling(&self, standardize: Standardize) -> &Scaling {
+        match standardize {
+            Standardize::Auto => &self.scalings[0],
+            Standardize::No => &self.scalings[1],
+            Standardize::Yes => &self.scalings[2],
+            Standardize::Range => &self.scalings[3],
+        }
+    }
+
+    /// All rows that are left out in turn: fewer where the rows held out have the last word.
+    pub(super) fn all(&self) -> usize {
+        match self.has_more() {
+            true => ROWS / 2,
+            false => self.rows.few(),
+        }
+    }
+
+    /// Those of the round before the last.
+    pub(super) fn before_all(&self) -> usize {
+        match self.has_more() {
+            true => ROWS / 4,
+            false if self.all() <= ROWS / 2 => self.all().min(ROWS / 4),
+            false => ROWS / 2,
+        }
+    }
+
+    /// Has a candidate run on so many rows.
+    pub(super) fn run(&self, runner: &mut Runner, rows: usize) -> Result<()> {
+        if runner.of.rows == rows {
+            return Ok(());
+        }
+        let errors = self.judge(runner, Judged::LeftOut(0, rows))?;
+        runner.run(errors, self.survey.rows);
+        Ok(())
+    }
+
+    /// How far these rows are off by a candidate.
+    pub(super) fn judge(&self, runner: &Runner, judged: Judged) -> Result<Option<Errors>> {
+        let near = Some(runner.penalty).filter(|penalty| penalty.is_finite());
+        self.errors(runner, |how| {
+            self.rows.errors(judged, &self.ground, (how, near))
+        })
+    }
+
+    /// Mean squared slopes of a candidate that is fitted to these rows, along standardised columns.
+    pub(super) fn slopes(
+        &self,
+        runner: &Runner,
+        rows: Range<usize>,
+    ) -> Result<Option<Array1<f64>>> {
+        let penalty = runner.penalty;
+        self.errors(runner, |how| {
+            let squares_d = self.rows.slopes(rows, &self.ground, (how, penalty))?;
+            let seen = how.scaling.input(how.lengthscales)?;
+            let scales = self
+                .scaling(Standardize::Yes)
+                .scale()
+                .iter()
+                .zip(seen.scale());
+            let ratios = scales.map(|(unit, seen)| match *unit == 0.0 {
+                true => 0.0,
+                false => (seen / unit).powi(2),
+            });
+            let ratios_d: Array1<f64> = ratios.collect();
+            Ok(squares_d.map(|squares_d| squares_d * ratios_d))
+        })
+    }
+
+    /// The median distance of standardised columns times `roots_d`. None where most rows are alike.
+    pub(super) fn median_distance(&self, roots_d: &Array1<f64>) -> Result<Option<f64>> {
+        let standardised = self.scaling(Standardize::Yes);
+        let v_md = standardised.apply(&self.rows.few_md().to_owned())? * roots_d;
+        Ok(median_distance(v_md.view(), self.kernel.norm()).ok())
+    }
+
+    /// Rows that are left out in turn, where all are.
+    pub(super) fn few(&self) -> usize {
+        self.rows.few()
+    }
+
+    /// Columns that vary, where they may be weighed.
+    pub(super) fn weighable(&self) -> usize {
+        let survey = self.survey;
+        let varying = (0..survey.mean.len()).filter(|&j| !survey.is_constant(j));
+        if self.weighs { varying.count() } else { 0 }
+    }
+
+    /// How near amounts are to what a candidate predicts of them, on its last rows.
+    pub(super) fn amounts(&self, runner: &Runner) -> Result<Option<Amounts>> {
+        let judged = match self.has_more() {
+            true => Judged::HeldOut,
+            false => Judged::LeftOut(0, self.all()),
+        };
+        let rescale = self.survey.rescale.as_ref();
+        self.errors(runner, |how: How<'_>| {
+            (self.rows).amounts(judged, &self.ground, (how, rescale))
+        })
+    }
+
+    /// What `errors` makes of how a candidate prepares rows; none where its columns leave the range
+    /// of f32.
+    fn errors<T>(
+        &self,
+        runner: &Runner,
+        errors: impl FnOnce(How<'_>) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let scaling = self.scaling(runner.of.standardize);
+        let lengthscales = (runner.of.bandwidth).lengthscales(self.kernel, self.survey, scaling);
+        self.looked_at.set(self.looked_at.get() + 1);
+        self.run.pause(Step::Candidate(self.looked_at.get()))?;
+        let squares = match lengthscales.as_deref() {
+            Ok(lengthscales) => {
+                let input = scaling.input(lengthscales);
+                let line = |input| line_weight(&input, self.survey);
+                errors(How {
+                    scaling,
+                    lengthscales,
+                    line: input.ok().filter(|_| runner.of.linear).and_then(line),
+                })
+            }
+            Err(_) => Ok(None),
+        };
+        match squares {
+            Err(Error::Parameter(_) | Error::Numerical(_)) => Ok(None),
+            squares => squares,
+        }
+    }
+
+    /// Whether there are rows to hold a part out.
+    pub(super) fn has_more(&self) -> bool {
+        self.rows.all() >= ENOUGH && matches!(self.ground, Ground::Features(..))
+    }
+
+    /// Has a candidate run on all rows that were kept.
+    pub(super) fn hold_out(&self, runner: &mut Runner) -> Result<()> {
+        let errors = self.judge(runner, Judged::HeldOut)?;
+        runner.squares_m = errors.map_or_else(none, |errors| errors.squares_m);
+        runner.of.error = runner.squares_m.mean().unwrap_or(f64::INFINITY);
+        (runner.ahead, runner.of.rows) = (runner.of.error, self.rows.all());
+        Ok(())
+    }
+
+    /// All of one preparation, with a linear part or without. None where most rows are alike.
+    fn prepared(&self, standardize: Standardize, linear: bool) -> Result<Vec<Runner>> {
+        let u_md = self
+            .scaling(standardize)
+            .apply(&self.rows.few_md().to_owned())?;
+        let Ok(median) = median_distance(u_md.view(), self.kernel.norm()) else {
+            return Ok(Vec::new());
+        };
+        // With a linear part beside, one so wide is the linear part alone.
+        let alone = linear.then_some(BEYOND);
+        let runners = MULTIPLES.into_iter().chain(alone).map(|multiple| {
+            let sigma = Bandwidth::Sigma(rounded(multiple * median));
+            Runner::of(standardize, (sigma, Some(multiple)), linear)
+        });
+        Ok(runners.collect())
+    }
+
+    /// Columns whose scales may differ.
+    fn scaled(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let survey = self.survey;
+        let is_scaled = |j: &usize| !survey.is_constant(*j) && !survey.of_words[*j];
+        (0..survey.mean.len()).filter(is_scaled)
+    }
+
+    /// The deviations of columns, ascending.
+    fn deviations(&self) -> Vec<f64> {
+        ascending(self.scaled().map(|j| self.survey.variance[j].sqrt()))
+    }
+
+    /// Preparations that differ: standardised columns; columns as they are, unless their deviations
+    /// are alike already; and columns over their ranges, where most have one unit and some do not.
+    fn preparations(&self) -> Vec<Standardize> {
+        let survey = self.survey;
+        let ranges = ascending(self.scaled().map(|j| survey.max[j] - survey.min[j]));
+        let median = ranges.get(ranges.len() / 2).copied().unwrap_or(0.0);
+        let of_one_unit = ranges
+            .iter()
+            .filter(|&&range| range <= EQUAL * median && median <= EQUAL * range);
+        let most = 2 * of_one_unit.count() > ranges.len();
+        let mut all = vec![Standardize::Yes];
+        if !are_alike(&self.deviations()) {
+            all.push(Standardize::No);
+            if most && !are_alike(&ranges) {
+                all.push(Standardize::Range);
+            }
+        }
+        all
+    }
+
+    /// How the usual prepares columns: standardised where their deviations are alike already, so
+    /// that another unit of one of them changes nothing.
+    pub(super) fn usual(&self, asked: Standardize) -> Standardize {
+        match asked {
+            Standardize::Auto if are_alike(&self.deviations()) => Standardize::Yes,
+            asked => asked,
+        }
+    }
+}
+
+fn ascending(widths: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut widths: Vec<f64> = widths.collect();
+    widths.sort_unstable_by(f64::total_cmp);
+    widths
+}
+
+/// Whether ascending widths are within [`EQUAL`] of each other.
+fn are_alike(widths: &[f64]) -> bool {
+    match widths {
+        [low, .., high] => *high <= EQUAL * low,
+        _ => true,
+    }
+}
