@@ -25,6 +25,7 @@ mod meaning;
 mod odd;
 mod preparation;
 mod race;
+mod ranks;
 mod rules;
 mod shared_sums;
 mod target_scale;

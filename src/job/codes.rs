@@ -1,11 +1,13 @@
 //! Whole numbers that are codes, as those of shops are: rows that share one are alike, and rows of
 //! numbers beside each other are not. A fit that takes them for amounts finds little.
 
+use super::ranks::ranks;
 use crate::{
     data::{Kind, Schema, Survey},
     models::LinearModel,
     normal::Targets,
 };
+use ndarray::aview1;
 
 /// Different numbers, at least, and rows beyond the first of each.
 const ENOUGH: (usize, usize) = (20, 40);
@@ -93,10 +95,11 @@ fn told(x: &[f64], y: &[f64], rows: f64) -> Option<Told> {
     if x.iter().any(|value| value.fract() != 0.0) {
         return None;
     }
-    let order = ascending(x);
-    let y = ranks(y);
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_unstable_by(|&a, &b| x[a].total_cmp(&x[b]));
+    let y = ranks(aview1(y));
     let all = x.len() as f64;
-    let mean = y.iter().sum::<f64>() / all;
+    let mean = y.sum() / all;
     // Of each number its rows, the mean of their targets about that of all, and their squares
     // about their own.
     let groups: Vec<(f64, f64, f64)> = order
@@ -133,25 +136,6 @@ fn told(x: &[f64], y: &[f64], rows: f64) -> Option<Told> {
         r2: effects / (effects + within) * each / (each + within / effects),
         numbers,
     })
-}
-
-/// Places of values, ascending.
-fn ascending(values: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
-    order
-}
-
-/// The rank of each value; those that are equal have the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut ranks = vec![0.0; values.len()];
-    let mut before = 0;
-    for equal in ascending(values).chunk_by(|&a, &b| values[a] == values[b]) {
-        let mean = before as f64 + (equal.len() - 1) as f64 / 2.0;
-        equal.iter().for_each(|&i| ranks[i] = mean);
-        before += equal.len();
-    }
-    ranks
 }
 
 #[cfg(test)]

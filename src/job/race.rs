@@ -67,7 +67,8 @@ pub struct Candidate {
 /// What was looked at, and what was chosen: by exact leave-one-out errors of kernel ridge
 /// regression with an intercept, on 512 rows that hashes of their ranks pick. Where
 /// more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower kernels,
-/// which need the rows: by the errors of a quarter of all, held out.
+/// which need the rows: by the errors of a quarter of all, held out. Columns are weighed by the
+/// slopes of the winner where half of the rows tell weights that predict the other half better.
 ///
 /// The same rows give the same choice in any order, in chunks of any size, in parts and on any
 /// device. What is asked for by no option is a candidate, too, and counts where nothing is better

@@ -80,6 +80,11 @@ fn weights_are_read_as_numbers_of_other_columns_are() {
     ] {
         assert_eq!(opened(of(weights, &plain)), known, "{weights:?}");
     }
+    // What is plain stays so, though it is as round as thousands.
+    let round = opened(of(["1.000", "2.000", "0.500", "3.000"], &plain));
+    assert_eq!(round.0, [1.0, 2.0, 0.5, 3.0]);
+    let round = opened(of(["1.000", "2.000", "4.000", "3.000"], &plain));
+    assert_eq!(round.0, [1.0, 2.0, 4.0, 3.0]);
     // Beside numbers alone.
     let text = "a;w;y\n1;0,5;1\n5;2;2\n";
     let mut source = opened(surveyed(&path, text, &options("y", plain.clone())));
@@ -109,6 +114,7 @@ fn weights_are_read_as_numbers_of_other_columns_are() {
             &["line 3", "amounts in two units"],
         ),
         (["1,5", "2", "", "3"], &["line 4", "no weight"]),
+        (["1:30", "0:20", "2:10", "0:05"], &["line 2", "no weight"]),
         (
             ["31.12.2021", "30.12.2021", "29.12.2021", "28.12.2021"],
             &["line 2", "no weight"],

@@ -247,6 +247,11 @@ mod tests {
             ("\u{2212}3 °C", "°C", -3.0),
             ("3 stars", "stars", 3.0),
             ("+4 kg", "kg", 4.0),
+            ("Rs. 406", "Rs.", 406.0),
+            ("Rs.406", "Rs.", 406.0),
+            ("Rs. -12", "Rs.", -12.0),
+            ("100kr", "kr", 100.0),
+            ("100 MYR", "MYR", 100.0),
         ] {
             let unit = Unit::of(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(unit.name, name, "{text}");

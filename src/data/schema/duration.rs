@@ -130,6 +130,8 @@ mod tests {
             ("PT", None),
             ("P", None),
             ("P2H", None),
+            ("P5T3H", None),
+            ("P1D2T3H", None),
             ("PT1D", None),
             ("PT1M1H", None),
             ("PT0.5H1M", None),

@@ -84,3 +84,21 @@ fn may_hold_thousands(columns: &[Column]) -> bool {
     all.iter()
         .any(|points| points.are_months() || points.may_part_thousands(marked))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Texts;
+
+    /// The first rows of many may have late months alone, which the rest has not.
+    #[test]
+    fn months_are_looked_for_where_no_zero_has_come() {
+        let may = |cells: &[&str]| {
+            let mut texts = Texts::default();
+            cells.iter().for_each(|text| texts.push(text));
+            may_hold_thousands(&[Column::Text(texts)])
+        };
+        assert!(may(&["10.2021", "11.2021", "12.2021"]));
+        assert!(!may(&["10.2021", "11.5"]) && !may(&["13.2021"]) && !may(&[]));
+    }
+}

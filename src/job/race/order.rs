@@ -3,8 +3,9 @@
 use crate::{
     Result,
     data::{ChunkSource, KeptRows, hash_of_contents},
+    job::ranks,
 };
-use ndarray::{Array1, Array2, ArrayView1, Axis, s};
+use ndarray::{Array2, Axis, s};
 
 /// Columns that tell rows apart, at most.
 const COLUMNS: usize = 256;
@@ -19,8 +20,8 @@ pub(super) fn by_ranks(kept: &KeptRows) -> Result<Vec<usize>> {
     };
     let x_md = chunk.x.into_f64();
     let d = x_md.ncols().min(COLUMNS);
-    let x_md = ranks(&x_md.slice_move(s![.., ..d]));
-    let y_mt = ranks(&chunk.y);
+    let x_md = ranks_by_column(&x_md.slice_move(s![.., ..d]));
+    let y_mt = ranks_by_column(&chunk.y);
     let hashes: Vec<u64> = (x_md.outer_iter().zip(y_mt.outer_iter()))
         .map(|(x, y)| hash_of_contents(x.iter().copied(), y))
         .collect();
@@ -31,19 +32,13 @@ pub(super) fn by_ranks(kept: &KeptRows) -> Result<Vec<usize>> {
 }
 
 /// How many values of its column are less than each.
-fn ranks(of_md: &Array2<f64>) -> Array2<f64> {
+fn ranks_by_column(of_md: &Array2<f64>) -> Array2<f64> {
     let mut ranks_md = Array2::zeros(of_md.dim());
     for (values, mut to) in of_md
         .axis_iter(Axis(1))
         .zip(ranks_md.axis_iter_mut(Axis(1)))
     {
-        to.assign(&ranks_of(values));
+        to.assign(&ranks::ranks(values));
     }
     ranks_md
-}
-
-fn ranks_of(values: ArrayView1<'_, f64>) -> Array1<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    values.mapv(|value| sorted.partition_point(|other| *other < value) as f64)
 }

@@ -8,7 +8,7 @@
 
 use super::{
     deciding::Judged,
-    runner::{BEYOND, Runner, are_less},
+    runner::{BEYOND, Runner, are_less, rounded},
     track::Track,
 };
 use crate::{
@@ -25,6 +25,8 @@ const COLUMNS: usize = 128;
 const FLOOR: f64 = 1e-3;
 /// Of the error of columns that count alike, what weights have to be better than.
 const BETTER: f64 = 0.97;
+/// Digits of lengthscales: slopes amplify the rounding of means that rows in another order have.
+const DIGITS: usize = 3;
 /// Slopes and weights in turn.
 const TURNS: usize = 5;
 /// Widths that are looked at, beside that of the columns that count alike.
@@ -119,16 +121,10 @@ fn weighed(track: &Track<'_>, first: &Runner, squares_d: &Array1<f64>) -> Result
     let Some(median) = track.median_distance(&roots_d)? else {
         return Ok(None);
     };
-    let each = roots_d.mapv(|root| coarse(multiple * median / root));
+    let each = roots_d.mapv(|root| rounded(multiple * median / root, DIGITS));
     let bandwidth = (Bandwidth::SigmaPerColumn(each.to_vec()), Some(multiple));
     Ok(Some(Runner {
         penalty: first.penalty,
         ..Runner::of(Standardize::Yes, bandwidth, first.of.linear)
     }))
-}
-
-/// To three digits: slopes amplify the rounding of means that rows in another order have.
-fn coarse(value: f64) -> f64 {
-    let text = format!("{value:.2e}");
-    text.parse().unwrap_or(value)
 }

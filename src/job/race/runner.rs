@@ -17,6 +17,8 @@ const LINE: f64 = 0.02;
 const CLEAR: f64 = 1.5;
 /// Of another's error, what is better whatever the noise of a few rows.
 const HALF: f64 = 0.5;
+/// Digits of lengthscales.
+pub(super) const DIGITS: usize = 4;
 /// Medians of the distances at which the kernel is a line: the last round goes no further.
 pub(super) const BEYOND: f64 = 32.0;
 
@@ -59,14 +61,14 @@ impl Runner {
     pub(super) fn at_width(&self, factor: f64) -> Option<Self> {
         let of = &self.of;
         let bandwidth = match &of.bandwidth {
-            Bandwidth::Sigma(sigma) => Bandwidth::Sigma(rounded(factor * sigma)),
+            Bandwidth::Sigma(sigma) => Bandwidth::Sigma(rounded(factor * sigma, DIGITS)),
             Bandwidth::SigmaPerColumn(each) => {
-                let each = each.iter().map(|sigma| rounded(factor * sigma));
+                let each = each.iter().map(|sigma| rounded(factor * sigma, DIGITS));
                 Bandwidth::SigmaPerColumn(each.collect())
             }
             _ => return None,
         };
-        let multiple = rounded(factor * of.multiple?);
+        let multiple = rounded(factor * of.multiple?, DIGITS);
         Some(Self {
             penalty: self.penalty,
             ..Self::of(of.standardize, (bandwidth, Some(multiple)), of.linear)
@@ -142,15 +144,16 @@ impl Runner {
             return self.ahead.is_finite();
         }
         let (own_m, than_m) = (&self.squares_m, &other.squares_m);
-        self.ahead < (1.0 - NEAR) * other.ahead
+        own_m.len() == than_m.len()
+            && self.ahead < (1.0 - NEAR) * other.ahead
             && (are_less(own_m, than_m)
                 || self.ahead < HALF * other.ahead && are_less_in_most(own_m, than_m))
     }
 }
 
-/// To four digits: rounding of means that rows in another order have is then not seen.
-pub(super) fn rounded(value: f64) -> f64 {
-    let text = format!("{value:.3e}");
+/// To so many digits: rounding of means that rows in another order have is then not seen.
+pub(super) fn rounded(value: f64, digits: usize) -> f64 {
+    let text = format!("{value:.*e}", digits - 1);
     text.parse().unwrap_or(value)
 }
 
@@ -162,9 +165,6 @@ pub(super) fn none() -> Array1<f64> {
 /// Whether squares are less than others of the same rows by more than the standard error of the
 /// difference.
 pub(super) fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
-    if squares_m.len() != than_m.len() {
-        return false;
-    }
     let gained_m = than_m - squares_m;
     let gained = gained_m.mean().unwrap_or(0.0);
     let noise = gained_m.std(1.0) / (gained_m.len() as f64).sqrt();

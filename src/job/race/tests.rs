@@ -328,16 +328,49 @@ fn long_tails_hide_nothing() {
         );
         runner
     };
-    let usual = of(&|i| if i == 0 { 90.0 } else { 0.2 });
+    let usual_of = |tail| of(&|i| if i == 0 { tail } else { 0.2 });
+    let usual = usual_of(90.0);
     assert!(of(&|_| 0.02).beats(&usual));
     // In half of the rows only, or by a tenth: the tail is all that speaks for it.
     assert!(!of(&|i| if i % 2 == 0 { 0.02 } else { 0.21 }).beats(&usual));
-    assert!(
-        !of(&|i| if i == 0 { 80.0 } else { 0.19 }).beats(&of(&|i| match i {
-            0 => 90.0,
-            _ => 0.19 + 0.01 * (i % 2) as f64,
-        }))
-    );
+    let tenth = of(&|i| if i == 0 { 80.0 } else { 0.19 });
+    assert!(!tenth.beats(&usual_of(90.0)) && tenth.beats(&usual_of(900.0)));
+}
+
+/// A candidate that failed on few rows is ranked by its next error alone, one that failed on all
+/// is beaten by whatever did not, and errors of other rows are not compared.
+#[test]
+fn what_failed_is_last() {
+    let of = |all: &[Option<(usize, f64)>]| {
+        let mut runner = Runner::of(Standardize::Yes, (Bandwidth::Scale, None), false);
+        for errors in all {
+            let errors = errors.map(|(rows, square)| Errors {
+                squares_m: Array1::from_elem(rows, square),
+                penalty: None,
+            });
+            runner.run(errors, 10_000);
+        }
+        runner
+    };
+    let (late, steady) = (of(&[None, Some((256, 0.5))]), of(&[Some((256, 0.4))]));
+    assert!(late.ahead >= 0.5 && steady.beats(&late));
+    let failed = of(&[Some((128, 0.1)), None]);
+    assert!(steady.beats(&failed) && !failed.beats(&steady) && !failed.beats(&failed));
+    assert!(!of(&[Some((128, 0.1))]).beats(&steady));
+}
+
+/// Rows held out judge weighed columns beside those that count alike.
+#[test]
+fn rows_held_out_judge_weights() {
+    let wave = |x: &[f64], draws: &mut Draws| (2.0 * x[2]).sin() + 0.1 * draws.normal();
+    let race = race_of(&table(3000, 8, wave), fourier(), Standardize::Auto).expect("a race");
+    let held = race
+        .candidates
+        .iter()
+        .filter(|c| c.rows == 3000 && c.multiple.is_some());
+    let (weighed, alike): (Vec<_>, Vec<_>) = held.partition(|c| weights(c).is_some());
+    assert!(!weighed.is_empty() && !alike.is_empty(), "{race}");
+    assert!(weights(race.chosen()).is_some(), "{race}");
 }
 
 /// The lengthscales of each column of what was chosen.
@@ -378,7 +411,10 @@ fn columns_count_by_what_they_tell() {
         |_: &[f64], draws: &mut Draws| draws.normal(),
     ] {
         let race = of(&table(400, 4, target));
-        assert!(weights(race.chosen()).is_none(), "{race}");
+        assert!(
+            race.candidates.iter().all(|c| weights(c).is_none()),
+            "{race}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use super::{
     ROWS,
     deciding::{Amounts, Deciding, Errors, How, Judged},
     ground::Ground,
-    runner::{BEYOND, Runner, none, rounded},
+    runner::{BEYOND, DIGITS, Runner, none, rounded},
 };
 use crate::{
     Error, Result, Run,
@@ -270,7 +270,7 @@ impl Track<'_> {
         // With a linear part beside, one so wide is the linear part alone.
         let alone = linear.then_some(BEYOND);
         let runners = MULTIPLES.into_iter().chain(alone).map(|multiple| {
-            let sigma = Bandwidth::Sigma(rounded(multiple * median));
+            let sigma = Bandwidth::Sigma(rounded(multiple * median, DIGITS));
             Runner::of(standardize, (sigma, Some(multiple)), linear)
         });
         Ok(runners.collect())

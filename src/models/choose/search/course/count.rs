@@ -164,3 +164,26 @@ fn gain(from: &Trial, to: &Trial) -> f64 {
     let roots = share(from.squared.sqrt(), to.squared.sqrt());
     share(from.error, to.error).max(roots)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+
+    /// Numbers that are tried lie between those that were and are even: pairs have no half.
+    #[test]
+    fn numbers_between_are_even() {
+        for few in (0..60).step_by(2) {
+            for enough in few + 3..70 {
+                for found in [0.01, 0.09, 0.1, 0.11, 3.0] {
+                    let Some(d) = next((few.max(2), found), 0.1, (few, enough)) else {
+                        continue;
+                    };
+                    assert!(
+                        d > few && d < enough && d % 2 == 0,
+                        "{few} {enough} {found}: {d}"
+                    );
+                }
+            }
+        }
+    }
+}

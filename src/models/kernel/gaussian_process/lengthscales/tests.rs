@@ -125,6 +125,21 @@ fn columns_that_say_nothing_are_found_out() {
     assert!((fact(&again) - fact(&own)).abs() < 0.01);
 }
 
+/// One factor leaves columns alike, though the rows would choose to weigh them.
+#[test]
+fn one_factor_is_that_of_all_columns() {
+    let (x, y) = two_of_ten(300, 1);
+    let one = process(200).lengthscales(Lengthscales::One);
+    let model = one.fit((&x, &y)).expect("fits");
+    let found = model.linear().lengthscales.as_ref().expect("found");
+    let all = || found.relevance_d.iter().copied();
+    let (least, most) = (
+        all().fold(f64::INFINITY, f64::min),
+        all().fold(0.0, f64::max),
+    );
+    assert!(most < 1.01 * least, "{found:?}");
+}
+
 /// Data of a Gaussian process whose lengthscale is 1 gives it back within 20 %, from both sides.
 #[test]
 fn the_bandwidth_of_the_data_is_found() {
