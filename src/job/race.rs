@@ -69,6 +69,8 @@ pub struct Candidate {
 /// more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower kernels,
 /// which need the rows: by the errors of a quarter of all, held out. Columns are weighed by the
 /// slopes of the winner where half of the rows tell weights that predict the other half better.
+/// Standardised columns race by themselves; columns as they are, and over their ranges, are taken
+/// where they are clearly better, so that no unit of a column changes anything else.
 ///
 /// The same rows give the same choice in any order, in chunks of any size, in parts and on any
 /// device. What is asked for by no option is a candidate, too, and counts where nothing is better

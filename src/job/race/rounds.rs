@@ -42,23 +42,61 @@ fn fall_out(left: &mut Vec<Runner>, stay: usize) -> Vec<Runner> {
 }
 
 /// Has the candidates that are left run on more and more rows; the best first, then the others of
-/// the last round. Those who fell out before go to `done`.
-fn rounds(track: &Track<'_>, mut left: Vec<Runner>, done: &mut Vec<Runner>) -> Result<Vec<Runner>> {
+/// the last round. Those who fell out before go to `done`. Returns the best rank of each round.
+fn rounds(track: &Track<'_>, left: &mut Vec<Runner>, done: &mut Vec<Runner>) -> Result<Vec<f64>> {
+    let mut best = Vec::new();
     for (most, stay) in ROUNDS {
         let rows = most.min(track.all());
-        // Those of one width one after another: with a linear part and without they share work.
-        let mut by_width: Vec<&mut Runner> = left.iter_mut().collect();
-        by_width.sort_by(|a, b| a.sigma().total_cmp(&b.sigma()));
-        for runner in by_width {
-            track.run(runner, rows)?;
-        }
-        left.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+        run_all(track, left, rows)?;
+        best.push(left.first().map_or(f64::INFINITY, Runner::rank));
         if rows == track.all() {
             break;
         }
-        done.extend(fall_out(&mut left, stay));
+        done.extend(fall_out(left, stay));
     }
-    Ok(left)
+    Ok(best)
+}
+
+/// Has all of them run on so many rows; the best is the first then.
+fn run_all(track: &Track<'_>, left: &mut [Runner], rows: usize) -> Result<()> {
+    // Those of one width one after another: with a linear part and without they share work.
+    let mut by_width: Vec<&mut Runner> = left.iter_mut().collect();
+    by_width.sort_by(|a, b| a.sigma().total_cmp(&b.sigma()));
+    for runner in by_width {
+        track.run(runner, rows)?;
+    }
+    left.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
+    Ok(())
+}
+
+/// Has those of other preparations run as the first did: as long as they are ahead of the best that
+/// it had of so many rows, `best`. Returns the one that is clearly ahead of all that are left.
+fn challenge(
+    track: &Track<'_>,
+    mut others: Vec<Runner>,
+    (best, left): (&[f64], &[Runner]),
+    done: &mut Vec<Runner>,
+) -> Result<Option<Runner>> {
+    for ((most, stay), best) in ROUNDS.into_iter().zip(best) {
+        let rows = most.min(track.all());
+        run_all(track, &mut others, rows)?;
+        if rows < track.all() {
+            done.extend(fall_out(&mut others, stay));
+        }
+        let ahead = others.iter().take_while(|runner| runner.rank() < *best);
+        let ahead = ahead.count();
+        done.extend(others.split_off(ahead));
+    }
+    if others.is_empty() {
+        return Ok(None);
+    }
+    let first = others.remove(0);
+    done.extend(others);
+    if left.first().is_none_or(|best| first.beats(best)) {
+        return Ok(Some(first));
+    }
+    done.push(first);
+    Ok(None)
 }
 
 /// Goes on beyond the widest that there are, as long as that is better.
@@ -191,6 +229,13 @@ fn line_alone(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<Option<Runner
     Ok(None)
 }
 
+/// Has the first meet wider ones, those half an octave beside, and the same with columns weighed.
+fn look_around(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
+    go_beyond(track, left)?;
+    go_between(track, left)?;
+    weigh_columns(track, left)
+}
+
 /// What came of a race.
 pub(super) struct Outcome {
     pub(super) race: Race,
@@ -238,12 +283,15 @@ pub(super) fn race(
         (linear, _) => linear,
     };
     let track = Track::of(&asked, (rows, ground, kernel.as_ref()), survey);
-    let all = track.candidates(asked.standardize, linear)?;
-    let mut done = Vec::new();
-    let mut left = rounds(&track, all, &mut done)?;
-    go_beyond(&track, &mut left)?;
-    go_between(&track, &mut left)?;
-    weigh_columns(&track, &mut left)?;
+    let mut preparations = track.candidates(asked.standardize, linear)?.into_iter();
+    let (mut left, mut done) = (preparations.next().unwrap_or_default(), Vec::new());
+    let best = rounds(&track, &mut left, &mut done)?;
+    look_around(&track, &mut left)?;
+    let others = preparations.flatten().collect();
+    if let Some(other) = challenge(&track, others, (&best, &left), &mut done)? {
+        left.insert(0, other);
+        look_around(&track, &mut left)?;
+    }
     left.extend(done);
     let (standardize, always) = (track.usual(asked.standardize), linear == Linear::Yes);
     let mut usual = Runner::of(standardize, (Bandwidth::Scale, None), always);

@@ -86,12 +86,12 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// All that start.
+    /// All that start, by their preparation.
     pub(super) fn candidates(
         &self,
         standardize: Standardize,
         linear: Linear,
-    ) -> Result<Vec<Runner>> {
+    ) -> Result<Vec<Vec<Runner>>> {
         let preparations = match standardize {
             Standardize::Auto => self.preparations(),
             given => vec![given],
@@ -101,13 +101,17 @@ impl<'a> Track<'a> {
             Linear::Yes => &[true],
             Linear::No => &[false],
         };
-        let mut all = Vec::new();
-        for preparation in preparations {
-            for &linear in lines {
-                all.extend(self.prepared(preparation, linear)?);
-            }
-        }
-        Ok(all)
+        let prepared = |preparation| {
+            let of_lines = lines
+                .iter()
+                .map(|&linear| self.prepared(preparation, linear));
+            Ok(of_lines
+                .collect::<Result<Vec<_>>>()?
+                .into_iter()
+                .flatten()
+                .collect())
+        };
+        preparations.into_iter().map(prepared).collect()
     }
 
     /// How many rows there are of all.
