@@ -33,6 +33,7 @@
 //! | [`solve`] | normal equations that merge and resume, and what solves them |
 //! | [`hypothesis`] | tests: did the data change, do columns depend on each other |
 //! | [`analysis`] | measured kernel errors, bounds, variances |
+//! | [`export`] | models for other runtimes: ONNX |
 //! | [`device`] | CPU and GPUs, how one is chosen, matrices that live there |
 //! | [`Run`], [`Step`] | where work runs, with how much memory, and what it says of itself |
 //! | [`ops`] | what runs on a device; maps of your own are made of these |

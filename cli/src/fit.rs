@@ -64,7 +64,7 @@ use test_rows::TestRows;
      -o digits.model"
 )]
 pub(crate) struct Args {
-    /// Rows to fit: .npy with --targets, .npz with an array y, or .csv with --target
+    /// Rows to fit: .csv, .parquet, .arrow with --target, .libsvm, .npy with --targets, .npz with y
     input: PathBuf,
     /// Where the model goes; without it, it is fitted and scored only
     #[arg(long, short, value_name = "MODEL")]

@@ -64,7 +64,7 @@ enum Command {
     Devices(devices::Args),
     /// Write the feature matrix, f32, rows in order
     Featurize(featurize::Args),
-    /// Fit a ridge regressor or classifier on random features, streaming the data
+    /// Fit a model on random features, streaming the data: ridge regression, or what --model names
     Fit(Box<fit::Args>),
     /// Merge the sums of `fit --shard` into the model of all rows
     Merge(merge::Args),
