@@ -45,10 +45,11 @@ use crate::{
     Error, Result, Run, Step,
     data::{ChunkSource, KeptRows, Part, Rescaled, RescaledTargets, Schema, Split, Survey},
     features::{self, Bandwidth, FeatureMap, Linear, MapBuilder, ScaledKernel},
-    models::{
-        Basis, ClassWeights, Fit, FitData, Found, Leaves, LinearModel, Link, Ranges, Search, Trial,
-        WithClassWeights, WithProbabilities, bring_back,
+    learn::{
+        Basis, ClassWeights, Fit, FitData, Found, Leaves, Search, Trial, WithClassWeights,
+        WithProbabilities,
     },
+    model::{LinearModel, Link, Ranges, bring_back},
     normal::Targets,
     store::Store,
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Labels, Learner},
-    models::{
+    learn::{
         BoostingOptions, ClassWeights, FalkonOptions, GreedyOptions, LassoOptions, RidgeOptions,
     },
 };

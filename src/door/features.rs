@@ -6,7 +6,7 @@ use crate::{
     door::learner::{Learner, RowsAlone},
     features::{self, FeatureMap, featurize, require_dense},
     flow::Run,
-    models::Usual,
+    learn::Usual,
     store::Store,
 };
 use ndarray::{Array2, ArrayView2, s};

@@ -11,10 +11,10 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     job::{Meaning, check_weights},
-    models::{
-        Basis, Fit, FitRows, FitSums, FromLabel, Known, Model, Partial, Predicted, Summed, Sums,
-    },
+    learn::{Basis, Fit, FitRows, FitSums, Partial},
+    model::{FromLabel, Model, Predicted},
     normal::Targets,
+    sums::{Known, Summed, Sums},
 };
 use std::{collections::BTreeMap, marker::PhantomData};
 

@@ -7,7 +7,8 @@ use crate::{
     features::{Bandwidth, Linear, MapBuilder, Standardize},
     flow::RunSettings,
     job::{CrossValidation, Job, Meaning, Preparation, TargetScale},
-    models::{Fit, FitRows, LinearModel, Model, Predicted},
+    learn::{Fit, FitRows},
+    model::{LinearModel, Model, Predicted},
     progress::{Progress, Step},
     seed::Seed,
 };

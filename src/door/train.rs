@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     data::{ChunkSource, DataFile, MemorySource, TextLabelled, ToRows, ToTargets},
-    models::{FromLabel, Predicted, ToLabels},
+    model::{FromLabel, Predicted, ToLabels},
 };
 use ndarray::{Array1, Array2};
 

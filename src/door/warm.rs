@@ -8,7 +8,8 @@ use super::{
 use crate::{
     Result,
     data::ChunkSource,
-    models::{Fit, LinearModel, Model},
+    learn::Fit,
+    model::{LinearModel, Model},
 };
 
 impl<L: Fit, T> Learner<L, T> {

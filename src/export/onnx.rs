@@ -9,7 +9,7 @@ mod protobuf;
 use crate::{
     Error, Result,
     data::{Curve, Field, Kind, Schema},
-    models::{LinearModel, Link, Probabilities},
+    model::{LinearModel, Link, Probabilities},
     solve::Targets,
 };
 use graph::{Attribute, Entries, Graph, Value};

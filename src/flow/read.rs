@@ -102,7 +102,8 @@ mod tests {
         data::{MemorySource, Part, Rows, Split, Survey},
         features::{Affine, Fourier, featurize},
         kernels::Gaussian,
-        models::{FitOptions, LinearModel, Solver},
+        learn::{FitOptions, Solver},
+        model::LinearModel,
         normal::Targets,
     };
     use ndarray::Array2;

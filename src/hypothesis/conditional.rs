@@ -9,12 +9,12 @@ use super::{
 use crate::{
     Error, Result,
     data::{ChunkSource, ToRows},
+    door::{Learner, RowsAlone},
     error::Remedy,
     features::{End, FeatureMap, Featurizer, Form, Fourier, Lane, MapBuilder},
     flow::Run,
     kernels::Gaussian,
     linalg::cholesky::Lower,
-    models::{Learner, RowsAlone},
 };
 use ndarray::{Array1, Array2, Axis, linalg::general_mat_mul, s};
 use std::sync::Arc;

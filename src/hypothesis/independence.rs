@@ -8,9 +8,9 @@ use super::{
 use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, Rows, ToRows},
+    door::{Learner, RowsAlone},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
-    models::{Learner, RowsAlone},
     parallel,
     seed::{Seed, Stream},
     text::counted,

@@ -4,9 +4,10 @@ use super::{Null, Outcome, Pooled, WeightedChiSquares, labels::Assignments, sums
 use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
+    door::{Learner, RowsAlone},
     features::{End, FeatureMap, Featurizer, Lane},
     flow::Run,
-    models::{Learner, RowsAlone, Usual},
+    learn::Usual,
     seed::Seed,
     solve::Block,
     text::counted,

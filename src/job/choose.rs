@@ -3,7 +3,8 @@
 use super::{Hear, Job, Rows};
 use crate::{
     Error, Result,
-    models::{Fit, FitPenalised, Found, HeldOut, Lambda, Search, SearchData},
+    learn::{Fit, FitPenalised, Found, Lambda, Search, SearchData},
+    model::HeldOut,
 };
 
 /// Fewer rows are not held out: too few would be left to choose by.
@@ -90,7 +91,7 @@ impl Job<&dyn Fit> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{models::HeldOut, models::Search, prelude::*};
+    use crate::{learn::Search, model::HeldOut, prelude::*};
     use ndarray::Array;
 
     /// Of 39 rows none are held out, of 40 some are.

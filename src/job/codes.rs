@@ -4,7 +4,7 @@
 use super::ranks::ranks;
 use crate::{
     data::{Kind, Schema, Survey},
-    models::LinearModel,
+    model::LinearModel,
     normal::Targets,
 };
 use ndarray::aview1;
@@ -146,7 +146,7 @@ mod tests {
         data::MemorySource,
         features::Identity,
         job::{Job, Meaning},
-        models::RidgeOptions,
+        learn::RidgeOptions,
         seed::{Seed, Stream},
     };
     use ndarray::{Array2, Axis};

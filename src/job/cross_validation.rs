@@ -4,7 +4,8 @@ use super::{Job, Meaning};
 use crate::{
     Error, Result, Run, Step,
     data::{ChunkSource, Folds, Part},
-    models::{AmountScores, Fit, LabelScores, LinearModel, Score},
+    learn::Fit,
+    model::{AmountScores, LabelScores, LinearModel, Score},
     normal::Targets,
 };
 use ndarray::ArrayView2;
@@ -227,7 +228,7 @@ mod tests {
     use super::*;
     use crate::{
         data::{ColumnChoice, MemorySource, OpenOptions, open},
-        models::RidgeOptions,
+        learn::RidgeOptions,
         prelude::*,
         seed::Seed,
     };

@@ -16,7 +16,7 @@ use crate::{
     data::{ChunkSource, KeptRows, Survey},
     features::{Bandwidth, Linear, MapBuilder, Standardize, WithLine},
     kernels::{Domain, Kernel},
-    models::Fit,
+    learn::Fit,
     normal::Targets,
 };
 use std::{fmt, sync::Arc};

@@ -4,7 +4,7 @@ use super::{Job, TargetScale};
 use crate::{
     Error, Result,
     features::Linear,
-    models::{self, Fit},
+    learn::{self, Fit},
     solve::Intercept,
 };
 use std::fmt;
@@ -223,7 +223,7 @@ impl Job<&dyn Fit> {
             (Weights, weighted),
             (
                 ClassWeights,
-                self.class_weights != models::ClassWeights::Equal,
+                self.class_weights != learn::ClassWeights::Equal,
             ),
             (
                 PenalisedIntercept,
@@ -259,10 +259,10 @@ mod tests {
         features::{FeatureMap, Fourier},
         job::Meaning,
         kernels::Gaussian,
-        models::{
-            FitData, FitPenalised, KMeansOptions, Lambda, LinearModel, LogisticOptions,
-            RidgeOptions, Search,
+        learn::{
+            FitData, FitPenalised, KMeansOptions, Lambda, LogisticOptions, RidgeOptions, Search,
         },
+        model::LinearModel,
     };
     use ndarray::Array2;
     use std::sync::Arc;
@@ -274,7 +274,7 @@ mod tests {
     /// Asks `job` for something.
     fn ask(job: &mut Job<&dyn Fit>, choice: Choice) {
         match choice {
-            ClassWeights => job.class_weights = models::ClassWeights::Balanced,
+            ClassWeights => job.class_weights = learn::ClassWeights::Balanced,
             Probabilities => job.probabilities = true,
             Intervals => job.calibrate = Some(0.2),
             Choice::Search => job.search = Some(Search::default()),
@@ -407,7 +407,7 @@ mod tests {
         let refused = job(&kmeans).refused(parts).expect("refused");
         assert_eq!((refused.choice, refused.beside), (Parts, None));
         assert!(job(&kmeans).check_parts(false).is_ok());
-        let unweighted = models::KernelIcaOptions::default();
+        let unweighted = learn::KernelIcaOptions::default();
         assert!(job(&unweighted).check(true).is_err());
         assert!(check_weights(&unweighted, true).is_err());
         assert!(check_weights(&kmeans, true).is_ok());

@@ -6,9 +6,10 @@ use crate::{
     Result, Run, Step,
     data::{ChunkSource, Folds, Part, Survey},
     features::FeatureMap,
-    models::{AnySums, Basis, Fit, FitAnySums, Sums},
+    learn::{Basis, Fit, FitAnySums},
     normal::Targets,
     store::Store,
+    sums::{AnySums, Sums},
 };
 use std::sync::Arc;
 
@@ -184,7 +185,7 @@ mod tests {
     use crate::{
         data::MemorySource,
         features::{Bandwidth, Standardize},
-        models::{Lambda, LogisticOptions, RidgeOptions},
+        learn::{Lambda, LogisticOptions, RidgeOptions},
         prelude::*,
         seed::Seed,
     };

@@ -3,8 +3,9 @@
 use super::{Job, Settings, TargetScale};
 use crate::{
     features::Bandwidth,
+    learn::{Budget, ClassWeights, Enough, Fit, Search},
     metric::{Metric, MetricOptions},
-    models::{Budget, ClassWeights, Enough, Fit, LinearModel, Search},
+    model::LinearModel,
     normal::Targets,
 };
 
@@ -126,7 +127,7 @@ mod tests {
     use crate::{
         features::Fourier,
         kernels::Gaussian,
-        models::{Lambda, RidgeOptions},
+        learn::{Lambda, RidgeOptions},
         seed::Seed,
     };
     use std::{sync::Arc, time::Duration};

@@ -1,6 +1,6 @@
 //! What the rows of a fit say of what it is worth.
 
-use crate::{data::Survey, models::LinearModel, normal::Targets};
+use crate::{data::Survey, model::LinearModel, normal::Targets};
 
 /// Figures of a fit that compare with the mean of the targets.
 const COMPARED: [&str; 2] = ["held_out_r2", "estimated_r2"];
@@ -62,14 +62,14 @@ mod tests {
         data::MemorySource,
         features::Identity,
         job::{Job, Meaning},
-        models::{LassoOptions, RidgeOptions},
+        learn::{LassoOptions, RidgeOptions},
         seed::{Seed, Stream},
     };
     use ndarray::{Array1, Array2};
     use std::sync::Arc;
 
     fn fitted(
-        learner: &dyn crate::models::Fit,
+        learner: &dyn crate::learn::Fit,
         rows: usize,
         constant: bool,
     ) -> (LinearModel, Survey) {

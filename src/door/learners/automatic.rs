@@ -4,7 +4,7 @@ use super::ridge::{Ridge, RidgeClassifier};
 use crate::{
     features::{Auto, Fourier},
     kernels,
-    models::Search,
+    learn::Search,
     sampling::Sampling,
 };
 

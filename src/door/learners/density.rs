@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Learner, RowsAlone},
-    models::DensityOptions,
+    learn::DensityOptions,
 };
 
 /// The kernel density of rows: `f(x) = sum_i w_i k(x, x_i) / (I sum_i w_i)` with I the integral of

@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Labels, Learner, Numbers},
-    models::{FalkonOptions, Lambda},
+    learn::{FalkonOptions, Lambda},
 };
 
 /// Falkon (Rudi, Carratino & Rosasco 2017): kernel ridge regression on the functions that m

@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Learner, Numbers},
-    models::{GaussianProcessOptions, Lengthscales, RowWeights},
+    learn::{GaussianProcessOptions, Lengthscales, RowWeights},
 };
 
 /// Gaussian process regression on random features: the mean of ridge regression, with variances,

@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Learner, RowsAlone},
-    models::KernelIcaOptions,
+    learn::KernelIcaOptions,
 };
 
 /// Independent components of the features: FastICA (Hyvarinen 1999; symmetric, contrast log cosh)

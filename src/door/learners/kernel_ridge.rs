@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Labels, Learner, Numbers},
-    models::{KernelRidgeOptions, Lambda},
+    learn::{KernelRidgeOptions, Lambda},
 };
 
 /// Kernel ridge regression without approximation, of one target or of several: the reference for

@@ -7,7 +7,7 @@ use crate::{
         train::RowData,
     },
     job::Meaning,
-    models::{GrowingClusters, KMeansOptions},
+    learn::{GrowingClusters, KMeansOptions},
 };
 
 /// k-means on the features: approximate kernel k-means (Chitta, Jin and Jain 2012). A model

@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Labels, Learner, Numbers},
-    models::LassoOptions,
+    learn::LassoOptions,
 };
 
 /// Sparse least squares on random features, of one target or of several: the lasso (Tibshirani

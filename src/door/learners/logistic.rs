@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Labels, Learner},
-    models::{ClassWeights, LogisticOptions, Stopping},
+    learn::{ClassWeights, LogisticOptions, Stopping},
 };
 
 /// The likeliest class by a linear model of log odds on random features, with probabilities

@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Learner, RowsAlone},
-    models::{OneClassOptions, Stopping},
+    learn::{OneClassOptions, Stopping},
 };
 
 /// The one-class support vector machine on random features (Schoelkopf et al. 2001): rows like

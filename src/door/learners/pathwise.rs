@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Functions, Learner},
-    models::PathwiseOptions,
+    learn::PathwiseOptions,
 };
 
 /// Functions drawn from the posterior of a Gaussian process with the kernel of all rows, a column

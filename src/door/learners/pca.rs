@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Learner, RowsAlone},
-    models::{Components, KernelPcaOptions, PcaSolver},
+    learn::{Components, KernelPcaOptions, PcaSolver},
 };
 
 /// Principal components of the features: approximate kernel PCA (Schoelkopf, Smola and Mueller

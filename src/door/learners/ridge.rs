@@ -2,7 +2,8 @@
 
 use crate::{
     door::learner::{Labels, Learner, Numbers},
-    models::{HeldOut, Lambda, RidgeOptions, Search, Solver, metric::MetricOptions},
+    learn::{Lambda, RidgeOptions, Search, Solver, metric::MetricOptions},
+    model::HeldOut,
     solve::Intercept,
 };
 

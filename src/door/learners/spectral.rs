@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Learner, RowsAlone},
-    models::{SpectralClusteringOptions, SpectralEmbeddingOptions},
+    learn::{SpectralClusteringOptions, SpectralEmbeddingOptions},
 };
 
 /// Laplacian eigenmaps on the features (Belkin and Niyogi 2003; by random features Wu et al. 2018):

@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Labels, Learner, Numbers},
-    models::{BoostingOptions, GreedyOptions},
+    learn::{BoostingOptions, GreedyOptions},
 };
 
 /// A greedy fit to the features of a map (Jones 1992; Barron 1993): step by step the feature that

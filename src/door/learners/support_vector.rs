@@ -2,7 +2,7 @@
 
 use crate::{
     door::learner::{Labels, Learner, Numbers},
-    models::{
+    learn::{
         ClassWeights, MarginLoss, ResidualLoss, ResidualOptions, Stopping, SupportVectorOptions,
     },
 };

@@ -9,7 +9,7 @@ use crate::{
     data::{ChunkSource, MemorySource},
     features::{Bandwidth, Linear, MapBuilder, Standardize},
     job::{Job, Meaning},
-    models::{Lambda, RidgeOptions},
+    learn::{Lambda, RidgeOptions},
     prelude::*,
     seed::{Draws, Seed, Stream},
 };

@@ -1,7 +1,8 @@
 use super::*;
 use crate::{
     job::Job,
-    models::{LinearModel, Link, RidgeOptions},
+    learn::RidgeOptions,
+    model::{LinearModel, Link},
     prelude::*,
     seed::{Seed, Stream},
 };

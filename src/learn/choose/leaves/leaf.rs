@@ -1,0 +1,385 @@
+//! The model of one leaf.
+
+use super::Task;
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Survey},
+    features::FeatureMap,
+    kernels::Norm,
+    learn::{
+        FitData, Lambda,
+        choose::search::{Extent, Plan, Sample, SearchData, Tried},
+    },
+    metric::{self, Ground, Metric, MetricOptions},
+    seed::Seed,
+    solve::Coefficients,
+};
+
+/// Features of the fit that the first metric of a leaf is learnt from, at most.
+const EXPLORED: usize = 1000;
+/// Where the lengthscales of the first leaf begin, and those of that fit, over the median distance.
+const FIRST: f64 = 0.5;
+/// How far lengthscales go in one step, where nothing is known of them and where much is.
+const COARSE: f64 = 0.5;
+const FINE: f64 = 0.7;
+/// Steps in one direction, at most.
+const STEPS: usize = 6;
+/// Penalties of the first leaf, of which the least is where sums of f32 are rounding; beside one
+/// that won; and where only the lengthscale or the metric moves, and moves little.
+const LEAST: f64 = 1e-8;
+const LAMBDAS: [f64; 5] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
+const BESIDE: [f64; 3] = [0.1, 1.0, 10.0];
+const SAME: [f64; 1] = [1.0];
+/// Another turn of a metric is worth it if the loss falls to this share.
+const GAIN: f64 = 0.99;
+/// Fewer rows are fitted without rows held out.
+const FEW: u64 = 50;
+/// What these take, and others of which no penalty that was tried can be solved for.
+const SAFE: f64 = 1e-3;
+
+/// What won in a leaf, where the next one begins.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    /// The metric to learn, if any, and what was best with it.
+    kind: Option<MetricOptions>,
+    multiple: f64,
+    lambda: f64,
+    /// The same of the others, when they were tried last.
+    others: Vec<(Option<MetricOptions>, f64, f64)>,
+}
+
+impl Settings {
+    pub(super) fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// Lengthscale and penalty of a metric.
+    fn of(&self, kind: Option<MetricOptions>) -> Option<(f64, f64)> {
+        let own = (self.kind, self.multiple, self.lambda);
+        let mut all = std::iter::once(&own).chain(&self.others);
+        let found = all.find(|(known, ..)| *known == kind);
+        found.map(|&(_, multiple, lambda)| (multiple, lambda))
+    }
+}
+
+/// A leaf that is fitted.
+pub(super) struct Fitted {
+    /// `None` where the intercept says all.
+    pub(super) map: Option<Box<dyn FeatureMap>>,
+    pub(super) coefficients: Coefficients,
+    /// The error on rows held out, where there were some.
+    pub(super) error: Option<f64>,
+    /// Shares of the columns in the squared gradient, where a search has summed it.
+    pub(super) importance: Option<Vec<f64>>,
+    pub(super) won: Option<Settings>,
+}
+
+/// A plan and what it gave.
+struct Done {
+    plan: Plan,
+    tried: Tried,
+}
+
+impl Done {
+    /// What trials are compared by: the error times the squared error, as in a search.
+    fn order(&self) -> f64 {
+        self.tried.error * self.tried.squared
+    }
+}
+
+/// Shares of the columns that are not constant in the rows of `survey`, which add up to 1: across
+/// the others a model changes in places where no row is.
+pub(super) fn moving(importance: &[f64], survey: &Survey) -> Vec<f64> {
+    let constant = survey
+        .min
+        .iter()
+        .zip(&survey.max)
+        .map(|(min, max)| min == max);
+    let shares = importance.iter().zip(constant);
+    let mut shares: Vec<f64> = shares
+        .map(|(&share, constant)| if constant { 0.0 } else { share })
+        .collect();
+    let sum: f64 = shares.iter().sum();
+    if sum > 0.0 {
+        shares.iter_mut().for_each(|share| *share /= sum);
+    }
+    shares
+}
+
+impl Task<'_> {
+    /// Fits the rows of a leaf that are not all the same, leaf `index`. `last` won in the one
+    /// before.
+    pub(super) fn leaf(
+        &self,
+        source: &mut dyn ChunkSource,
+        survey: &Survey,
+        (index, seed): (usize, Seed),
+        last: Option<&Settings>,
+    ) -> Result<Fitted> {
+        if self.search.is_empty() || survey.rows < FEW {
+            return self.unsearched(source, survey, seed);
+        }
+        let targets = self.targets_of(survey);
+        let data = SearchData {
+            source: &mut *source,
+            survey,
+            scaling: self.scaling,
+            lengthscale: self.lengthscale,
+            targets: &targets,
+            options: self.options,
+            seed,
+            run: &self.run,
+        };
+        let mut sample = Sample::of(data)?;
+        let mut tried = self.attempts(&mut sample, index, last)?.into_iter();
+        let Some((kind, mut best)) = tried.next() else {
+            return self.unsearched(source, survey, seed);
+        };
+        let others = tried.map(|(kind, done)| (kind, done.plan.multiple, done.tried.lambda));
+        let mut others: Vec<_> = others.collect();
+        if others.is_empty() {
+            others = last.map_or_else(Vec::new, |last| last.others.clone());
+        }
+        if let Some(options) = kind {
+            self.turns(&mut sample, &mut best, options)?;
+        }
+        if self.search.bandwidth {
+            self.walk(&mut sample, &mut best, true)?;
+        }
+        let won = Settings {
+            kind,
+            multiple: best.plan.multiple,
+            lambda: best.tried.lambda,
+            others,
+        };
+        let error = Some(best.tried.error);
+        let importance = match sample.learn(&best.tried, Metric::Diagonal.into()) {
+            Ok(metric) => Some(moving(metric.importance(), survey)),
+            Err(Error::Unsupported(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let (map, coefficients) = sample.finish(best.tried)?;
+        Ok(Fitted {
+            map: Some(map),
+            coefficients,
+            error,
+            importance,
+            won: Some(won),
+        })
+    }
+
+    /// What came of each metric that is tried in leaf `index`, the best first.
+    fn attempts(
+        &self,
+        sample: &mut Sample<'_>,
+        index: usize,
+        last: Option<&Settings>,
+    ) -> Result<Vec<(Option<MetricOptions>, Done)>> {
+        // All metrics are tried in leaves 0, 1, 3, 7, ..., and in the others the one that won.
+        let kinds = match last {
+            Some(last) if !(index + 1).is_power_of_two() => vec![last.kind],
+            _ => self.kinds(),
+        };
+        let mut small = None;
+        if kinds.iter().any(Option::is_some) {
+            let plan = self.plain(sample, Some(EXPLORED), FIRST);
+            small = self.attempt(sample, plan, &self.lambdas(None))?;
+        }
+        let mut tried = Vec::new();
+        for kind in kinds {
+            let known = last.and_then(|last| last.of(kind));
+            let multiple = known.map_or(FIRST, |(multiple, _)| multiple);
+            let plan = self.plain(sample, None, multiple);
+            let plan = match (kind, &small) {
+                (None, _) => plan,
+                (Some(_), None) => continue,
+                (Some(options), Some(small)) => self.turn(sample, (plan, small), options)?,
+            };
+            let lambdas = self.lambdas(known.map(|(_, lambda)| lambda));
+            let Some(mut done) = self.attempt(sample, plan, &lambdas)? else {
+                continue;
+            };
+            if self.search.bandwidth && known.is_none() {
+                self.walk(sample, &mut done, false)?;
+            }
+            tried.push((kind, done));
+        }
+        tried.sort_by(|(_, a), (_, b): &(_, Done)| a.order().total_cmp(&b.order()));
+        Ok(tried)
+    }
+
+    /// Metrics that may be learnt, and none unless one must be. That of columns one by one has no
+    /// use for directions across them, unless nothing else is wanted.
+    fn kinds(&self) -> Vec<Option<MetricOptions>> {
+        let all = &self.search.metrics;
+        let alone = |options: &&MetricOptions| options.kind == Metric::Diagonal;
+        let few = self.kernel.norm() == Norm::L1 && all.iter().any(|options| alone(&options));
+        let learnt = all.iter().filter(|options| !few || alone(options));
+        let none = (!self.search.metric_required || all.is_empty()).then_some(None);
+        none.into_iter().chain(learnt.copied().map(Some)).collect()
+    }
+
+    /// `plan` with the metric of the gradients of what was tried.
+    fn turn(
+        &self,
+        sample: &Sample<'_>,
+        (plan, from): (Plan, &Done),
+        options: MetricOptions,
+    ) -> Result<Plan> {
+        let metric = sample.learn(&from.tried, options)?;
+        let median = sample.median(Some(&metric), self.kernel.norm());
+        let plan = Plan {
+            metric: Some(metric),
+            turns: from.plan.turns + 1,
+            median,
+            ..plan
+        };
+        Ok(plan.at(plan.multiple))
+    }
+
+    /// Learns the metric anew from the fit that has it, as long as that gains.
+    fn turns(
+        &self,
+        sample: &mut Sample<'_>,
+        best: &mut Done,
+        options: MetricOptions,
+    ) -> Result<()> {
+        for _ in 1..options.iterations {
+            let plan = self.turn(sample, (best.plan.clone(), best), options)?;
+            let lambdas = self.beside(best.tried.lambda, &SAME);
+            match self.attempt(sample, plan, &lambdas)? {
+                Some(next) if next.order() < GAIN * best.order() => *best = next,
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// What was given, without rows held out; of few rows a penalty that they bear.
+    fn unsearched(
+        &self,
+        source: &mut dyn ChunkSource,
+        survey: &Survey,
+        seed: Seed,
+    ) -> Result<Fitted> {
+        let lambda = if self.search.lambda && !self.search.is_empty() {
+            Lambda::Fixed(SAFE)
+        } else {
+            self.options.lambda().settled()
+        };
+        let learner = self.options.with_lambda(lambda);
+        let map = metric::draw(
+            self.builder.as_ref(),
+            Ground {
+                source: &mut *source,
+                survey,
+                scaling: self.scaling,
+                run: &self.run,
+                seed: Some(seed),
+            },
+            None,
+            self.lengthscale,
+        )?;
+        let data = FitData {
+            source,
+            survey,
+            targets: self.targets_of(survey),
+            kernel: None,
+            bandwidth: None,
+            start: None,
+            seed,
+            run: &self.run,
+        };
+        let model = learner.fit(map, data)?;
+        Ok(Fitted {
+            map: Some(model.map),
+            coefficients: model.coefficients,
+            error: None,
+            importance: None,
+            won: None,
+        })
+    }
+
+    /// Columns as they are prepared.
+    fn plain(&self, sample: &Sample<'_>, features: Option<usize>, multiple: f64) -> Plan {
+        let median = sample.median(None, self.kernel.norm());
+        let multiple = match self.search.bandwidth {
+            false => self.lengthscale / median,
+            true => multiple,
+        };
+        self.plan(features, median, multiple)
+    }
+
+    /// The penalties of a trial: beside one that was best before, if there is one.
+    fn lambdas(&self, known: Option<f64>) -> Vec<f64> {
+        match known {
+            Some(lambda) if self.search.lambda => self.beside(lambda, &BESIDE),
+            None if self.search.lambda => LAMBDAS.to_vec(),
+            _ => self.options.lambda().tried(),
+        }
+    }
+
+    /// Penalties beside one, not below the least.
+    fn beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
+        match self.search.lambda {
+            true => {
+                let beside = factors.iter().map(|factor| factor * lambda);
+                beside.filter(|lambda| *lambda >= 0.99 * LEAST).collect()
+            }
+            false => self.lambdas(None),
+        }
+    }
+
+    /// Tries a plan; `None` if it failed by itself.
+    fn attempt(
+        &self,
+        sample: &mut Sample<'_>,
+        plan: Plan,
+        lambdas: &[f64],
+    ) -> Result<Option<Done>> {
+        let metric = plan.metric.as_ref();
+        let what = match metric {
+            Some(metric) => format!("{} metric of turn {}", metric.kind(), plan.turns),
+            None => "no metric".into(),
+        };
+        let tried = match sample.run(&plan, lambdas, Extent::All) {
+            Ok(tried) => tried,
+            Err(error @ Error::Numerical(_)) => {
+                log::info!("{what} at {:.3} medians: {error}", plan.multiple);
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        log::info!(
+            "{} features at {:.3} medians, {what}, lambda {:.0e}: error {:.5}",
+            tried.features(),
+            plan.multiple,
+            tried.lambda,
+            tried.error
+        );
+        Ok(Some(Done { plan, tried }))
+    }
+
+    /// Moves the lengthscale down as often as that helps; if it never did, up.
+    fn walk(&self, sample: &mut Sample<'_>, best: &mut Done, known: bool) -> Result<()> {
+        let (factor, penalties): (f64, &[f64]) = match known {
+            true => (FINE, &SAME),
+            false => (COARSE, &BESIDE),
+        };
+        for factor in [factor, 1.0 / factor] {
+            let mut moved = false;
+            for _ in 0..STEPS {
+                let next = best.plan.at(best.plan.multiple * factor);
+                let lambdas = self.beside(best.tried.lambda, penalties);
+                match self.attempt(sample, next, &lambdas)? {
+                    Some(done) if done.order() < best.order() => (*best, moved) = (done, true),
+                    _ => break,
+                }
+            }
+            if moved {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! Which directions of the rows matter to a fitted model, and kernels that look along them.
+//!
+//! The average gradient outer product of a model, `M = (1/n) sum_i grad f(x_i) grad f(x_i)'`, is
+//! large along the directions in which its predictions change. A kernel that measures distances by
+//! M has learnt features, and fits and outer products in turn learn more of them (Radhakrishnan,
+//! Beaglehole, Pandit & Belkin 2024, "Mechanism for feature learning in neural networks and
+//! backpropagation-free machine learning models", Science 383).
+
+mod drawn;
+mod importance;
+mod outer_product;
+
+pub use crate::model::learned_metric::{LearnedMetric, Metric, MetricOptions};
+pub use drawn::{Ground, draw};
+pub use importance::importance;
+pub use outer_product::average_gradient_outer_product;
+pub(in crate::learn) use outer_product::by_prepared;

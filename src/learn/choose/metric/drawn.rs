@@ -1,0 +1,75 @@
+//! Maps for rows that are compared by a metric.
+
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Survey},
+    features::{FeatureMap, MapBuilder, MapData, Mixed, Scaling},
+    flow::Run,
+    model::learned_metric::{LearnedMetric, Metric},
+    sampling::Sampling,
+    seed::Seed,
+};
+
+/// Rows as a map is drawn for them.
+#[expect(missing_debug_implementations, reason = "a source has none")]
+pub struct Ground<'a> {
+    /// All rows.
+    pub source: &'a mut dyn ChunkSource,
+    /// A survey of them, with as many sampled rows as the map wants.
+    pub survey: &'a Survey,
+    /// How columns are prepared.
+    pub scaling: &'a Scaling,
+    /// Where.
+    pub run: &'a Run,
+    /// The seed of the map, instead of its own.
+    pub seed: Option<Seed>,
+}
+
+/// Draws the map of `builder` for rows that are compared by `metric`, or as they are prepared, over
+/// `lengthscale`.
+///
+/// A diagonal is a lengthscale for each column. A full one is multiplied into the frequencies of
+/// dense maps; before others stands one product more.
+///
+/// Errors with [`Error::Shape`] when the metric is of other columns, and as the builder does.
+pub fn draw(
+    builder: &dyn MapBuilder,
+    ground: Ground<'_>,
+    metric: Option<&LearnedMetric>,
+    lengthscale: f64,
+) -> Result<Box<dyn FeatureMap>> {
+    let Ground {
+        source,
+        survey,
+        scaling,
+        run,
+        seed,
+    } = ground;
+    let columns = survey.mean.len();
+    if let Some(metric) = metric
+        && metric.columns() != columns
+    {
+        return Err(Error::shape(format!(
+            "a metric of {} columns is not for rows of {columns}",
+            metric.columns()
+        )));
+    }
+    let data = |lengthscales: &[f64], source| {
+        Ok::<_, Error>(MapData {
+            input: scaling.input(lengthscales)?,
+            survey,
+            source,
+            run,
+            seed,
+            sampling: Sampling::Auto,
+        })
+    };
+    match metric {
+        None => builder.build_from(data(&[lengthscale], source)?),
+        Some(metric) if metric.kind == Metric::Diagonal => {
+            let own: Vec<f64> = metric.root.iter().map(|r| lengthscale / r).collect();
+            builder.build_from(data(&own, source)?)
+        }
+        Some(metric) => Mixed::build(builder, data(&[1.0], source)?, &metric.root, lengthscale),
+    }
+}

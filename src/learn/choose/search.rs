@@ -1,0 +1,315 @@
+//! Choices that validation makes: kernel, bandwidth, penalty and metric of ridge regression.
+
+mod course;
+mod ground;
+mod plan;
+mod score;
+mod size;
+#[cfg(test)]
+mod tests;
+
+pub use size::{Enough, Size};
+
+use crate::{
+    Error, Result, Run,
+    clock::Instant,
+    data::{ChunkSource, Survey},
+    features::{FeatureMap, MapBuilder, Scaling},
+    kernels::{self, Kernel},
+    learn::{
+        FitPenalised, Lambda,
+        choose::metric::{self, Ground, LearnedMetric, Metric, MetricOptions},
+    },
+    model::LinearModel,
+    normal::Targets,
+    seed::Seed,
+};
+use course::Course;
+pub(in crate::learn) use ground::{Extent, MOST_ROWS, Sample, Tried};
+pub(in crate::learn) use plan::Plan;
+use std::{fmt, sync::Arc, time::Duration};
+
+/// What is chosen by rows held out; everything else stays as the learner has it.
+///
+/// A fifth of the rows is held out inside the training rows: of regressions the error is the root
+/// mean squared one over the deviation of the target, of classifications the share of wrong labels.
+/// Trials are compared by the error times the squared error, because wrong labels alone are few.
+///
+/// 1. Kernels race over multiples of the median distance with 500 features, 5,000 rows and
+///    penalties 1e-8 to 1e-2 from the same sums. Frequencies are the same in all trials. Kernels
+///    of twice the least loss are out.
+/// 2. The best of each norm (Euclidean, or of columns one by one) goes on with up to 1,000 features
+///    and 20,000 rows, to its bandwidth and its metric: the outer product of its gradients, the
+///    median distance anew, as long as that gains. Two other kernels of its norm are tried with
+///    that metric.
+/// 3. The best is tried with all features on all rows, with penalties between, with the metric that
+///    is learnt from this fit, and at bandwidths to either side, in turn as long as that gains.
+///    Beyond 20,000 rows step 2 sees a sample: the best of both norms go on if they are close, the
+///    metric is learnt anew as long as that gains, and two other kernels are tried in the end.
+/// 4. What the fit would be without a search is tried, too, and stays unless the best lowers the
+///    loss by more than chance does: by 1 over the root of the number of rows held out.
+/// 5. As many features as [`Self::features`] asks for are found last.
+///
+/// ```
+/// use bochner::{models::{Enough, Search}, prelude::*};
+/// use ndarray::Array;
+/// let x = Array::from_shape_fn((200, 2), |(i, j)| ((i * (3 * j + 7)) % 31) as f64 / 31.0);
+/// let y: Vec<f64> = x.rows().into_iter().map(|x| (3.0 * x[0]).sin()).collect();
+/// let enough = Search { features: Some(Enough::KernelError(0.1)), ..Search::default() };
+/// let ridge = Ridge::on(Fourier::new(Gaussian)).device(&Device::cpu()).search(enough);
+/// let model = ridge.fit((&x, &y))?;
+/// assert!(model.linear().map.output_dim() < 1000);
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Search {
+    /// Kernels to race beside the map's own.
+    pub kernels: Vec<Arc<dyn Kernel>>,
+    /// Whether the bandwidth is chosen among multiples of the median distance.
+    pub bandwidth: bool,
+    /// Whether the penalty is chosen.
+    pub lambda: bool,
+    /// Metrics that are learnt beside none; the simplest that is best to one per cent wins.
+    pub metrics: Vec<MetricOptions>,
+    /// Whether one of [`Self::metrics`] is taken even if rows held out say that none is better.
+    pub metric_required: bool,
+    /// What the number of features is chosen by, after everything else; all are tried within
+    /// `8 D^2` bytes of the memory of the run.
+    pub features: Option<Enough>,
+    /// When it ends.
+    pub budget: Budget,
+}
+
+/// When a search ends: the best until then is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Budget {
+    /// When there is nothing left to try.
+    #[default]
+    All,
+    /// After so many trials, 1 at least.
+    Trials(usize),
+    /// Before the first trial that would end after this time, by what those before took, with the
+    /// fit to all rows, for which half of the time is kept at most. The result may change from run
+    /// to run.
+    Time(Duration),
+}
+
+impl Search {
+    /// Everything: the kernels Gaussian, Matern 5/2 and 3/2, exponential and Laplacian, the
+    /// bandwidth, the penalty, and both metrics.
+    pub fn everything() -> Self {
+        Self {
+            kernels: Self::catalogue(),
+            bandwidth: true,
+            lambda: true,
+            metrics: vec![Metric::Diagonal.into(), Metric::Full.into()],
+            metric_required: false,
+            features: None,
+            budget: Budget::All,
+        }
+    }
+
+    /// The kernels that `--kernel auto` races.
+    pub fn catalogue() -> Vec<Arc<dyn Kernel>> {
+        vec![
+            Arc::new(kernels::Gaussian),
+            Arc::new(kernels::Matern::FIVE_HALVES),
+            Arc::new(kernels::Matern::THREE_HALVES),
+            Arc::new(kernels::Exponential),
+            Arc::new(kernels::Laplacian),
+        ]
+    }
+
+    /// Whether nothing is to be chosen.
+    pub fn is_empty(&self) -> bool {
+        self.features.is_none() && self.is_only_size()
+    }
+
+    /// Whether nothing is to be chosen but the number of features.
+    fn is_only_size(&self) -> bool {
+        self.kernels.is_empty() && !self.bandwidth && !self.lambda && self.metrics.is_empty()
+    }
+
+    /// Tries and chooses. `hear` hears of every trial, with the best error so far; an error that it
+    /// gives back ends the search.
+    ///
+    /// Errors with [`Error::Unsupported`] for maps that have no gradient where a metric is wanted,
+    /// for those that cannot be stored, and as fits do; a trial that fails by itself is left out.
+    pub fn run(
+        &self,
+        builder: &Arc<dyn MapBuilder>,
+        data: SearchData<'_>,
+        hear: &mut dyn FnMut(&Trial, f64) -> Result<()>,
+    ) -> Result<Found> {
+        let start = Instant::now();
+        if let Some(enough) = self.features {
+            size::check(enough)?;
+        }
+        let given = data.options.lambda().clone();
+        let sample = Sample::of(data)?;
+        let mut course = Course::new(self, builder, sample, start, hear);
+        let (best, size) = course.run()?;
+        let mut trials = course.into_trials();
+        trials.sort_by(Trial::cmp_to);
+        let lambda = match self.is_only_size() {
+            true => given.settled(),
+            // What is given has won, and its fit chooses.
+            false if best.lambda == Plan::AS_GIVEN => given,
+            false => Lambda::Fixed(best.lambda),
+        };
+        Ok(Found {
+            builder: best.builder,
+            kernel: best.kernel,
+            metric: best.metric,
+            lengthscale: best.lengthscale,
+            lambda,
+            size,
+            trials,
+        })
+    }
+}
+
+/// The loss of a trial that is clearly better, over the other's: one per cent of an amount's error.
+const CLEARLY: f64 = 0.97;
+
+/// What a search looks at.
+#[expect(missing_debug_implementations, reason = "a source has none")]
+pub struct SearchData<'a> {
+    /// The training rows.
+    pub source: &'a mut dyn ChunkSource,
+    /// A survey of them, with 2,000 sampled rows at least if there are so many.
+    pub survey: &'a Survey,
+    /// How columns are prepared.
+    pub scaling: &'a Scaling,
+    /// The lengthscale: where it is to be chosen, one trial of it stays unless another is clearly
+    /// better.
+    pub lengthscale: f64,
+    /// What the targets mean.
+    pub targets: &'a Targets,
+    /// The learner: intercept, and the penalty where it is not chosen.
+    pub options: &'a dyn FitPenalised,
+    /// The seed of the map, and of the rows held out.
+    pub seed: Seed,
+    /// Where.
+    pub run: &'a Run,
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The kernel.
+    pub kernel: String,
+    /// The metric, and after how many outer products.
+    pub metric: Option<(Metric, usize)>,
+    /// The lengthscale over the median distance of the rows as the kernel sees them.
+    pub multiple: f64,
+    /// The lengthscale.
+    pub lengthscale: f64,
+    /// The best penalty of those that were tried.
+    pub lambda: f64,
+    /// D.
+    pub features: usize,
+    /// Rows that were fitted.
+    pub rows: u64,
+    /// The error on the rows held out: of labels the share of wrong ones, else the root mean
+    /// squared error over the deviation of the target.
+    pub error: f64,
+    /// Mean squared error of targets over their variance, of labels of -1 and 1: what decides
+    /// between equal errors.
+    pub squared: f64,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:.3} medians", self.kernel, self.multiple)?;
+        if let Some((kind, turns)) = self.metric {
+            write!(f, ", {kind} metric of turn {turns}")?;
+        }
+        let Self {
+            features,
+            lambda,
+            error,
+            ..
+        } = self;
+        write!(
+            f,
+            ", {features} features, lambda {lambda:.0e}: error {error:.5}"
+        )
+    }
+}
+
+/// What trials are compared by: the error times the squared error. Wrong labels alone are few on
+/// rows held out, so that chance decides between trials; squares alone punish what is far on the
+/// right side. Of amounts it is the cube of the error. Squares decide between equals.
+fn loss(error: f64, squared: f64) -> (f64, f64) {
+    (error * squared, squared)
+}
+
+impl Trial {
+    fn loss(&self) -> (f64, f64) {
+        loss(self.error, self.squared)
+    }
+
+    /// The order of trials: most features first, for they are another league, in which the last
+    /// choice is made; then the least loss.
+    fn cmp_to(&self, other: &Self) -> std::cmp::Ordering {
+        let (own, others) = (self.loss(), other.loss());
+        (other.features.cmp(&self.features))
+            .then(own.0.total_cmp(&others.0))
+            .then(own.1.total_cmp(&others.1))
+    }
+
+    /// Whether it is worth a metric that is less simple: a hundredth less of error and squares
+    /// together, or of two that have the same wrong labels a tenth less of the squares.
+    fn clearly_better_than(&self, other: &Self) -> bool {
+        let same = self.error <= other.error && self.squared < 0.9 * other.squared;
+        self.loss().0 < CLEARLY * other.loss().0 || same
+    }
+
+    fn better_than(&self, other: &Self) -> bool {
+        self.loss() < other.loss()
+    }
+}
+
+/// What a search chose.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The map, of the kernel that was chosen.
+    pub builder: Arc<dyn MapBuilder>,
+    /// The kernel.
+    pub kernel: Arc<dyn Kernel>,
+    /// The metric, if one was better.
+    pub metric: Option<LearnedMetric>,
+    /// The lengthscale of the metric's distances.
+    pub lengthscale: f64,
+    /// The penalty.
+    pub lambda: Lambda,
+    /// How many features are enough, if that was asked for.
+    pub size: Option<Size>,
+    /// What was tried: most features first, of these the best first.
+    pub trials: Vec<Trial>,
+}
+
+impl Found {
+    /// Draws the map that was chosen. Errors as the builder does.
+    pub fn draw(&self, ground: Ground<'_>) -> Result<Box<dyn FeatureMap>> {
+        metric::draw(
+            self.builder.as_ref(),
+            ground,
+            self.metric.as_ref(),
+            self.lengthscale,
+        )
+    }
+
+    /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric.
+    pub fn keep(&self, model: &mut LinearModel) {
+        model.metric = self.metric.clone();
+    }
+}
+
+/// The error of a map that cannot be searched.
+fn needs_kernel() -> Error {
+    Error::unsupported("this map is not made of a kernel, so there is nothing to choose of it")
+}

@@ -1,0 +1,162 @@
+//! Kernels with few features: which of them go on, and how far each of these goes.
+
+use super::{Course, Done, Step};
+use crate::{
+    Result,
+    kernels::Kernel,
+    learn::choose::search::{Trial, ground::Extent, plan::Plan},
+};
+use std::sync::Arc;
+
+/// Features of the race of kernels, at most.
+const RACED: usize = 500;
+/// Multiples of the median distance at which kernels race.
+const MULTIPLES: [f64; 3] = [1.0, 0.5, 2.0];
+/// Multiples are the same up to this factor.
+const NEAR: f64 = 1.2;
+/// A kernel is out of the race if its loss is that of the best so many times.
+const OUT: f64 = 2.0;
+/// Where the sample is not all rows, it tells losses apart that differ so much.
+const CLOSE: f64 = 1.05;
+/// Kernels that lost the race and are tried again once the metric is known.
+const RIVALS: usize = 2;
+
+impl Course<'_, '_> {
+    /// Kernels at their best bandwidths with few features, the best first; those that lose clearly
+    /// are out.
+    pub(super) fn race(
+        &mut self,
+        kernels: Vec<Arc<dyn Kernel>>,
+        explored: Option<usize>,
+    ) -> Result<Vec<Plan>> {
+        let raced = explored.map(|d| d.min(RACED));
+        if kernels.len() == 1 {
+            let plan = self.plan(kernels[0].clone(), raced)?;
+            return Ok(vec![match self.search.bandwidth {
+                true => plan.at(MULTIPLES[0]),
+                false => plan,
+            }]);
+        }
+        let lambdas = self.lambdas();
+        let mut field: Vec<(Plan, Trial)> = Vec::new();
+        for (at, kernel) in kernels.into_iter().enumerate() {
+            let plan = self.plan(kernel, raced)?;
+            // What is given is of the first of them.
+            let given = plan.multiple;
+            let near = |multiple: &f64| (multiple / given).ln().abs() < NEAR.ln();
+            let multiples: Vec<f64> = match self.search.bandwidth {
+                true if at == 0 => {
+                    let others = MULTIPLES.into_iter().filter(|m| !near(m));
+                    std::iter::once(given).chain(others).collect()
+                }
+                true => MULTIPLES.to_vec(),
+                false => vec![given],
+            };
+            let mut best: Option<(Plan, Trial)> = None;
+            for multiple in multiples {
+                let Some(done) = self.attempt(plan.at(multiple), &lambdas, Extent::Few)? else {
+                    continue;
+                };
+                if (best.as_ref()).is_none_or(|(_, trial)| done.trial.better_than(trial)) {
+                    best = Some((done.plan, done.trial));
+                }
+            }
+            field.extend(best);
+        }
+        field.sort_by(|(_, a), (_, b)| a.cmp_to(b));
+        let Some(least) = field.first().map(|(_, trial)| trial.loss().0) else {
+            return Err(self.nothing());
+        };
+        field.retain(|(_, trial)| trial.loss().0 <= OUT * least);
+        Ok(field.into_iter().map(|(plan, _)| plan).collect())
+    }
+
+    /// The best of each norm that is still in the race, with its bandwidth and its metric; then the
+    /// other kernels of that norm, which a metric serves differently. The best comes first, and
+    /// alone where its rows are all there are.
+    pub(super) fn explore(&mut self, field: &[Plan], explored: Option<usize>) -> Result<Step> {
+        let mut finalists: Vec<Done> = Vec::new();
+        let mut norms = Vec::new();
+        for plan in field {
+            let norm = plan.kernel.norm();
+            if norms.contains(&norm) {
+                continue;
+            }
+            norms.push(norm);
+            let Some(none) = self.climb(self.resized(plan.clone(), explored)?)? else {
+                continue;
+            };
+            let mut done = self.metrics(none)?;
+            let from = done.plan.clone();
+            for rival in rivals(field, &from) {
+                let multiple = match self.search.bandwidth {
+                    // As far from the best one as theirs was in the race.
+                    true => from.multiple * rival.multiple / plan.multiple,
+                    false => rival.multiple,
+                };
+                self.rival(&mut done, rival, multiple, Extent::Sample)?;
+            }
+            finalists.push(done);
+        }
+        finalists.sort_by(|a, b| a.trial.cmp_to(&b.trial));
+        if finalists.is_empty() {
+            return match self.trials.is_empty() {
+                true => Err(self.nothing()),
+                // The race used the budget up.
+                false => Ok(Step::Over(self.resized(field[0].clone(), explored)?)),
+            };
+        }
+        let losses: Vec<f64> = finalists.iter().map(|done| done.trial.loss().0).collect();
+        finalists.truncate(close(&losses, self.sample.is_all()));
+        let finalists = finalists.into_iter().map(|done| done.plan);
+        Ok(Step::Tried(finalists.collect()))
+    }
+
+    /// Tries the kernel of `rival` with the metric of `best` at this multiple, and says whether it
+    /// is better.
+    pub(super) fn rival(
+        &mut self,
+        best: &mut Done,
+        rival: &Plan,
+        multiple: f64,
+        extent: Extent,
+    ) -> Result<bool> {
+        let from = &best.plan;
+        let plan = Plan {
+            median: self
+                .sample
+                .median(from.metric.as_ref(), rival.kernel.norm()),
+            metric: from.metric.clone(),
+            turns: from.turns,
+            lambda: from.lambda,
+            ..rival.clone()
+        };
+        let lambdas = self.near(from.lambda);
+        let plan = self.resized(plan, Some(from.features))?.at(multiple);
+        match self.attempt(plan, &lambdas, extent)? {
+            Some(done) if done.trial.better_than(&best.trial) => {
+                *best = done;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Kernels of the race that compare rows by the same norm as a plan's, and lost to it.
+pub(super) fn rivals<'f>(field: &'f [Plan], winner: &Plan) -> impl Iterator<Item = &'f Plan> {
+    let (norm, own) = (winner.kernel.norm(), winner.kernel.spec());
+    let others = field
+        .iter()
+        .filter(move |plan| plan.kernel.norm() == norm && plan.kernel.spec() != own);
+    others.take(RIVALS)
+}
+
+/// How many of these losses, ascending, a sample cannot tell from the least; one of all rows tells
+/// them all.
+pub(in crate::learn::choose::search) fn close(losses: &[f64], is_all: bool) -> usize {
+    match is_all {
+        true => losses.len().min(1),
+        false => losses.partition_point(|loss| *loss <= CLOSE * losses[0]),
+    }
+}

@@ -1,0 +1,148 @@
+//! Steps from a plan that was tried to a better one: its bandwidth, and its metric.
+
+use super::{Course, Done};
+use crate::{
+    Result,
+    kernels::Norm,
+    learn::choose::{
+        metric::{Metric, MetricOptions},
+        search::{ground::Extent, plan::Plan},
+    },
+};
+
+/// A bandwidth to either side of the last, for a metric that is new.
+pub(super) const BESIDE: [f64; 2] = [0.7, 1.4];
+/// Penalties beside the best of a trial before, and beside one that is nearly right.
+pub(super) const NEAR: [f64; 3] = [0.1, 1.0, 10.0];
+pub(super) const FINE: [f64; 3] = [0.3, 1.0, 3.0];
+/// Steps of a bandwidth in one direction, at most.
+const STEPS: usize = 8;
+/// An outer product gains if the loss falls to this share.
+pub(super) const GAIN: f64 = 0.99;
+
+impl Course<'_, '_> {
+    /// The best bandwidth, from that of `plan` on.
+    pub(super) fn climb(&mut self, plan: Plan) -> Result<Option<Done>> {
+        let raced = plan.lambda > 0.0;
+        let lambdas = match raced {
+            true => self.near(plan.lambda),
+            false => self.lambdas(),
+        };
+        // The race has bandwidths to either side of its own; more features want shorter ones.
+        let factors: &[f64] = match raced && (0.5..=2.0).contains(&plan.multiple) {
+            false => &[0.5, 2.0],
+            true if plan.multiple > 1.0 => &[2.0],
+            true => &[0.5],
+        };
+        let Some(mut best) = self.attempt(plan, &lambdas, Extent::Sample)? else {
+            return Ok(None);
+        };
+        if self.search.bandwidth {
+            self.walk(&mut best, factors, &NEAR, Extent::Sample)?;
+        }
+        Ok(Some(best))
+    }
+
+    /// Moves the bandwidth of `best` by one of some factors, as often as that helps, and says how
+    /// often it did.
+    pub(super) fn walk(
+        &mut self,
+        best: &mut Done,
+        factors: &[f64],
+        penalties: &[f64],
+        extent: Extent,
+    ) -> Result<usize> {
+        for &factor in factors {
+            let mut moved = 0;
+            while moved < STEPS {
+                let next = best.plan.at(best.plan.multiple * factor);
+                let lambdas = self.beside(best.plan.lambda, penalties);
+                match self.attempt(next, &lambdas, extent)? {
+                    Some(done) if done.trial.better_than(&best.trial) => {
+                        (*best, moved) = (done, moved + 1);
+                    }
+                    _ => break,
+                }
+            }
+            if moved > 0 {
+                return Ok(moved);
+            }
+        }
+        Ok(0)
+    }
+
+    /// The best metric, unless none is as good.
+    pub(super) fn metrics(&mut self, none: Done) -> Result<Done> {
+        let mut learned: Option<(MetricOptions, Done)> = None;
+        for options in self.kinds(none.plan.kernel.norm()) {
+            let Some(next) = self.turn(&none, options, (&BESIDE, &NEAR), Extent::Sample)? else {
+                continue;
+            };
+            if (learned.as_ref())
+                .is_none_or(|(_, best)| next.trial.clearly_better_than(&best.trial))
+            {
+                learned = Some((options, next));
+            }
+        }
+        let Some((options, mut best)) = learned else {
+            return Ok(none);
+        };
+        for _ in 1..options.iterations {
+            match self.turn(&best, options, (&[1.0], &NEAR), Extent::Sample)? {
+                Some(next) if next.trial.loss().0 < GAIN * best.trial.loss().0 => best = next,
+                _ => break,
+            }
+        }
+        let wins = self.search.metric_required || best.trial.clearly_better_than(&none.trial);
+        Ok(if wins { best } else { none })
+    }
+
+    /// The metrics to learn for a norm: that of columns one by one has no use for directions across
+    /// them, unless nothing else is wanted.
+    pub(super) fn kinds(&self, norm: Norm) -> Vec<MetricOptions> {
+        let all = &self.search.metrics;
+        let alone = |options: &&MetricOptions| options.kind == Metric::Diagonal;
+        match norm == Norm::L1 && all.iter().any(|options| alone(&options)) {
+            true => all.iter().filter(alone).copied().collect(),
+            false => all.clone(),
+        }
+    }
+
+    /// A fit with the outer product of another, the best of some bandwidths beside its own.
+    pub(super) fn turn(
+        &mut self,
+        from: &Done,
+        options: MetricOptions,
+        (factors, penalties): (&[f64], &[f64]),
+        extent: Extent,
+    ) -> Result<Option<Done>> {
+        if self.is_over() {
+            return Ok(None);
+        }
+        let metric = self.sample.learn(&from.tried, options)?;
+        let plan = Plan {
+            median: self.sample.median(Some(&metric), from.plan.kernel.norm()),
+            metric: Some(metric),
+            turns: from.plan.turns + 1,
+            ..from.plan.clone()
+        };
+        let multiples = match self.search.bandwidth {
+            true => factors
+                .iter()
+                .map(|factor| factor * plan.multiple)
+                .collect(),
+            false => vec![plan.multiple],
+        };
+        let lambdas = self.beside(plan.lambda, penalties);
+        let mut best: Option<Done> = None;
+        for multiple in multiples {
+            let Some(done) = self.attempt(plan.at(multiple), &lambdas, extent)? else {
+                continue;
+            };
+            if (best.as_ref()).is_none_or(|best| done.trial.better_than(&best.trial)) {
+                best = Some(done);
+            }
+        }
+        Ok(best)
+    }
+}

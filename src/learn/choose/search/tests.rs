@@ -1,0 +1,409 @@
+//! Steps of a search, on samples that are smaller than those of users.
+
+use super::{
+    Budget, Enough, Found, Search, SearchData, Trial,
+    course::{Course, close, forecast},
+    ground::{Extent, Sample},
+    loss,
+    plan::Plan,
+    size,
+};
+use crate::{
+    Device, Run,
+    data::{MemorySource, Part, Split, Survey},
+    features::{Affine, Fourier, MapBuilder, Scaling, Standardize},
+    kernels::{Gaussian, Kernel},
+    learn::{Lambda, RidgeOptions},
+    metric::Metric,
+    normal::{NormalEquations, Targets},
+    seed::{Seed, Stream},
+    solve::Cholesky,
+};
+use ndarray::{Array1, Array2};
+use std::{sync::Arc, time::Instant};
+
+fn rows(n: usize, d: usize, seed: u64) -> Array2<f64> {
+    let mut draws = Seed(seed).stream(Stream::Iteration, 0);
+    Array2::from_shape_fn((n, d), |_| draws.normal())
+}
+
+/// Rows and what is said of them.
+struct Table {
+    source: MemorySource,
+    survey: Survey,
+    scaling: Scaling,
+    targets: Targets,
+    options: RidgeOptions,
+    run: Run,
+}
+
+impl Table {
+    fn of(x: &Array2<f64>, y: &Array1<f64>, classes: bool) -> Self {
+        let y = y.clone().insert_axis(ndarray::Axis(1));
+        let mut source = MemorySource::new(x, Some(y)).expect("finite");
+        let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
+        let targets = match classes {
+            true => Targets::classes(&survey).expect("labels"),
+            false => Targets::real(&survey),
+        };
+        Self {
+            scaling: Standardize::No.decide(&survey, true),
+            source,
+            survey,
+            targets,
+            options: RidgeOptions::default(),
+            run: Run::on(&Device::cpu()),
+        }
+    }
+
+    fn data(&mut self, lengthscale: f64) -> SearchData<'_> {
+        SearchData {
+            source: &mut self.source,
+            survey: &self.survey,
+            scaling: &self.scaling,
+            lengthscale,
+            targets: &self.targets,
+            options: &self.options,
+            seed: Seed(3),
+            run: &self.run,
+        }
+    }
+
+    /// What a search finds whose sample has so many rows, and its trials in their order.
+    fn search(&mut self, search: &Search, map: Fourier, most: usize) -> (Plan, Vec<Trial>) {
+        let builder: Arc<dyn MapBuilder> = Arc::new(map);
+        let sample = Sample::of_most(self.data(1.0), most).expect("reads");
+        let mut hear = |_: &Trial, _: f64| Ok(());
+        let mut course = Course::new(search, &builder, sample, Instant::now(), &mut hear);
+        let (plan, _) = course.run().expect("finds");
+        (plan, course.into_trials())
+    }
+
+    fn found(&mut self, search: &Search, map: Fourier, lengthscale: f64) -> Found {
+        let builder: Arc<dyn MapBuilder> = Arc::new(map);
+        let found = search.run(&builder, self.data(lengthscale), &mut |_, _| Ok(()));
+        found.expect("finds")
+    }
+}
+
+fn trial(features: usize, error: f64, squared: f64) -> Trial {
+    Trial {
+        kernel: "gaussian".into(),
+        metric: None,
+        multiple: 1.0,
+        lengthscale: 1.0,
+        lambda: 1e-6,
+        features,
+        rows: 100,
+        error,
+        squared,
+        seconds: 0.0,
+    }
+}
+
+/// By error times squared error; squares decide between equals, and most features come first.
+#[test]
+fn trials_are_ranked_by_error_times_squares() {
+    assert_eq!(loss(0.2, 0.3), (0.2 * 0.3, 0.3));
+    // Fewer wrong labels by chance, but squares that say otherwise; and the other way round.
+    let (lucky, sound) = (trial(500, 0.10, 0.30), trial(500, 0.11, 0.25));
+    assert!(sound.better_than(&lucky) && !lucky.better_than(&sound));
+    let (sharp, blunt) = (trial(500, 0.05, 0.30), trial(500, 0.10, 0.25));
+    assert!(sharp.better_than(&blunt));
+    // Without a wrong label squares decide.
+    assert!(trial(500, 0.0, 0.1).better_than(&trial(500, 0.0, 0.2)));
+    let mut all = [sound.clone(), lucky.clone(), trial(1000, 0.4, 0.4)];
+    all.sort_by(Trial::cmp_to);
+    let order: Vec<f64> = all.iter().map(|trial| trial.error).collect();
+    assert_eq!(order, [0.4, 0.11, 0.10]);
+    // A metric that is less simple must win by one per cent of an amount's error.
+    let plain = trial(500, 0.1, 0.01);
+    let of = |error: f64| trial(500, error, error * error);
+    assert!(of(0.0985).clearly_better_than(&plain));
+    assert!(!of(0.0995).clearly_better_than(&plain));
+}
+
+/// Where the sample is not all rows, those go on that it cannot tell apart.
+#[test]
+fn finalists_are_those_that_a_sample_cannot_tell_apart() {
+    assert_eq!(close(&[0.100, 0.104, 0.106], false), 2);
+    assert_eq!(close(&[0.100, 0.106], false), 1);
+    assert_eq!(close(&[0.100, 0.100], true), 1);
+    assert_eq!(close(&[], true), 0);
+}
+
+/// A trial of so many rows and features takes as long as others say, and none begins that would end
+/// after the time: a fit to all rows has room behind it, in half of the time at most.
+#[test]
+fn trials_that_would_end_late_are_left_out() {
+    let took = |features, rows, seconds| Trial {
+        rows,
+        seconds,
+        ..trial(features, 0.1, 0.1)
+    };
+    // 500 (500 + 500) and 1000 (1000 + 500) a row.
+    let trials = [took(500, 100, 0.5), took(1000, 1000, 6.0)];
+    let seconds = forecast(&trials, 2000.0, 2000);
+    let expected = 6.0 * 2000.0 * 2000.0 * 2500.0 / (1000.0 * 1000.0 * 1500.0);
+    assert!((seconds / expected - 1.0).abs() < 1e-12, "{seconds}");
+    assert_eq!(forecast(&[], 2000.0, 2000), 0.0);
+    let x = rows(900, 2, 2);
+    let y = x.column(0).mapv(f64::sin);
+    let mut table = Table::of(&x, &y, false);
+    let map = || Fourier::new(Gaussian).features(100);
+    // A few ten trials end in an hour, one in no time.
+    for (time, expected) in [(3600, 10..100), (0, 1..2)] {
+        let search = Search {
+            budget: Budget::Time(std::time::Duration::from_secs(time)),
+            ..Search::everything()
+        };
+        let (_, trials) = table.search(&search, map(), 900);
+        assert!(expected.contains(&trials.len()), "{}", trials.len());
+    }
+    // Time for trials of a sample, and for none of all rows beside the fit.
+    let sample = Sample::of_most(table.data(1.0), 100).expect("reads");
+    assert!((sample.fitted(Extent::Sample) - 80.0).abs() < 20.0);
+    assert_eq!(sample.fitted(Extent::All), 720.0);
+    let search = Search {
+        budget: Budget::Time(std::time::Duration::from_secs(60)),
+        ..Search::everything()
+    };
+    let builder: Arc<dyn MapBuilder> = Arc::new(map());
+    let mut hear = |_: &Trial, _: f64| Ok(());
+    let mut course = Course::new(&search, &builder, sample, Instant::now(), &mut hear);
+    // 5.2 s for 80 rows are 47 for 720, and 58 for all, of which 30 count.
+    let ends = course.ends_after(took(100, 80, 5.2)).expect("plans");
+    assert_eq!(ends, [false, true]);
+    let ends = course.ends_after(took(100, 80, 1.0)).expect("plans");
+    assert_eq!(ends, [false, false]);
+}
+
+/// Waves that are short beside the median distance take a walk of many steps to their bandwidth.
+#[test]
+fn the_bandwidth_walks_on_while_that_helps() {
+    let x = rows(900, 1, 2);
+    let waves = [(1.0, 2.0), (1.0, 6.0), (0.7, 16.0), (0.4, 40.0)];
+    let wave = |x: f64| {
+        waves
+            .iter()
+            .map(|(height, often)| height * (often * x).sin())
+            .sum()
+    };
+    let y = x.column(0).mapv(wave);
+    let map = || Fourier::new(Gaussian).features(200);
+    let search = Search {
+        bandwidth: true,
+        lambda: true,
+        ..Search::default()
+    };
+    let mut table = Table::of(&x, &y, false);
+    let (plan, trials) = table.search(&search, map(), 900);
+    let best = trials.iter().map(|trial| trial.error).fold(1.0, f64::min);
+    let fixed = Search {
+        lambda: true,
+        ..Search::default()
+    };
+    // The best of a grid, without a walk.
+    let mut least = 1.0_f64;
+    for power in [2, 4, 6, 7, 8, 9, 10] {
+        let lengthscale = plan.median * 0.7_f64.powi(power);
+        let found = table.found(&fixed, map(), lengthscale);
+        least = least.min(found.trials[0].error);
+    }
+    assert!(plan.multiple < 0.2, "{trials:#?}");
+    assert!(best < 1.2 * least, "{best} for {least}: {trials:#?}");
+    // The trial that was best is the plan that is found.
+    let chosen = trials.iter().find(|trial| trial.error == best);
+    assert_eq!(
+        chosen.map(|trial| trial.lengthscale),
+        Some(plan.lengthscale)
+    );
+}
+
+/// Where all is given, what it predicts of rows held out is said all the same.
+#[test]
+fn a_search_for_nothing_tries_what_is_given() {
+    let x = rows(200, 2, 8);
+    let y = x.column(0).to_owned();
+    let map = Fourier::new(Gaussian).features(50);
+    let mut table = Table::of(&x, &y, false);
+    let found = table.found(&Search::default(), map, 1.7);
+    assert!(!found.trials.is_empty());
+    for trial in &found.trials {
+        assert_eq!((found.lengthscale, trial.lengthscale), (1.7, 1.7));
+        assert!(trial.error < 0.2, "{trial:?}");
+    }
+}
+
+/// With all rows the metric is that of a fit to them, of any kind.
+#[test]
+fn the_metric_is_learnt_anew_with_more_rows() {
+    let x = rows(1000, 6, 5);
+    let noise = rows(1000, 1, 7);
+    let y: Array1<f64> = x
+        .rows()
+        .into_iter()
+        .zip(&noise)
+        .map(|(x, noise)| (1.5 * (x[0] + x[1])).sin() + 0.3 * x[2] + 0.2 * noise)
+        .collect();
+    let search = Search {
+        bandwidth: true,
+        lambda: true,
+        metrics: vec![Metric::Diagonal.into(), Metric::Full.into()],
+        metric_required: true,
+        ..Search::default()
+    };
+    let map = Fourier::new(Gaussian).features(200);
+    let (plan, trials) = Table::of(&x, &y, false).search(&search, map, 250);
+    let turns = |trial: &Trial| trial.metric.map_or(0, |(_, turns)| turns);
+    let whole: Vec<usize> = trials.iter().filter(|t| t.rows > 400).map(turns).collect();
+    let kinds: Vec<Metric> = (trials.iter())
+        .filter(|trial| trial.rows > 400)
+        .filter_map(|trial| trial.metric)
+        .map(|(kind, _)| kind)
+        .collect();
+    assert!(kinds.contains(&Metric::Full), "{trials:#?}");
+    // The first has the metric of the sample. The next is that of all rows, which gains so much
+    // that it is learnt once more.
+    assert!(
+        whole.iter().any(|turns| *turns > whole[0] + 1),
+        "{trials:#?}"
+    );
+    // It is the direction of the sine, (1, 1), beside which the slope is small.
+    let root = plan.metric.expect("was asked for").root();
+    assert!(root[[0, 1]] > 0.8 * root[[0, 0]], "{root}");
+    assert!(root[[0, 0]] > 10.0 * root[[5, 5]], "{root}");
+}
+
+/// The coefficients that a trial keeps are those of the penalty that it chose, of all outputs.
+#[test]
+fn coefficients_are_those_of_the_best_penalty() {
+    let x = rows(400, 2, 5);
+    let noise = rows(400, 1, 6);
+    let y: Array1<f64> = (0..400)
+        .map(|i| (x[[i, 0]] + 0.3 * noise[[i, 0]]).round().clamp(-1.0, 1.0))
+        .collect();
+    let lambdas = [10.0, 1e-2, 1e-4];
+    let mut table = Table::of(&x, &y, true);
+    let targets = table.targets.clone();
+    let builder: Arc<dyn MapBuilder> = Arc::new(Fourier::new(Gaussian).features(60));
+    let kernel: Arc<dyn Kernel> = Arc::new(Gaussian);
+    let plan = Plan {
+        builder,
+        kernel,
+        metric: None,
+        turns: 0,
+        features: 60,
+        median: 1.0,
+        multiple: 1.0,
+        lengthscale: 1.0,
+        lambda: 0.0,
+    };
+    let tried = {
+        let mut sample = Sample::of_most(table.data(1.0), 1000).expect("reads");
+        sample.run(&plan, &lambdas, Extent::All).expect("runs")
+    };
+    // Not the first, whose coefficients come first.
+    assert!(tried.lambda < lambdas[0]);
+    let map = Fourier::new(Gaussian).features(60).seed(Seed(3));
+    let input = table.scaling.input(&[1.0]).expect("positive");
+    let map = map.build(input).expect("draws");
+    // Those of the split of the trial.
+    let mut fitted = Split::new(&mut table.source, Part::Train, 0.2, 6).expect("splits");
+    let run = Run::on(&Device::cpu());
+    let sums = NormalEquations::accumulate(&map, &mut fitted, &targets, &run).expect("sums");
+    assert_eq!(sums.rows, tried.rows);
+    let (lambda, intercept) = (tried.lambda, true);
+    let expected = (Cholesky { lambda, intercept })
+        .solve(&sums)
+        .expect("solves");
+    assert_eq!(tried.beta_dt, expected.beta_dt);
+}
+
+/// What the smallest number is that an error asks for, and that it holds.
+#[test]
+fn features_are_as_many_as_a_kernel_error_asks_for() {
+    let x = rows(600, 3, 7);
+    let y = x.column(0).to_owned();
+    let of = |error| Search {
+        features: Some(Enough::KernelError(error)),
+        ..Search::default()
+    };
+    for error in [0.1, 0.05] {
+        let mut table = Table::of(&x, &y, false);
+        let found = table.found(&of(error), Fourier::new(Gaussian).features(10), 1.5);
+        let size = found.size.expect("was asked for");
+        assert_eq!(found.builder.features(), Some(size.features));
+        assert!(!size.limited && size.features.is_multiple_of(2), "{size:?}");
+        let own = size.tried.iter().find(|(d, _)| *d == size.features);
+        let (_, off) = own.expect("was tried");
+        assert!(*off <= error && *off > 0.85 * error, "{size:?}");
+        assert_eq!(found.lambda, Lambda::Fixed(1e-6));
+        assert!((found.lengthscale - 1.5).abs() < 1e-12);
+        // It is the error of the map that is drawn.
+        let map = Fourier::new(Gaussian).features(size.features).seed(Seed(3));
+        let input = Affine::identity(3).lengthscale(1.5).expect("positive");
+        let map = map.build(input.clone()).expect("draws");
+        let rows = crate::data::Rows::from(&table.survey.sample);
+        let exact = crate::analysis::ExactKernel::new(&Gaussian, &input, &rows).expect("finite");
+        let error = exact.error(&map, &Device::cpu()).expect("runs").frobenius;
+        assert!((error / off - 1.0).abs() < 1e-6, "{error} {off}");
+    }
+    // 8 D^2 bytes of 80 kB are those of 100 features.
+    let mut table = Table::of(&x, &y, false);
+    table.run = table.run.memory(80_000);
+    let found = table.found(&of(0.02), Fourier::new(Gaussian).features(10), 1.5);
+    let size = found.size.expect("was asked for");
+    assert!(size.limited && size.features == 100, "{size:?}");
+    assert!(size.to_string().contains("memory allows no more"), "{size}");
+    for bad in [0.0, 1.0, f64::NAN] {
+        assert!(size::check(Enough::KernelError(bad)).is_err());
+        assert!(size::check(Enough::AccuracyLoss(bad)).is_err());
+    }
+}
+
+#[test]
+fn features_are_doubled_until_that_gains_nothing() {
+    let x = rows(1000, 2, 8);
+    let y: Array1<f64> = (x.rows().into_iter())
+        .map(|x| (3.0 * x[0]).sin() * x[1])
+        .collect();
+    let noise = rows(1000, 1, 9).column(0).to_owned() * 0.3;
+    let search = |loss| Search {
+        features: Some(Enough::AccuracyLoss(loss)),
+        ..Search::default()
+    };
+    let map = || Fourier::new(Gaussian).features(10);
+    let mut sizes = Vec::new();
+    for (y, loss) in [(&y + &noise, 0.05), (y.clone(), 0.5)] {
+        let found = Table::of(&x, &y, false).found(&search(loss), map(), 0.5);
+        let size = found.size.expect("was asked for");
+        assert!(!size.limited, "{size:?}");
+        let (last, before) = (size.tried.len() - 1, size.tried.len() - 2);
+        assert_eq!(size.features, size.tried[before].0);
+        for pair in size.tried.windows(2) {
+            assert_eq!(pair[1].0, 2 * pair[0].0);
+        }
+        let gains = |at: usize| 1.0 - size.tried[at].1 / size.tried[at - 1].1;
+        assert!(gains(last) < loss, "{size:?}");
+        assert!((1..last).all(|at| gains(at) >= loss), "{size:?}");
+        assert_eq!(found.builder.features(), Some(size.features));
+        sizes.push(size.features);
+    }
+    // Memory ends it: 500 features take 2 MB.
+    let mut table = Table::of(&x, &y, false);
+    table.run = table.run.memory(2_000_000);
+    let tight = table
+        .found(&search(1e-3), map(), 0.5)
+        .size
+        .expect("was asked for");
+    assert!(tight.limited && tight.features == 500, "{tight:?}");
+    // A budget ends it, too.
+    let few = Search {
+        budget: Budget::Trials(1),
+        ..search(1e-3)
+    };
+    let mut table = Table::of(&x, &y, false);
+    let one = table.found(&few, map(), 0.5).size.expect("was asked for");
+    assert!(one.limited && one.features == 250, "{one:?}");
+}

@@ -1,0 +1,253 @@
+//! Falkon: kernel ridge regression with landmarks, for any number of rows.
+
+use crate::{
+    Error, Result,
+    clock::Instant,
+    data::{ChunkSource, KeptRows},
+    device::room,
+    error::Remedy,
+    features::{FeatureMap, KernelColumnsMap},
+    flow::{RowNeeds, Run, for_each_chunk},
+    learn::{
+        Fit, FitData, Lambda,
+        kernel::kernel_ridge::{Choice, Chosen, columns_of},
+        squares::iterative::read,
+    },
+    model::{FitTimes, LinearModel},
+    normal::Targets,
+    progress::Step,
+    settings::Settings,
+    solve::{
+        Coefficients, ConjugateGradients, StreamedRows,
+        falkon::{Preconditioner, Whitened},
+    },
+    text::{counted, human_bytes},
+};
+
+/// What [`Falkon`](crate::models::Falkon) and [`FalkonClassifier`](crate::models::FalkonClassifier)
+/// have of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FalkonOptions {
+    /// The penalty per sample, lambda > 0, or how it is chosen.
+    ///
+    /// [`Lambda::Usual`] is that of [`KernelRidge`](crate::models::KernelRidge): the best by
+    /// leave-one-out errors of at most 2048 rows, by their own kernel and not that of the
+    /// landmarks. It takes a pass over the rows.
+    pub lambda: Lambda,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// Done when the residual of each target, in the norm of the preconditioner's inverse, is this
+    /// share of its first: coefficients are then about as close to the solution in the norm of the
+    /// problem.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+}
+
+impl Default for FalkonOptions {
+    /// The best penalty by leave-one-out errors, with an intercept, tolerance 1e-5, at most 500
+    /// iterations.
+    fn default() -> Self {
+        Self {
+            lambda: Lambda::Usual,
+            intercept: true,
+            tolerance: 1e-5,
+            max_iterations: 500,
+        }
+    }
+}
+
+/// Bytes of each pair of landmarks: the factors of their kernel and of the problem.
+const FACTOR_BYTES: u32 = 16;
+
+/// Bytes of the factors of so many landmarks as this machine is trusted with.
+const MOST_BYTES: u64 = 1 << 38;
+
+/// The factors of the landmarks' kernel and of the problem.
+fn factor_bytes(landmarks: usize) -> u64 {
+    u64::from(FACTOR_BYTES) * (landmarks as u64).pow(2)
+}
+
+impl Fit for FalkonOptions {
+    fn is_least_squares(&self) -> bool {
+        true
+    }
+
+    fn penalties(&self) -> Option<&[f64]> {
+        self.lambda.given()
+    }
+
+    fn settings(&self) -> Settings {
+        (self.lambda)
+            .said(Settings::of_learner("falkon"))
+            .flag("no-intercept", !self.intercept)
+            .number("tolerance", self.tolerance)
+            .text("iterations", self.max_iterations)
+    }
+
+    /// Targets and the products of an iteration.
+    fn row_bytes(&self, outputs: usize) -> usize {
+        16 * outputs.max(1)
+    }
+
+    fn square_bytes(&self, _landmarks: usize) -> u32 {
+        FACTOR_BYTES
+    }
+
+    fn kept_bytes(&self, size: (usize, usize), rows: Option<usize>) -> u64 {
+        let choice = Choice::of(&self.lambda, u64::MAX).ok().flatten();
+        let kept = choice.map_or(0, |choice| choice.rows(size).most());
+        (kept.min(rows.unwrap_or(kept)) * KeptRows::row_bytes(size)) as u64
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Unsupported`] on a map other than
+    /// [`KernelColumns`](crate::features::KernelColumns) with landmarks, with [`Error::Limit`] when
+    /// there are too many of them, and with [`Error::Parameter`] on options outside their domain.
+    /// Warns when the iteration ends before the tolerance, and keeps what it has.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let FitData {
+            source,
+            targets,
+            run,
+            ..
+        } = data;
+        // A third of the memory is for what is beside the kernel of rows that decide.
+        let choice = Choice::of(&self.lambda, run.memory / 3 * 2)?;
+        let given = match &choice {
+            Some(_) => Lambda::USUAL,
+            None => self.lambda.fixed()?,
+        };
+        // What is wrong with the options is known before the rows are read.
+        self.solver(given).check()?;
+        let columns = columns_of(map.as_ref(), "Falkon")?;
+        let m = columns.landmarks().nrows();
+        require_room(m)?;
+        if source.targets() == 0 {
+            return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
+        }
+        let start = Instant::now();
+        let chosen = match choice {
+            Some(choice) => self.choose(&choice, columns, (&mut *source, &targets), run)?,
+            None => Chosen::given(given),
+        };
+        let lambda = chosen.lambda;
+        let held = read(map.as_ref(), source, &targets, run)?;
+        let rows = held.y_tn.ncols();
+        let factors = Preconditioner::of(|| columns.gram(), columns.top(), lambda, self.intercept)?;
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let mut block = StreamedRows::new(&[(map.as_ref(), 0, 1.0)], source, rows, run)?;
+        let mut whitened = Whitened {
+            block: &mut block,
+            factor: &factors.landmarks,
+            top: columns.top(),
+        };
+        let solution = self.solver(lambda).solve_preconditioned(
+            &mut whitened,
+            held.y_tn.view(),
+            held.weights_n.as_ref().map(|w| w.view()),
+            Some(&factors.problem),
+            &mut |i, r| run.say(Step::Iteration(i, r)),
+        )?;
+        drop(block);
+        drop(held);
+        let residual = solution.residual_t.fold(0.0, |m: f64, &r| m.max(r));
+        if !solution.converged {
+            log::warn!(
+                "{}",
+                short_of(residual, (solution.iterations, self.tolerance))
+            );
+        }
+        let facts = [
+            ("iterations", solution.iterations as f64),
+            ("relative_residual", residual),
+            ("tolerance", self.tolerance),
+            ("landmarks", m as f64),
+            ("jitter", factors.jitter),
+        ];
+        let Coefficients {
+            mut beta_dt,
+            intercept_t,
+        } = solution.coefficients;
+        factors.landmarks.solve_transposed(&mut beta_dt);
+        let coefficients = Coefficients {
+            beta_dt: columns.lift(beta_dt),
+            intercept_t,
+        };
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        let mut model = LinearModel {
+            learner: "falkon".into(),
+            facts: facts.into(),
+            lambda,
+            rows: rows as u64,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(map, coefficients, targets, &run.device)
+        };
+        chosen.keep(&mut model);
+        Ok(model)
+    }
+}
+
+/// What is said of a residual that is not within the tolerance.
+fn short_of(residual: f64, (iterations, tolerance): (usize, f64)) -> String {
+    format!(
+        "falkon: the relative residual is {residual:.1e} after {iterations} iterations, and not \
+         {tolerance:.0e}; the model is kept: try a larger lambda or more iterations"
+    )
+}
+
+/// Errors when there are no landmarks, and when there is no room for the factors of so many.
+fn require_room(m: usize) -> Result<()> {
+    if m == 0 {
+        return Err(Error::parameter("Falkon has no landmarks")
+            .help(Remedy::words("ask for some by KernelColumns::landmarks")));
+    }
+    if factor_bytes(m) > MOST_BYTES {
+        return Err(Error::Limit {
+            what: format!("the kernel of {}", counted(m, "landmark")),
+            needed: human_bytes(factor_bytes(m)),
+            allowed: human_bytes(MOST_BYTES),
+            remedies: vec![Remedy::FewerLandmarks],
+        });
+    }
+    room::ask_square(m, FACTOR_BYTES, || format!("the factors of {m} landmarks"))
+        .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(Remedy::FewerLandmarks)))
+}
+
+impl FalkonOptions {
+    fn solver(&self, lambda: f64) -> ConjugateGradients {
+        ConjugateGradients {
+            lambda,
+            intercept: self.intercept,
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+            ..ConjugateGradients::default()
+        }
+    }
+
+    /// Reads the rows once for those that choose the penalty.
+    fn choose(
+        &self,
+        choice: &Choice,
+        columns: &KernelColumnsMap,
+        (source, targets): (&mut dyn ChunkSource, &Targets),
+        run: &Run,
+    ) -> Result<Chosen> {
+        let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
+        let (mut weight, mut kept) = (0.0, choice.rows((source.columns(), source.targets())));
+        for_each_chunk(source, chunk, |chunk| {
+            let rows = chunk.x.nrows() as f64;
+            weight += chunk.weights.as_ref().map_or(rows, |w| w.sum());
+            kept.look_at(&chunk);
+            Ok(())
+        })?;
+        choice.choose_by(&kept, columns, (targets, weight, self.intercept), run)
+    }
+}

@@ -1,0 +1,219 @@
+//! The penalty of kernel ridge regression that is best on rows left out in turn.
+
+use super::read;
+use crate::{
+    Error, Result,
+    data::{KeptRows, Rows, hash_of_contents as contents},
+    features::KernelColumnsMap,
+    flow::Run,
+    learn::{
+        Lambda,
+        squares::lambda::{self, ascending, relative, variances},
+    },
+    linalg::entries,
+    model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel},
+    normal::Targets,
+    solve::{descend, kernel_left_out},
+};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use std::collections::BTreeMap;
+
+/// Rows whose kernel is looked at where nobody says how many: some seconds at most.
+const ROWS: usize = 2048;
+/// The fewest that decide where memory has little room.
+const LEAST_ROWS: usize = 256;
+/// Bytes of a pair of rows: of their kernel, and of a factor of it.
+const PAIR_BYTES: u64 = 16;
+
+/// What chooses a penalty.
+pub(in crate::learn) struct Choice {
+    lambdas: Vec<f64>,
+    /// Rows that decide at most.
+    most: usize,
+}
+
+/// Rows that decide: all that differ, or a uniform sample of them.
+pub(in crate::learn) struct Deciding {
+    /// Their places among all rows; all of them, in order, if there is none.
+    places: Option<Vec<usize>>,
+    /// What each counts for, with all that are equal to it.
+    weights_n: Array1<f64>,
+    /// What all rows count for over what these do.
+    share: f64,
+}
+
+/// A penalty, and by what it was chosen if it was.
+pub(in crate::learn) struct Chosen {
+    pub(in crate::learn) lambda: f64,
+    curve: Option<LambdaCurve>,
+}
+
+impl Chosen {
+    /// One that was given.
+    pub(in crate::learn) fn given(lambda: f64) -> Self {
+        Self {
+            lambda,
+            curve: None,
+        }
+    }
+
+    /// Keeps in a model by what its penalty was chosen.
+    pub(in crate::learn) fn keep(self, model: &mut LinearModel) {
+        if let Some(curve) = self.curve {
+            lambda::keep(model, curve);
+        }
+    }
+}
+
+impl Choice {
+    /// None where one penalty is given. `room` is how many bytes there are. Errors with
+    /// [`Error::Parameter`] on penalties that are none, and with [`Error::Unsupported`] on folds.
+    pub(in crate::learn) fn of(lambda: &Lambda, room: u64) -> Result<Option<Self>> {
+        let Some(of) = lambda.candidates() else {
+            return Ok(None);
+        };
+        let room = usize::try_from((room / PAIR_BYTES).isqrt()).unwrap_or(usize::MAX);
+        let asked = match lambda {
+            Lambda::Best { by, .. } => match by {
+                HeldOut::LeaveOneOut => usize::MAX,
+                HeldOut::LeaveSomeOut(rows) => *rows,
+                HeldOut::Folds(_) => {
+                    let problem = "kernel machines leave out each row in turn, not folds";
+                    return Err(Error::unsupported(problem));
+                }
+            },
+            _ => ROWS,
+        };
+        Ok(Some(Self {
+            lambdas: ascending(&of)?,
+            most: asked.min(room.max(LEAST_ROWS)).max(1),
+        }))
+    }
+
+    /// Rows to keep on the way, of so many feature and target columns.
+    pub(in crate::learn) fn rows(&self, size: (usize, usize)) -> KeptRows {
+        let fitting = Lambda::Usual.rows_kept(size).unwrap_or(self.most);
+        KeptRows::new(self.most.min(fitting), size)
+    }
+
+    /// Which rows decide: of those that differ, and count, the ones with the smallest hashes, so
+    /// that they are the same in any order.
+    pub(in crate::learn) fn among(
+        &self,
+        x: &Rows,
+        y_nt: ArrayView2<'_, f64>,
+        weights_n: &Array1<f64>,
+    ) -> Deciding {
+        let mut rows: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
+        for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
+            let hash = match x {
+                Rows::F32(x) => contents(x.row(i).iter().map(|&v| f64::from(v)), y_nt.row(i)),
+                Rows::F64(x) => contents(x.row(i).iter().copied(), y_nt.row(i)),
+            };
+            rows.entry(hash).or_insert((i, 0.0)).1 += weights_n[i];
+        }
+        let mut some = Vec::from_iter(rows.into_values().take(self.most));
+        some.sort_unstable_by_key(|(i, _)| *i);
+        let own = some.iter().map(|(_, weight)| weight).sum::<f64>();
+        let all = some.len() == weights_n.len();
+        Deciding {
+            weights_n: some.iter().map(|(_, weight)| *weight).collect(),
+            places: (!all).then(|| some.iter().map(|(i, _)| *i).collect()),
+            share: weights_n.sum() / own,
+        }
+    }
+
+    /// The penalty with the least error on rows that decide, of the kernel and the targets of all
+    /// rows.
+    pub(in crate::learn) fn choose(
+        &self,
+        (k_nn, y_nt): (&Array2<f64>, &Array2<f64>),
+        deciding: &Deciding,
+        intercept: bool,
+    ) -> Result<Chosen> {
+        match &deciding.places {
+            // No row counts: the fit says so.
+            Some(places) if places.is_empty() => Ok(Chosen::given(Lambda::USUAL)),
+            None => self.walk((k_nn, y_nt), deciding, intercept),
+            Some(places) => {
+                let k_mm = Array2::from_shape_fn((places.len(), places.len()), |(i, j)| {
+                    k_nn[[places[i], places[j]]]
+                });
+                let y_mt = y_nt.select(Axis(0), places);
+                self.walk((&k_mm, &y_mt), deciding, intercept)
+            }
+        }
+    }
+
+    /// As [`Self::choose`], of rows that were kept of all, which have this weight.
+    pub(in crate::learn) fn choose_by(
+        &self,
+        kept: &KeptRows,
+        columns: &KernelColumnsMap,
+        (targets, weight, intercept): (&Targets, f64, bool),
+        run: &Run,
+    ) -> Result<Chosen> {
+        if kept.is_empty() {
+            return Ok(Chosen::given(Lambda::USUAL));
+        }
+        // The fewest decide even where memory has less room than their kernel takes.
+        let least = PAIR_BYTES * (kept.len() as u64).pow(2);
+        let run = run.silent().memory(run.memory.max(least));
+        let (x, y_nt, weights_n) = read(&mut kept.source(), targets, &run)?;
+        let k_nn = columns.with_all(&x)?.gram()?;
+        let own = weights_n.sum();
+        let deciding = Deciding {
+            places: None,
+            weights_n,
+            share: if kept.are_all() { 1.0 } else { weight / own },
+        };
+        self.walk((&k_nn, &y_nt), &deciding, intercept)
+    }
+
+    /// Looks at penalties of rows that all decide, at the same `lambda W` as of all rows: the
+    /// variance of the noise over that of the function, which hangs on no number of rows.
+    fn walk(
+        &self,
+        (k_nn, y_nt): (&Array2<f64>, &Array2<f64>),
+        deciding: &Deciding,
+        intercept: bool,
+    ) -> Result<Chosen> {
+        let weights_n = deciding.weights_n.view();
+        let squares_nt = y_nt.mapv(entries::square);
+        let (sum_t, square_t) = (weights_n.dot(y_nt), weights_n.dot(&squares_nt));
+        let variances_t = variances((&sum_t, &square_t), weights_n.sum());
+        // Rounding of sums is no share that was left out.
+        let all = deciding.share < 1.0 + 1e-9;
+        let times = if all { 1.0 } else { deciding.share };
+        let mut refused = None;
+        let usual = lambda::place_of_usual(&self.lambdas);
+        let (best, found) = descend(self.lambdas.len(), usual, |place| {
+            let how = (self.lambdas[place] * times, intercept);
+            let one = match kernel_left_out(k_nn, y_nt.view(), weights_n, how) {
+                Err(error @ Error::Numerical(_)) => {
+                    refused = Some(error);
+                    return Ok(None);
+                }
+                one => one?,
+            };
+            let error = relative(&one.errors_t, &variances_t);
+            Ok(error.is_finite().then_some((error, one)))
+        })?;
+        let none = || Error::numerical("no penalty has a finite held-out error");
+        let best = best.ok_or_else(|| refused.unwrap_or_else(none))?;
+        let points = found.iter().map(|(&place, (error, one))| LambdaPoint {
+            lambda: self.lambdas[place],
+            error: *error,
+            effective_dimension: one.effective_dimension,
+        });
+        let by = match all {
+            true => HeldOut::LeaveOneOut,
+            false => HeldOut::LeaveSomeOut(weights_n.len()),
+        };
+        let points = points.collect();
+        Ok(Chosen {
+            lambda: self.lambdas[best],
+            curve: Some(LambdaCurve { by, points }),
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! Scores of classes: of two there is one score, whose sign tells them apart, of more one each.
+
+use crate::{Error, Result, model::LinearModel, normal::Targets, solve::Coefficients};
+use ndarray::{Array1, Array2, Axis, concatenate, s};
+
+/// The scores of so many classes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClassScores {
+    count: usize,
+    /// What of the one score of two classes is the score of each, for and against.
+    factor: f64,
+}
+
+impl ClassScores {
+    /// Those of the targets. Errors with [`Error::Unsupported`] on amounts.
+    pub(super) fn of(targets: &Targets, factor: f64) -> Result<Self> {
+        match targets {
+            Targets::Classes(labels) => Ok(Self {
+                count: labels.len(),
+                factor,
+            }),
+            Targets::Real { .. } => Err(Error::unsupported(
+                "this learner classifies, and the targets are amounts",
+            )),
+        }
+    }
+
+    /// Whether one score tells the classes apart.
+    pub(super) fn is_one(self) -> bool {
+        self.count == 2
+    }
+
+    /// Where to begin from the coefficients of a model.
+    pub(super) fn start(self, model: Option<&Coefficients>) -> Option<Coefficients> {
+        model.map(|model| {
+            if self.is_one() {
+                one_side(model, self.factor)
+            } else {
+                model.clone()
+            }
+        })
+    }
+
+    /// Gives each class of a model a score.
+    pub(super) fn spread(self, model: &mut LinearModel) {
+        if self.is_one() {
+            model.coefficients = both_sides(&model.coefficients, self.factor);
+        }
+    }
+}
+
+/// Of one column of coefficients, whose score says which of two classes it is, one for each class:
+/// `-factor` and `factor` times it.
+pub(in crate::learn) fn both_sides(one: &Coefficients, factor: f64) -> Coefficients {
+    let beta: Array2<f64> = &one.beta_dt * factor;
+    let intercept: Array1<f64> = &one.intercept_t * factor;
+    let negative = (-&beta, -&intercept);
+    Coefficients {
+        beta_dt: concatenate![Axis(1), negative.0, beta],
+        intercept_t: concatenate![Axis(0), negative.1, intercept],
+    }
+}
+
+/// The one column that [`both_sides`] made two of.
+fn one_side(both: &Coefficients, factor: f64) -> Coefficients {
+    let half = 0.5 / factor;
+    let column = |k: usize| both.beta_dt.slice(s![.., k..=k]);
+    Coefficients {
+        beta_dt: (&column(1) - &column(0)) * half,
+        intercept_t: Array1::from_elem(1, (both.intercept_t[1] - both.intercept_t[0]) * half),
+    }
+}

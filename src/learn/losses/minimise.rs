@@ -1,0 +1,334 @@
+//! What learners with a loss share: from a loss and a penalty to a model.
+
+use crate::{
+    Error, Result,
+    clock::Instant,
+    features::{FeatureMap, require_dense},
+    flow::Run,
+    learn::{ClassWeights, FitData, fit::returning::Returning},
+    model::{FitTimes, LinearModel},
+    normal::Targets,
+    progress::Step,
+    solve::{
+        Accelerated, Admm, Coefficients, Quadratic, QuasiNewton, Reached, Separable,
+        loss::{KinkedLoss, SmoothLoss},
+        metric::{Covariance, Spread},
+        risk::{Risk, RowLoss, centred},
+    },
+};
+use ndarray::Array1;
+
+/// What every learner answers of itself that minimises a loss over the rows and a penalty of
+/// squares.
+macro_rules! minimises {
+    () => {
+        fn takes_line(&self) -> bool {
+            true
+        }
+
+        fn takes_weights(&self) -> bool {
+            true
+        }
+
+        fn takes_start(&self) -> bool {
+            true
+        }
+
+        fn row_bytes(&self, outputs: usize) -> usize {
+            $crate::learn::fit::returning::loss_bytes(outputs)
+        }
+    };
+}
+pub(in crate::learn) use minimises;
+
+/// When a solver ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stopping {
+    /// Done when what the solver drives to zero has fallen to this share: of a smooth loss the
+    /// gradient, of one with a kink the residuals of both of its conditions.
+    pub tolerance: f64,
+    /// Most passes over the rows. A solver that is not done by then says so in the log, and its
+    /// model is what it has reached.
+    pub max_passes: usize,
+}
+
+impl Stopping {
+    /// Where nobody says so, after 1000 passes at most: smooth losses at a share of 1e-4 (what a
+    /// thousandth leaves is several per cent of the objective where penalties are small), others at
+    /// 1e-3.
+    pub(super) fn usual(smooth: bool) -> Self {
+        Self {
+            tolerance: if smooth { 1e-4 } else { 1e-3 },
+            max_passes: 1000,
+        }
+    }
+
+    pub(in crate::learn) fn check(&self) -> Result<()> {
+        positive("the tolerance", self.tolerance)?;
+        match self.max_passes {
+            0 => Err(Error::parameter(
+                "the number of passes is 0; use at least 1",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Errors unless a parameter is positive and finite.
+pub(in crate::learn) fn positive(name: &str, value: f64) -> Result<()> {
+    match value > 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "{name} is {value}; it must be positive and finite"
+        ))),
+    }
+}
+
+/// Errors unless a parameter is 0 or positive, and finite.
+pub(in crate::learn) fn not_negative(name: &str, value: f64) -> Result<()> {
+    match value >= 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "{name} is {value}; it must be 0 or positive, and finite"
+        ))),
+    }
+}
+
+/// Where coefficients of D features, which are of the size `1 / sqrt(D)`, have to stay, if
+/// anywhere; without a bound the penalty of squares has to be positive.
+pub(in crate::learn) fn bounded(
+    bound: Option<f64>,
+    lambda: f64,
+    features: usize,
+) -> Result<Option<Separable>> {
+    let Some(bound) = bound else {
+        return positive("lambda", lambda).map(|()| None);
+    };
+    positive("the bound", bound)?;
+    not_negative("lambda", lambda)?;
+    Ok(Some(Separable::Bound(bound / (features as f64).sqrt())))
+}
+
+/// The cost of absolute values, if there is any; the penalty of squares has to be positive without.
+pub(in crate::learn) fn absolute(lambda: f64, l1: f64) -> Result<Option<Separable>> {
+    if l1 == 0.0 {
+        return positive("lambda", lambda).map(|()| None);
+    }
+    positive("l1", l1)?;
+    not_negative("lambda", lambda).map(|()| Some(Separable::Absolute(l1)))
+}
+
+/// A loss of all outputs.
+pub(in crate::learn) enum AnyLoss {
+    Smooth(RowLoss),
+    Kinked {
+        loss: Box<dyn KinkedLoss>,
+        /// The slope of the loss over the size of scores, roughly.
+        stiffness: f64,
+        /// What a unit of the intercept costs.
+        tilt: f64,
+    },
+}
+
+impl AnyLoss {
+    /// A smooth loss of each output by itself.
+    pub(super) fn smooth(loss: impl SmoothLoss + 'static) -> Self {
+        Self::Smooth(RowLoss::Each(Box::new(loss)))
+    }
+
+    /// A loss of each output by itself that has a kink, and this slope.
+    pub(super) fn kinked(loss: impl KinkedLoss + 'static, slope: f64) -> Self {
+        Self::Kinked {
+            loss: Box::new(loss),
+            stiffness: slope,
+            tilt: 0.0,
+        }
+    }
+}
+
+/// `mean loss + lambda/2 |beta|^2`, with a cost of each coefficient beside it if there is one.
+pub(in crate::learn) struct Objective<'a> {
+    pub(in crate::learn) loss: AnyLoss,
+    pub(in crate::learn) lambda: f64,
+    pub(in crate::learn) cost: Option<Separable>,
+    pub(in crate::learn) intercept: bool,
+    pub(in crate::learn) weights: &'a ClassWeights,
+    pub(in crate::learn) stopping: Stopping,
+    /// Where to begin, if not at zero.
+    pub(in crate::learn) start: Option<Coefficients>,
+    /// Whether nobody hears of passes that were not enough.
+    pub(in crate::learn) quiet: bool,
+}
+
+impl Objective<'_> {
+    /// The model of the least, under the name of its learner; coefficients as the solver found
+    /// them, one column per output. Without `targets` there are none but the rows.
+    pub(in crate::learn) fn minimise(
+        self,
+        learner: &str,
+        map: Box<dyn FeatureMap>,
+        data: FitData<'_>,
+        targets: Option<Targets>,
+    ) -> Result<LinearModel> {
+        self.stopping.check()?;
+        // These steps are right with all covariances of the features only.
+        if self.cost.is_some() || matches!(self.loss, AnyLoss::Kinked { .. }) {
+            require_dense(map.as_ref())?;
+        }
+        self.check_start(learner, map.as_ref(), targets.as_ref())?;
+        let run = data.run;
+        let start = Instant::now();
+        let how = (self.intercept, self.weights);
+        let mut returning = Returning::open(map.as_ref(), data.source, targets.as_ref(), how, run)?;
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let hear = &mut |passes, residual| run.say(Step::Iteration(passes, residual));
+        let rows = returning.rows.rows as u64;
+        let quiet = self.quiet;
+        let reached = self.solve(&mut returning, run, hear)?;
+        drop(returning);
+        if !reached.converged && !quiet {
+            log::warn!(
+                "{learner}: {} passes left a relative residual of {:.1e}; the tolerance is {:.1e}",
+                reached.passes,
+                reached.residual,
+                self.stopping.tolerance
+            );
+        }
+        let targets = targets.unwrap_or(data.targets);
+        let mut model = LinearModel {
+            learner: learner.into(),
+            lambda: self.lambda,
+            rows,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(map, reached.coefficients, targets, &run.device)
+        };
+        let facts = [
+            ("passes", reached.passes as f64),
+            ("residual", reached.residual),
+            ("objective", reached.objective),
+        ];
+        model
+            .facts
+            .extend(facts.map(|(name, v)| (name.to_owned(), v)));
+        if self.cost.is_some() {
+            let beta = &model.coefficients.beta_dt;
+            let kept = beta.iter().filter(|b| **b != 0.0).count();
+            model
+                .facts
+                .insert("nonzero_coefficients".into(), kept as f64);
+        }
+        Ok(model)
+    }
+
+    /// Errors unless the start is of this map and these outputs, and the solver can begin there.
+    fn check_start(
+        &self,
+        learner: &str,
+        map: &dyn FeatureMap,
+        targets: Option<&Targets>,
+    ) -> Result<()> {
+        let Some(start) = &self.start else {
+            return Ok(());
+        };
+        if self.cost.is_some() || matches!(self.loss, AnyLoss::Kinked { .. }) {
+            return Err(Error::unsupported(format!(
+                "{learner} goes on from a model for smooth losses without l1 or a bound only; fit \
+                 all rows anew"
+            )));
+        }
+        let outputs = match targets {
+            Some(Targets::Classes(labels)) if labels.len() == 2 => 1,
+            targets => targets.map_or(0, Targets::outputs),
+        };
+        match start.beta_dt.dim() == (map.output_dim(), outputs) {
+            true => Ok(()),
+            false => Err(Error::shape(format!(
+                "a model of {:?} coefficients is no start for {:?}",
+                start.beta_dt.dim(),
+                (map.output_dim(), outputs)
+            ))),
+        }
+    }
+
+    fn solve(
+        &self,
+        returning: &mut Returning<'_>,
+        run: &Run,
+        hear: &mut dyn FnMut(usize, f64),
+    ) -> Result<Reached> {
+        let Returning {
+            features,
+            covariance,
+            rows,
+        } = returning;
+        let Self {
+            lambda, intercept, ..
+        } = *self;
+        let Stopping {
+            tolerance,
+            max_passes,
+        } = self.stopping;
+        match (&self.loss, self.cost) {
+            (AnyLoss::Smooth(loss), None) => {
+                let curvature = loss.curvature_at_zero(rows.targets.outputs());
+                let metric = covariance.metric(curvature, lambda)?;
+                let start = self.start.as_ref();
+                let start = start.map(|start| centred(start, &covariance.mean_d));
+                let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
+                let solver = QuasiNewton {
+                    start,
+                    tolerance,
+                    max_passes,
+                    device: run.device.clone(),
+                    // Chunks take the other half, where somebody bounds them.
+                    memory: match run.memory {
+                        Run::DEFAULT_MEMORY => u64::MAX,
+                        bound => bound / 2,
+                    },
+                };
+                solver.solve(&mut risk, &metric, hear)
+            }
+            (AnyLoss::Smooth(loss), Some(cost)) => {
+                let means = covariance.mean_d.clone();
+                let taken = std::mem::replace(
+                    covariance,
+                    Covariance {
+                        mean_d: means,
+                        spread: Spread::Alone(Array1::zeros(0)),
+                    },
+                );
+                let (quadratic, _) = Quadratic::of(taken, loss.curvature(), lambda);
+                let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
+                let solver = Accelerated {
+                    cost,
+                    tolerance,
+                    max_passes,
+                };
+                solver.solve(&mut risk, &quadratic, hear)
+            }
+            (
+                AnyLoss::Kinked {
+                    loss,
+                    stiffness,
+                    tilt,
+                },
+                cost,
+            ) => {
+                let solver = Admm {
+                    lambda,
+                    intercept,
+                    tilt: *tilt,
+                    cost,
+                    stiffness: *stiffness,
+                    tolerance,
+                    max_passes,
+                };
+                solver.solve(features, (rows, loss.as_ref()), covariance, hear)
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What errors on rows left out say of penalties.
+
+use crate::{
+    Error, Result,
+    error::Remedy,
+    model::{LambdaCurve, LambdaPoint, LinearModel, worse},
+};
+use ndarray::Array1;
+
+/// Variances of the targets over all rows; 1 for a constant, whose errors are absolute then.
+pub(in crate::learn) fn variances(
+    (y_sum_t, y_square_t): (&Array1<f64>, &Array1<f64>),
+    weight: f64,
+) -> Array1<f64> {
+    let mean_t = y_sum_t / weight;
+    let mean_square_t = y_square_t / weight;
+    let rounding_t = &mean_square_t * 1e-14;
+    let variance_t = mean_square_t - &mean_t * &mean_t;
+    let mut of = variance_t;
+    for (v, rounding) in of.iter_mut().zip(&rounding_t) {
+        if *v <= *rounding {
+            *v = 1.0;
+        }
+    }
+    of
+}
+
+/// The best point, unless it is of no use: below rounding a penalty may still be the best, as
+/// errors on rows tell, but one that is worse than the means there is rounding itself. The best
+/// above rounding stands in for it: few rows whose targets nothing tells have a model, too. Errors
+/// when all penalties are below, or have errors that rounding hides.
+pub(in crate::learn) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
+    let best = curve.best();
+    if best.error <= 1.0 || (best.error.is_finite() && best.lambda > rounding) {
+        return Ok(best);
+    }
+    let above = |p: &&LambdaPoint| p.lambda > rounding && p.error.is_finite();
+    let above = curve.points.iter().rev().filter(above);
+    let smallest = above.min_by(|a, b| a.error.total_cmp(&b.error));
+    smallest.copied().ok_or_else(|| {
+        let problem = format!(
+            "no penalty predicts better than the means do, and the normal equations are rounding \
+             alone at every lambda up to {rounding:e}"
+        );
+        Error::numerical(problem)
+            .help(Remedy::Standardize)
+            .help(Remedy::LargerLambda)
+    })
+}
+
+/// Keeps in a model by what its penalty was chosen, and what it is worth.
+pub(in crate::learn) fn keep(model: &mut LinearModel, mut curve: LambdaCurve) {
+    curve.points.retain(|point| point.error.is_finite());
+    let chosen = curve.points.iter().find(|p| p.lambda == model.lambda);
+    if let Some(chosen) = chosen {
+        worse::than_mean(chosen.error, model.rows);
+        let facts = [
+            ("effective_dimension", chosen.effective_dimension),
+            ("held_out_r2", 1.0 - chosen.error),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        model.facts.extend(facts);
+    }
+    model.lambda_curve = Some(curve);
+}
+
+/// Means over targets of errors over their variances.
+pub(in crate::learn) fn relative(errors_t: &Array1<f64>, variances_t: &Array1<f64>) -> f64 {
+    (errors_t / variances_t).mean().unwrap_or(f64::NAN)
+}

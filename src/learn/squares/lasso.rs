@@ -1,0 +1,160 @@
+//! Least squares with a penalty of absolute values, which most coefficients do not outweigh.
+
+mod problem;
+
+use crate::{
+    Result,
+    features::{FeatureMap, require_dense},
+    learn::{
+        Fit, FitAnySums, FitData, FitSums,
+        fit::{centred, fit_sums::fit_sums},
+        losses::minimise::{absolute, positive},
+    },
+    model::LinearModel,
+    normal::{NormalEquations, SUM_BYTES},
+    settings::Settings,
+    solve::{Separable, risk::coefficients},
+    sums::{Known, Summed},
+};
+use problem::Problem;
+
+/// What [`Lasso`](crate::models::Lasso) and [`LassoClassifier`](crate::models::LassoClassifier)
+/// have of their own.
+///
+/// It minimises `|y - Z beta - b|^2 / (2 n) + l1 |beta|_1 + lambda/2 |beta|^2`, as scikit-learn's
+/// Lasso does with `alpha` for l1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LassoOptions {
+    /// The penalty of absolute values, > 0. Without one it is chosen by the sums: of a path from
+    /// where all coefficients are 0 down, each penalty three quarters of the last, the one with the
+    /// least generalised cross-validation. The path ends when five penalties were no better, when
+    /// half as many coefficients as rows are not 0, or when 1000 sweeps do not do.
+    pub l1: Option<f64>,
+    /// The penalty of squares, 0 or more.
+    pub lambda: f64,
+    /// Whether an intercept is fitted, which is never penalised.
+    pub intercept: bool,
+    /// Done when a sweep over all coefficients changes no slope by more than this share of the
+    /// first.
+    pub tolerance: f64,
+    /// Most sweeps over the coefficients. They are cheap, and need no rows.
+    pub max_sweeps: usize,
+}
+
+impl Default for LassoOptions {
+    /// The best l1 without lambda, an intercept, tolerance 1e-6 in 100,000 sweeps at most.
+    fn default() -> Self {
+        Self {
+            l1: None,
+            lambda: 0.0,
+            intercept: true,
+            tolerance: 1e-6,
+            max_sweeps: 100_000,
+        }
+    }
+}
+
+impl LassoOptions {
+    /// Errors with [`Error::Parameter`] on options outside their domain.
+    fn check(&self) -> Result<()> {
+        let l1 = self.l1.unwrap_or(1.0);
+        positive("l1", l1)?;
+        positive("the tolerance", self.tolerance)?;
+        absolute(self.lambda, l1).map(drop)
+    }
+}
+
+impl Fit for LassoOptions {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("lasso")
+            .maybe("l1", self.l1)
+            .number("lambda", self.lambda)
+            .flag("no-intercept", !self.intercept)
+            .number("tolerance", self.tolerance)
+            .text("iterations", self.max_sweeps)
+    }
+
+    fn square_bytes(&self, _features: usize) -> u32 {
+        SUM_BYTES
+    }
+
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors with [`Error::Parameter`](crate::Error::Parameter) on options outside their domain,
+    /// with [`Error::Unsupported`](crate::Error::Unsupported) for maps whose features cannot be
+    /// stored, and as [`NormalEquations::accumulate`] does. Classes are fitted as +-1, one against
+    /// all.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        // Squares of targets far from 0 lose the digits by which the penalty is chosen.
+        centred::fit(self.intercept, map, data, |map, data| {
+            fit_sums(self, map, data)
+        })
+    }
+}
+
+impl FitSums for LassoOptions {
+    type Sums = NormalEquations;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
+        // What is wrong with the options is known before the pass.
+        self.check()?;
+        require_dense(map)?;
+        NormalEquations::of_part(map, data.source, data.targets, data.run)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: NormalEquations,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        self.check()?;
+        let rows = sums.rows;
+        let problem = Problem::of(sums, self.lambda, self.intercept);
+        let mut at = problem.zero();
+        let chosen = self.l1.is_none().then(|| problem.choose());
+        let l1 = match (&chosen, self.l1) {
+            (Some(chosen), _) => {
+                at.beta_td.assign(&chosen.beta_td);
+                chosen.l1
+            }
+            (None, given) => given.unwrap_or_default(),
+        };
+        let stop = (self.tolerance, self.max_sweeps);
+        let cost = Separable::Absolute(l1);
+        let (most, done) = problem.minimise(cost, &mut at.beta_td, stop);
+        if !done {
+            log::warn!("lasso: {most} sweeps did not reach the tolerance");
+        }
+        let objective = problem.objective(&at.beta_td, l1);
+        let coefficients = coefficients(&at, problem.mean_d());
+        let kept = coefficients.beta_dt.iter().filter(|b| **b != 0.0).count();
+        let targets = known.targets.clone();
+        let mut model = LinearModel {
+            learner: "lasso".into(),
+            lambda: self.lambda,
+            rows,
+            ..LinearModel::new(map, coefficients, targets, &known.run.device)
+        };
+        let facts = [
+            ("sweeps", most as f64),
+            ("objective", objective),
+            ("nonzero_coefficients", kept as f64),
+        ];
+        model
+            .facts
+            .extend(facts.map(|(name, v)| (name.to_owned(), v)));
+        if let Some(chosen) = chosen {
+            model.facts.insert("l1".into(), l1);
+            let r2 = 1.0 - chosen.error;
+            model.facts.insert("estimated_r2".into(), r2);
+        }
+        Ok(model)
+    }
+}

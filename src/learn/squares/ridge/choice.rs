@@ -1,0 +1,162 @@
+//! The penalty that is best on rows left out in turn, of sums and rows that were kept beside them.
+
+use crate::{
+    Error, Result,
+    data::KeptRows,
+    device::room,
+    features::FeatureMap,
+    flow::Run,
+    learn::{
+        FitPenalised, RidgeOptions, Solver,
+        squares::lambda::{self, ascending, relative, trusted, variances},
+    },
+    linalg::eigen::EIGEN_BYTES,
+    model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel},
+    normal::NormalEquations,
+    solve::{Coefficients, Intercept, LambdaPath, LeftOut, LookedAt, descend},
+    sums::Known,
+};
+
+/// Features up to which all penalties come from one eigendecomposition: it takes some seconds. For
+/// more of them a walk over the penalties factors a matrix for each that it looks at.
+const FEW_FEATURES: usize = 2048;
+/// Rows that such a walk looks at: their leverages take no longer than twice the factor.
+const ROWS_OF_WALK: usize = 2048;
+/// Bytes of a pair of features for the sums and a factor of them.
+pub(super) const WALK_BYTES: u32 = 16;
+/// What was chosen.
+pub(super) struct Chosen {
+    lambda: f64,
+    coefficients: Coefficients,
+    curve: LambdaCurve,
+    /// Whether a matrix was factored for each of its points.
+    walked: bool,
+}
+
+impl Chosen {
+    /// The model, whose facts say what it is worth.
+    pub(super) fn model(
+        self,
+        map: Box<dyn FeatureMap>,
+        rows: u64,
+        known: Known<'_>,
+    ) -> LinearModel {
+        let targets = known.targets.clone();
+        let mut model = LinearModel {
+            lambda: self.lambda,
+            rows,
+            ..LinearModel::new(map, self.coefficients, targets, &known.run.device)
+        };
+        if self.walked {
+            let tried = self.curve.points.len() as f64;
+            model.facts.insert("penalties_tried".into(), tried);
+        }
+        lambda::keep(&mut model, self.curve);
+        model
+    }
+}
+
+/// Chooses among penalties. Errors with [`Error::Parameter`] on ones that are none, with
+/// [`Error::Numerical`] where no penalty can be solved for, and as maps and devices do.
+pub(super) fn choose(
+    map: &dyn FeatureMap,
+    (sums, kept): (&NormalEquations, &KeptRows),
+    (options, of): (&RidgeOptions, &[f64]),
+    known: Known<'_>,
+) -> Result<Chosen> {
+    let (lambdas, intercept) = (ascending(of)?, options.intercept());
+    let features = map.output_dim();
+    // Who asks for factors gets them.
+    let few = options.solver == Solver::Auto && features <= FEW_FEATURES;
+    let few = few && has_room(features, known.run);
+    let some = (!few).then(|| kept.first(ROWS_OF_WALK));
+    let kept = some.as_ref().unwrap_or(kept);
+    let rows = LookedAt {
+        kept,
+        map,
+        targets: known.targets,
+        run: known.run,
+    };
+    match few {
+        true => by_eigenvectors(sums, rows, (&lambdas, intercept)),
+        false => by_factors(sums, rows, (&lambdas, intercept)),
+    }
+}
+
+/// Whether chunks, which are done with, leave the room that eigenvectors take beside the sums and a
+/// factor.
+fn has_room(features: usize, run: &Run) -> bool {
+    let more = u64::from(EIGEN_BYTES - WALK_BYTES);
+    more.saturating_mul((features as u64).pow(2)) <= run.memory
+}
+
+/// Whose errors decide.
+fn left_out(kept: &KeptRows) -> HeldOut {
+    match kept.are_all() {
+        true => HeldOut::LeaveOneOut,
+        false => HeldOut::LeaveSomeOut(kept.len()),
+    }
+}
+
+fn by_eigenvectors(
+    sums: &NormalEquations,
+    rows: LookedAt<'_>,
+    (lambdas, intercept): (&[f64], Intercept),
+) -> Result<Chosen> {
+    let features = rows.map.output_dim();
+    let what = || format!("a path of penalties of {features} features");
+    room::ask_square(features, EIGEN_BYTES, what)?;
+    let path = LambdaPath::of(sums, intercept)?;
+    let errors_lt = path.errors_of(lambdas, rows)?;
+    let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
+    let point = |(&lambda, errors_t): (&f64, ndarray::ArrayView1<'_, f64>)| {
+        Ok(LambdaPoint {
+            lambda,
+            error: relative(&errors_t.to_owned(), &variances_t),
+            effective_dimension: path.effective_dimension(lambda)?,
+        })
+    };
+    let points = lambdas.iter().zip(errors_lt.rows()).map(point);
+    let curve = LambdaCurve {
+        by: left_out(rows.kept),
+        points: points.collect::<Result<_>>()?,
+    };
+    let best = trusted(&curve, path.rounding())?;
+    Ok(Chosen {
+        lambda: best.lambda,
+        coefficients: path.coefficients(best.lambda)?,
+        curve,
+        walked: false,
+    })
+}
+
+fn by_factors(
+    sums: &NormalEquations,
+    rows: LookedAt<'_>,
+    (lambdas, intercept): (&[f64], Intercept),
+) -> Result<Chosen> {
+    let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
+    let mut refused = None;
+    let usual = lambda::place_of_usual(lambdas);
+    let (best, mut found) = descend(lambdas.len(), usual, |place| {
+        let one = match LeftOut::of(sums, rows, lambdas[place], intercept) {
+            Err(error @ Error::Numerical(_)) => {
+                refused = Some(error);
+                return Ok(None);
+            }
+            one => one?,
+        };
+        let error = relative(&one.errors_t, &variances_t);
+        Ok(error.is_finite().then_some((error, one)))
+    })?;
+    let none = || Error::numerical("no penalty has a finite held-out error");
+    let best = best.ok_or_else(|| refused.unwrap_or_else(none))?;
+    let curve = LambdaCurve::of_walk(left_out(rows.kept), lambdas, &found);
+    let (_, one) = found.remove(&best).ok_or_else(none)?;
+    Ok(Chosen {
+        lambda: lambdas[best],
+        coefficients: one.coefficients,
+        curve,
+        walked: true,
+    })
+}

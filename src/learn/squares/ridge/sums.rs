@@ -1,0 +1,82 @@
+//! Ridge regression by sums.
+
+use super::{RidgeOptions, Solver, choice};
+use crate::{
+    Error, Result,
+    data::Keeping,
+    error::Remedy,
+    features::{FeatureMap, require_dense},
+    learn::{FitPenalised, FitSums},
+    model::LinearModel,
+    normal::NormalEquations,
+    sums::{Known, RidgeSums, Summed},
+};
+
+impl FitSums for RidgeOptions {
+    type Sums = RidgeSums;
+
+    /// Errors also with [`Error::Unsupported`] where the penalty or the solver needs the rows
+    /// themselves.
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<RidgeSums> {
+        let direct = matches!(self.solver, Solver::Auto | Solver::Cholesky);
+        if !direct || !self.lambda.goes_by_sums() {
+            return Err(Error::unsupported(
+                "sums alone give ridge regression of one penalty, or of the best by some rows that \
+                 are kept, by a Cholesky factor; give one penalty or none, and no other solver",
+            ));
+        }
+        if data.targets.outputs() == 0 {
+            let problem = Error::missing("the data has no targets to fit");
+            return Err(problem.help(Remedy::NameTargets));
+        }
+        require_dense(map)?;
+        let Summed {
+            source,
+            targets,
+            run,
+            ..
+        } = data;
+        let size = (source.columns(), targets.outputs());
+        let Some(most) = self.lambda.rows_kept(size) else {
+            return Ok(RidgeSums {
+                normal: NormalEquations::of_part(map, source, targets, run)?,
+                kept: None,
+            });
+        };
+        let mut keeping = Keeping::new(source, most);
+        let normal = NormalEquations::of_part(map, &mut keeping, targets, run)?;
+        Ok(RidgeSums {
+            normal,
+            kept: Some(keeping.into_kept()),
+        })
+    }
+
+    /// With the penalty that was given, or the best by the rows that were kept.
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: RidgeSums,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        let RidgeSums { normal, kept } = sums;
+        let targets = known.targets.clone();
+        let Some(lambdas) = self.lambda.candidates() else {
+            let lambda = self.lambda.fixed()?;
+            let (coefficients, dimension) = self.intercept().solve(lambda, &normal)?;
+            let mut model = LinearModel {
+                lambda,
+                rows: normal.rows,
+                ..LinearModel::new(map, coefficients, targets, &known.run.device)
+            };
+            let name = "effective_dimension".to_owned();
+            model.facts.extend(dimension.map(|d| (name, d)));
+            return Ok(model);
+        };
+        let kept = kept.filter(|kept| !kept.is_empty()).ok_or_else(|| {
+            Error::unsupported("these sums keep no rows to choose a penalty by; give one penalty")
+        })?;
+        let rows = (&normal, &kept);
+        let chosen = choice::choose(map.as_ref(), rows, (self, &lambdas), known)?;
+        Ok(chosen.model(map, normal.rows, known))
+    }
+}

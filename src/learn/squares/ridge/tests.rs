@@ -1,0 +1,320 @@
+//! Ridge regression through its options.
+
+use crate::{
+    Run,
+    data::{Chunk, ChunkSource, MemorySource, Survey},
+    features::{Affine, featurize},
+    learn::{Fit, FitData, Lambda, RidgeOptions, Solver},
+    model::{HeldOut, LinearModel, Model},
+    normal::{NormalEquations, Targets},
+    prelude::*,
+    seed::Seed,
+    solve::{Cholesky, Coefficients, Intercept},
+};
+use ndarray::{Array1, Array2, Axis, concatenate, s};
+
+/// By one penalty, by a path and by a state, the same as a fit to features with a column of ones
+/// that writes it out, whose last coefficient is the intercept; rows count by their weights.
+#[test]
+fn a_penalised_intercept_is_that_of_a_feature_of_ones() {
+    let x = Array2::from_shape_fn((80, 1), |(i, _)| (i * 37 % 80) as f64 / 10.0);
+    let y: Array1<f64> = x.iter().map(|x| 5.0 + x.sin()).collect();
+    let weights = Array1::from_shape_fn(80, |i| 0.5 + (i % 3) as f64);
+    let ridge = |lambda: f64| {
+        let ridge = Ridge::on(Fourier::new(Gaussian).features(16)).lambda(lambda);
+        let ridge = ridge.bandwidth(Bandwidth::Sigma(1.0));
+        let ridge = ridge.standardize(Standardize::No).device(&Device::cpu());
+        ridge.intercept(Intercept::Penalised)
+    };
+    let apart = |model: &LinearModel, other: &Coefficients| {
+        let own = &model.coefficients;
+        let beta = (&own.beta_dt - &other.beta_dt).mapv(f64::abs).sum();
+        beta + (&own.intercept_t - &other.intercept_t).mapv(f64::abs).sum()
+    };
+    for lambda in [1e-2, 0.1, 3.0] {
+        let weighted = ridge(lambda).fit((&x, &y, &weights)).expect("fits");
+        let plain = ridge(lambda).fit((&x, &y)).expect("fits");
+        let path = ridge(1.0).lambdas(&[lambda]).fit((&x, &y)).expect("fits");
+        let state = ridge(lambda).start((&x, &y)).expect("starts");
+        let state = state.model().expect("a model");
+        let of = |model: &LinearModel, weights: &Array1<f64>| {
+            let mut rows = MemorySource::new(&x, None).expect("rows");
+            let mut all = Vec::new();
+            let keep = |z: ndarray::ArrayView2<'_, f32>| {
+                all.extend(z.iter().map(|&z| f64::from(z)));
+                Ok(())
+            };
+            let map = model.map.as_ref();
+            featurize(map, &mut rows, &Device::cpu(), keep).expect("featurizes");
+            let z_nd = Array2::from_shape_vec((80, 16), all).expect("rows");
+            let ones = Array2::ones((80, 1));
+            let z_np = concatenate(Axis(1), &[z_nd.view(), ones.view()]).expect("a column");
+            let y_nt = y.clone().insert_axis(Axis(1));
+            let by = weights.view().insert_axis(Axis(1));
+            let (wz, wy) = (&z_np * &by, &y_nt * &by);
+            let sums = NormalEquations {
+                rows: 80,
+                weight: weights.sum(),
+                log_weight: 0.0,
+                gram_dd: z_np.t().dot(&wz),
+                zty_dt: z_np.t().dot(&wy),
+                z_sum_d: wz.sum_axis(Axis(0)),
+                y_sum_t: wy.sum_axis(Axis(0)),
+                y_square_t: (&wy * &y_nt).sum_axis(Axis(0)),
+            };
+            let intercept = false;
+            let both = Cholesky { lambda, intercept }.solve(&sums).expect("solves");
+            Coefficients {
+                beta_dt: both.beta_dt.slice(s![..16, ..]).to_owned(),
+                intercept_t: both.beta_dt.row(16).to_owned(),
+            }
+        };
+        for (name, model, weights) in [
+            ("one penalty", plain.linear(), Array1::ones(80)),
+            ("with weights", weighted.linear(), weights.clone()),
+            ("a path", path.linear(), Array1::ones(80)),
+            ("a state", state.linear(), Array1::ones(80)),
+        ] {
+            let off = apart(model, &of(model, &weights));
+            assert!(off < 1e-3, "{name} at {lambda}: {off:e}");
+        }
+        let free = ridge(lambda).intercept(true).fit((&x, &y)).expect("fits");
+        let one = plain.linear().coefficients.intercept_t[0];
+        assert!(
+            one < 0.95 * free.linear().coefficients.intercept_t[0],
+            "{one}"
+        );
+    }
+}
+
+/// What sums alone give is refused where there are none.
+#[test]
+fn a_penalised_intercept_takes_sums() {
+    let x = Array2::from_shape_fn((30, 1), |(i, _)| i as f64 / 10.0);
+    let y: Array1<f64> = x.iter().map(|x| x.sin()).collect();
+    let refusal = |ridge: Ridge| {
+        let ridge = ridge.intercept(Intercept::Penalised).device(&Device::cpu());
+        let message = ridge.fit((&x, &y)).expect_err("refused").to_string();
+        assert!(message.contains("penalised intercept"), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+    };
+    let fourier = || Ridge::on(Fourier::new(Gaussian).features(16));
+    refusal(fourier().solver(Solver::Dual));
+    refusal(fourier().solver(Solver::conjugate_gradients()));
+    refusal(Ridge::on(Binning::new(Laplacian).grids(4)));
+    refusal(fourier().leaves(10));
+    // Fewer rows than features, too, are solved by sums.
+    let few = Ridge::on(Fourier::new(Gaussian).features(64)).intercept(Intercept::Penalised);
+    let few = few.device(&Device::cpu()).lambda(1e-3).fit((&x, &y));
+    assert!(
+        !few.expect("fits")
+            .linear()
+            .facts
+            .contains_key("rows_in_memory")
+    );
+}
+
+/// Eigenvectors, a walk of factors and the dual choose the same penalty, by the same errors where
+/// all of them look; and sums of parts, in whatever order, choose that of all rows.
+#[test]
+fn every_way_chooses_the_same_penalty() {
+    let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
+    let x = Array2::from_shape_fn((150, 2), |(i, j)| ((i * (7 * j + 3)) % 43) as f64 / 9.0);
+    let y = Array1::from_shape_fn(150, |i| (2.0 * x[[i, 0]]).sin() + x[[i, 1]] + noise(i));
+    // Some rows are there again, and weights differ.
+    let weights = Array1::from_shape_fn(150, |i| 1.0 + (i % 3) as f64);
+    let ridge = |features: usize, memory: u64| {
+        let map = Fourier::new(Gaussian).features(features);
+        let ridge = Ridge::on(map).bandwidth(Bandwidth::Sigma(0.7));
+        ridge
+            .standardize(Standardize::No)
+            .device(&Device::cpu())
+            .memory(memory)
+    };
+    let chosen = |model: &Model<Array1<f64>>| {
+        let curve = model.linear().lambda_curve.clone().expect("a curve");
+        (model.linear().lambda, curve)
+    };
+    let plenty = 1 << 30;
+    for features in [100, 400] {
+        let usual = ridge(features, plenty)
+            .fit((&x, &y, &weights))
+            .expect("fits");
+        let all = ridge(features, plenty).lambda(Lambda::auto(HeldOut::LeaveOneOut));
+        let eigen = all.fit((&x, &y, &weights)).expect("fits");
+        let walked = ridge(features, plenty)
+            .solver(Solver::Cholesky)
+            .fit((&x, &y, &weights))
+            .expect("fits");
+        let solver = |model: &Model<Array1<f64>>| {
+            let fact = |name| model.linear().facts.contains_key(name);
+            (fact("rows_in_memory"), fact("penalties_tried"))
+        };
+        assert_eq!(solver(&usual), (features > 150, false));
+        assert_eq!(
+            (solver(&eigen), solver(&walked)),
+            ((false, false), (false, true))
+        );
+        let (lambda, all) = chosen(&eigen);
+        assert_eq!((all.points.len(), all.by), (17, HeldOut::LeaveOneOut));
+        assert!(lambda > all.points[0].lambda && lambda < all.points[16].lambda);
+        for model in [&usual, &walked] {
+            let (own, curve) = chosen(model);
+            assert_eq!(
+                (own, curve.by),
+                (lambda, HeldOut::LeaveOneOut),
+                "{features}"
+            );
+            for point in &curve.points {
+                let same = all.points.iter().find(|p| p.lambda == point.lambda);
+                let same = same.expect("is on the grid");
+                let apart = (point.error / same.error - 1.0).abs();
+                // Below 1e-6 the rounding of f32 sums shows.
+                assert!(
+                    apart < 1e-3 || point.lambda < 1e-6,
+                    "{features} {point:?} {same:?}"
+                );
+                let apart = (point.effective_dimension / same.effective_dimension - 1.0).abs();
+                assert!(
+                    apart < 1e-2 || point.lambda < 2e-6,
+                    "{features} {point:?} {same:?}"
+                );
+            }
+            let off = (model.predict(&x).expect("predicts") - eigen.predict(&x).expect("predicts"))
+                .fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(off < 1e-3, "{features}: {off:e}");
+        }
+        // In parts, of which one comes twice and is forgotten again.
+        let part = |rows: std::ops::Range<usize>| {
+            let of = |a: &Array1<f64>| a.slice(s![rows.clone()]).to_owned();
+            (
+                x.slice(s![rows.clone(), ..]).to_owned(),
+                of(&y),
+                of(&weights),
+            )
+        };
+        let (first, second, third) = (part(0..40), part(40..90), part(90..150));
+        let ridge = ridge(features, plenty);
+        let mut growing = ridge.start((&first.0, &first.1, &first.2)).expect("starts");
+        let mut other = growing.without_rows().expect("none");
+        other.add((&third.0, &third.1, &third.2)).expect("adds");
+        growing
+            .add((&second.0, &second.1, &second.2))
+            .expect("adds");
+        growing
+            .add((&second.0, &second.1, &second.2))
+            .expect("adds");
+        growing.merge(&other).expect("merges");
+        assert_ne!(chosen(&growing.model().expect("a model")).1, all);
+        growing
+            .forget((&second.0, &second.1, &second.2))
+            .expect("forgets");
+        let (own, curve) = chosen(&growing.model().expect("a model"));
+        assert_eq!((own, curve.by), (lambda, HeldOut::LeaveOneOut));
+        assert!((curve.best().error / all.best().error - 1.0).abs() < 1e-4);
+    }
+}
+
+/// A row of weight 2 is one that is there twice, in every way of choosing.
+#[test]
+fn weights_choose_as_repeated_rows_do() {
+    let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
+    let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
+    let y = Array1::from_shape_fn(90, |i| (2.0 * x[[i, 0]]).sin() + 2.0 * noise(i));
+    let weights = Array1::from_shape_fn(90, |i| (i % 4) as f64);
+    let rows: Vec<usize> = (0..90).flat_map(|i| vec![i; i % 4]).collect();
+    let (many_x, many_y) = (x.select(Axis(0), &rows), y.select(Axis(0), &rows));
+    for (features, memory) in [(60, 1 << 30), (60, 28 * 60 * 60 - 1), (300, 1 << 30)] {
+        let map = Fourier::new(Gaussian).features(features);
+        let ridge = Ridge::on(map).bandwidth(Bandwidth::Sigma(0.7));
+        let ridge = ridge
+            .standardize(Standardize::No)
+            .device(&Device::cpu())
+            .memory(memory);
+        let weighted = ridge.fit((&x, &y, &weights)).expect("fits");
+        let repeated = ridge.fit((&many_x, &many_y)).expect("fits");
+        let curve = |model: &Model<Array1<f64>>| {
+            let curve = model.linear().lambda_curve.clone().expect("a curve");
+            curve
+                .points
+                .iter()
+                .map(|p| (p.lambda, p.error))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            weighted.linear().lambda,
+            repeated.linear().lambda,
+            "{features}"
+        );
+        for (one, other) in curve(&weighted).iter().zip(curve(&repeated)) {
+            let apart = (one.1 / other.1 - 1.0).abs();
+            assert!(
+                one.0 == other.0 && (apart < 1e-3 || one.0 < 1e-6),
+                "{one:?} {other:?}"
+            );
+        }
+    }
+}
+
+/// Rows that count for nothing, and no targets, are errors in one line by every way of choosing.
+#[test]
+fn nothing_to_choose_by_is_an_error() {
+    let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
+    let (y, none) = (x.column(0).mapv(f64::sin), Array1::<f64>::zeros(90));
+    for features in [60, 300] {
+        let ridge = Ridge::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu());
+        let message = ridge.fit((&x, &y, &none)).expect_err("weights").to_string();
+        assert!(message.contains("weight 0"), "{message}");
+        let mut rows = MemorySource::new(&x, None).expect("rows");
+        let survey = Survey::of(&mut rows, 0, 0).expect("a survey");
+        let map = Fourier::new(Gaussian).features(features);
+        let map = map.build(Affine::identity(1)).expect("builds");
+        let run = Run::on(&Device::cpu());
+        let data = FitData {
+            source: &mut rows,
+            targets: Targets::none(),
+            survey: &survey,
+            kernel: None,
+            bandwidth: None,
+            start: None,
+            seed: Seed(0),
+            run: &run,
+        };
+        let fitted = RidgeOptions::default().fit(Box::new(map), data);
+        let message = fitted.expect_err("no targets").to_string();
+        assert!(message.contains("no targets"), "{message}");
+    }
+}
+
+/// Rows that nobody may read.
+struct Unreadable;
+
+impl ChunkSource for Unreadable {
+    fn columns(&self) -> usize {
+        1
+    }
+    fn targets(&self) -> usize {
+        1
+    }
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+    fn next_chunk(&mut self, _: usize) -> Result<Option<Chunk>> {
+        panic!("a row is read")
+    }
+    fn rewind(&mut self) -> Result<()> {
+        panic!("rows are to be read")
+    }
+}
+
+/// A learner that begins nowhere says so before it reads a row.
+#[test]
+fn a_warm_start_is_refused_before_rows_are_read() {
+    let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
+    let mut rows = MemorySource::new(&x, Some(x.mapv(f64::sin))).expect("rows");
+    let ridge = Ridge::on(Fourier::new(Gaussian).features(20)).device(&Device::cpu());
+    let model = ridge.fit(&mut rows).expect("fits");
+    let refused = ridge.fit_from(&model, &mut Unreadable);
+    let message = refused.expect_err("begins nowhere").to_string();
+    assert!(message.contains("does not go on"), "{message}");
+}

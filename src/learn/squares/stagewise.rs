@@ -1,0 +1,136 @@
+//! Learners that grow feature by feature or block by block, beside a fit to all features at once.
+
+mod boosting;
+mod greedy;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub use boosting::BoostingOptions;
+pub use greedy::GreedyOptions;
+
+use crate::{
+    Result,
+    features::FeatureMap,
+    learn::{
+        Fit, FitAnySums, FitData, FitSums,
+        fit::{centred, fit_sums::fit_sums},
+    },
+    model::LinearModel,
+    normal::{NormalEquations, SUM_BYTES},
+    settings::Settings,
+    solve::Stagewise,
+    sums::{HeldOutSums, Known, Summed},
+};
+use std::fmt::Debug;
+
+/// Steps without a smaller error on rows held out after which there is none to come.
+const PATIENCE: usize = 50;
+
+/// A learner that grows stage by stage on sums, up to the stage that is best on rows held out, and
+/// as far on all rows then.
+pub(in crate::learn) trait Staged: Debug + Send + Sync {
+    /// Its name.
+    const NAME: &str;
+    /// What the fact of its model is called that counts stages.
+    const STAGES: &str;
+    /// Bytes of each pair of features that its solver takes beside the sums.
+    const SOLVER_BYTES: u32;
+
+    /// Its own options in words.
+    fn say(&self, settings: Settings) -> Settings;
+
+    /// The share of the rows that is held out, 0 for none.
+    fn share_held_out(&self) -> f64;
+
+    /// Whether an intercept is fitted.
+    fn has_intercept(&self) -> bool;
+
+    /// The penalty per sample that its model tells.
+    fn penalty(&self) -> f64 {
+        0.0
+    }
+
+    /// Grows by the rows of `sums`, up to the stage that is best on those held out.
+    fn grow(&self, sums: &NormalEquations, held_out: Option<&NormalEquations>)
+    -> Result<Stagewise>;
+
+    /// Grows so many stages, which may be none.
+    fn grow_to(&self, sums: &NormalEquations, stages: usize) -> Result<Stagewise>;
+}
+
+impl<S: Staged> Fit for S {
+    fn settings(&self) -> Settings {
+        self.say(Settings::of_learner(S::NAME))
+            .number("held-out", self.share_held_out())
+            .flag("no-intercept", !self.has_intercept())
+    }
+
+    /// The sums, those of the rows held out, and what the solver takes.
+    fn square_bytes(&self, _features: usize) -> u32 {
+        let held_out = if self.share_held_out() > 0.0 { 8 } else { 0 };
+        SUM_BYTES + S::SOLVER_BYTES + held_out
+    }
+
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Errors as the solver and [`NormalEquations::accumulate`] do, and with
+    /// [`Error::Parameter`](crate::Error::Parameter) on a share to hold out that is none.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        centred::fit(self.has_intercept(), map, data, |map, data| {
+            fit_sums(self, map, data)
+        })
+    }
+}
+
+impl<S: Staged> FitSums for S {
+    type Sums = HeldOutSums;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<HeldOutSums> {
+        HeldOutSums::of(self.share_held_out(), map, data)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: HeldOutSums,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        let solved = sums.solve(self)?;
+        Ok(model_of(self, map, solved, known))
+    }
+}
+
+/// What was solved, as a model.
+fn model_of<S: Staged>(
+    learner: &S,
+    map: Box<dyn FeatureMap>,
+    (solved, rows): (Stagewise, u64),
+    known: Known<'_>,
+) -> LinearModel {
+    let features = solved.coefficients.beta_dt.rows().into_iter();
+    let used = features.filter(|b| b.iter().any(|b| *b != 0.0)).count();
+    let targets = known.targets.clone();
+    let mut model = LinearModel {
+        learner: S::NAME.into(),
+        lambda: learner.penalty(),
+        rows,
+        ..LinearModel::new(map, solved.coefficients, targets, &known.run.device)
+    };
+    let facts = [
+        (S::STAGES, Some(solved.stages as f64)),
+        ("nonzero_features", Some(used as f64)),
+        ("training_error", Some(solved.error)),
+        ("held_out_error", solved.held_out_error),
+    ];
+    let facts = facts.into_iter();
+    let facts = facts.filter_map(|(name, v)| v.map(|v| (name.to_owned(), v)));
+    model.facts.extend(facts);
+    model
+}

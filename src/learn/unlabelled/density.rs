@@ -1,0 +1,228 @@
+//! Kernel density estimation on features.
+
+mod cross_validation;
+mod noise;
+
+use crate::{
+    Error, Result,
+    clock::Instant,
+    features::{Bandwidth, FeatureMap, ScaledKernel, Structure},
+    flow::Run,
+    kernels::SpectralMeasure,
+    learn::{
+        Fit, FitAnySums, FitData, FitRows, FitSums, Usual, fit::fit_sums::fit_sums,
+        unlabelled::pca::scores,
+    },
+    model::{FitTimes, LinearModel, Link},
+    sampling::Sampling,
+    settings::Settings,
+    solve::Coefficients,
+    sums::{Embedding, Known, Summed},
+};
+use ndarray::{Array1, Axis};
+use noise::{Noise, Place};
+use std::collections::BTreeMap;
+
+/// What [`Density`](crate::models::Density) has of its own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DensityOptions {
+    /// Whether predictions are logarithms of the density.
+    pub log: bool,
+    /// Multiples of the bandwidth that cross-validation chooses among; of an empty list the
+    /// bandwidth is taken as it is. `None`: [`Self::some_multiples`] of [`Bandwidth::Scott`] in one
+    /// column, and the bandwidth as it is in more columns, of other bandwidths, of maps that
+    /// cross-validation does not know, and of sums of parts.
+    pub multiples: Option<Vec<f64>>,
+}
+
+impl DensityOptions {
+    /// Multiples that serve where nothing is known: a sixteenth to twice the bandwidth, each the
+    /// root of two times the one before.
+    pub fn some_multiples() -> Vec<f64> {
+        (-8..=2).map(|k| 2.0_f64.powf(f64::from(k) / 2.0)).collect()
+    }
+}
+
+impl FitRows for DensityOptions {
+    type Predicted = Array1<f64>;
+}
+
+impl Fit for DensityOptions {
+    fn settings(&self) -> Settings {
+        let settings = Settings::of_learner("density").flag("log-density", self.log);
+        match &self.multiples {
+            None => settings,
+            Some(none) if none.is_empty() => settings.text("multiples", "none"),
+            Some(some) => settings.numbers("multiples", some),
+        }
+    }
+
+    fn of_sums(&self) -> Option<&dyn FitAnySums> {
+        Some(self)
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    /// Scott's bandwidth, and 4,096 Fourier features of a lattice, which is whole at powers of two:
+    /// it is exact to a few per cent in two columns.
+    fn usual(&self) -> Usual {
+        Usual {
+            features: 4096,
+            sampling: Sampling::Lattice,
+            bandwidth: Bandwidth::Scott,
+            ..Usual::default()
+        }
+    }
+
+    /// Errors with [`Error::Unsupported`] on maps of no kernel, of several side by side, or of a
+    /// kernel whose integral is infinite or not known; where multiples are given, on maps other
+    /// than Fourier's and with [`Error::Parameter`] on ones that are not positive.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let multiples = self.multiples_for(map.as_ref(), &data);
+        let place = (data.kernel.as_ref()).map(|kernel| Place::of(data.survey, kernel));
+        if multiples.is_empty() {
+            let kernel = data.kernel.clone();
+            let mut model = fit_sums(self, map, data)?;
+            if let (Some(kernel), Some(place)) = (kernel, place) {
+                tell_noise(&mut model, &kernel, &place);
+            }
+            return Ok(model);
+        }
+        let start = Instant::now();
+        let kernel = kernel_of(map.as_ref(), data.kernel.as_ref())?.clone();
+        let place = Place::of(data.survey, &kernel);
+        let rows = (data.source, &place, data.run);
+        let best = cross_validation::best(map.as_ref(), kernel, &multiples, rows)?;
+        let accumulate = start.elapsed();
+        let mut model = self.density(best.map, &best.kernel, &best.embedding, data.run)?;
+        tell_noise(&mut model, &best.kernel, &place.stretched(best.multiple));
+        let facts = [
+            ("bandwidth_multiple", best.multiple),
+            ("cross_validation", best.score),
+        ];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        model.facts.extend(facts);
+        model.times = Some(FitTimes {
+            accumulate,
+            solve: start.elapsed() - accumulate,
+        });
+        Ok(model)
+    }
+}
+
+impl FitSums for DensityOptions {
+    type Sums = Embedding;
+
+    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Embedding> {
+        if self.multiples.as_ref().is_some_and(|some| !some.is_empty()) {
+            return Err(Error::unsupported(
+                "cross-validation chooses the bandwidth of one fit, not of rows that grow; give \
+                 a bandwidth alone",
+            ));
+        }
+        // What is wrong with the kernel is known before the pass.
+        kernel_of(map, data.kernel)?.ln_integral()?;
+        Embedding::accumulate(map, data.source, data.run)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: Embedding,
+        known: Known<'_>,
+    ) -> Result<LinearModel> {
+        let kernel = kernel_of(map.as_ref(), known.kernel)?;
+        self.density(map, kernel, &sums, known.run)
+    }
+}
+
+/// The kernel of a map for densities. Errors on maps that have none, or several.
+fn kernel_of<'k>(
+    map: &dyn FeatureMap,
+    kernel: Option<&'k ScaledKernel>,
+) -> Result<&'k ScaledKernel> {
+    if let Structure::Union(_) = map.structure() {
+        return Err(Error::unsupported(
+            "a density takes one map, not several side by side; give one",
+        ));
+    }
+    kernel.ok_or_else(|| {
+        let problem = format!(
+            "a {} map has no kernel that a density could have",
+            map.name()
+        );
+        Error::unsupported(problem).help(crate::error::Remedy::UseMap("fourier"))
+    })
+}
+
+/// Keeps how much of the density is noise of its features, and warns of much.
+fn tell_noise(model: &mut LinearModel, kernel: &ScaledKernel, place: &Place) {
+    let mean = model.coefficients.beta_dt.column(0);
+    let length = mean.dot(&mean).sqrt();
+    let noise = (model.map.fourier()).and_then(|map| Noise::of((map, kernel), place, length));
+    if let Some(noise) = noise {
+        noise::warn(noise.share());
+        model.facts.insert("noise_share".into(), noise.share());
+    }
+}
+
+impl DensityOptions {
+    /// The multiples to choose among for these rows; none where the bandwidth stays as it is.
+    fn multiples_for(&self, map: &dyn FeatureMap, data: &FitData<'_>) -> Vec<f64> {
+        if let Some(given) = &self.multiples {
+            return given.clone();
+        }
+        let kernel = data.kernel.as_ref().filter(|_| map.fourier().is_some());
+        let one = kernel.is_some_and(|kernel| {
+            let spectrum = kernel.kernel.spectrum();
+            let known = |spectrum: &dyn SpectralMeasure| spectrum.ln_density(&[0.0]).is_some();
+            kernel.input.volume().0.len() == 1 && spectrum.is_some_and(known)
+        });
+        match one && data.survey.rows > 1 && data.bandwidth == Some(Bandwidth::Scott) {
+            true => Self::some_multiples(),
+            false => Vec::new(),
+        }
+    }
+
+    /// The density of the rows that were summed.
+    fn density(
+        &self,
+        map: Box<dyn FeatureMap>,
+        kernel: &ScaledKernel,
+        embedding: &Embedding,
+        run: &Run,
+    ) -> Result<LinearModel> {
+        let ln_integral = kernel.ln_integral()?;
+        let mean_d = embedding.mean()?;
+        let length = mean_d.dot(&mean_d).sqrt();
+        // The least that is told from nothing: the deviation of a mean of cosines.
+        let floor = (length / (mean_d.len() as f64).sqrt()).max(f64::MIN_POSITIVE);
+        let link = match self.log {
+            true => Link::LogDensity { ln_integral, floor },
+            false => Link::Density { ln_integral },
+        };
+        let coefficients = Coefficients {
+            beta_dt: mean_d.insert_axis(Axis(1)),
+            intercept_t: Array1::zeros(1),
+        };
+        let mut facts = BTreeMap::from([("ln_integral".to_owned(), ln_integral)]);
+        if is_of_cosines(map.as_ref()) {
+            let noise = (floor.ln() - ln_integral).exp();
+            facts.insert("noise_deviation".to_owned(), noise);
+        }
+        Ok(LinearModel {
+            learner: "density".into(),
+            facts,
+            link: Some(link),
+            rows: embedding.rows,
+            ..LinearModel::new(map, coefficients, scores(1), &run.device)
+        })
+    }
+}
+
+/// Whether the features of a map are cosines, which do not fall off away from the rows.
+fn is_of_cosines(map: &dyn FeatureMap) -> bool {
+    matches!(map.name(), "fourier" | "fastfood" | "sorf")
+}

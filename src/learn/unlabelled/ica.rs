@@ -1,0 +1,425 @@
+//! Kernel ICA: the directions of whitened components along which rows are least Gaussian.
+
+use crate::{
+    Error, Result,
+    clock::Instant,
+    error::Remedy,
+    features::{FeatureMap, MapKind},
+    learn::{
+        Fit, FitData, FitRows, Usual,
+        unlabelled::{
+            kmeans::{Finish, Kept, Streamed},
+            pca::{Components, Covariance, scores},
+        },
+    },
+    linalg::{
+        eigen::{Eigen, eigen, sign},
+        entries,
+        leading::LEADING_BYTES,
+    },
+    model::{FitTimes, LinearModel},
+    normal::{NormalEquations, Targets},
+    parallel,
+    progress::Step,
+    seed::{Draws, Stream},
+    settings::Settings,
+    solve::Coefficients,
+};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+
+/// What [`KernelIca`](crate::models::KernelIca) has of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KernelIcaOptions {
+    /// Number of sources, k.
+    pub components: usize,
+    /// Done when every direction has turned by less than this: 1 - |cosine|.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+}
+
+impl Default for KernelIcaOptions {
+    /// Two sources, a tolerance of 1e-6, 500 iterations.
+    fn default() -> Self {
+        Self {
+            components: 2,
+            tolerance: 1e-6,
+            max_iterations: 500,
+        }
+    }
+}
+
+impl FitRows for KernelIcaOptions {
+    type Predicted = Array2<f64>;
+}
+
+/// Rows that a thread sums at a time.
+const ROWS: usize = 1024;
+
+impl Fit for KernelIcaOptions {
+    fn settings(&self) -> Settings {
+        let usual = Self::default();
+        let tolerance = (self.tolerance != usual.tolerance).then_some(self.tolerance);
+        let settings = Settings::of_learner("ica")
+            .text("components", self.components)
+            .maybe("tolerance", tolerance);
+        match self.max_iterations == usual.max_iterations {
+            true => settings,
+            false => settings.text("iterations", self.max_iterations),
+        }
+    }
+
+    /// The columns themselves: sources are mixed by sums. On features of a kernel they are sources
+    /// of the features.
+    fn usual(&self) -> Usual {
+        Usual {
+            map: MapKind::Identity,
+            ..Usual::default()
+        }
+    }
+
+    fn row_bytes(&self, _outputs: usize) -> usize {
+        16
+    }
+
+    fn square_bytes(&self, _features: usize) -> u32 {
+        LEADING_BYTES
+    }
+
+    /// Errors as kernel PCA does, and with [`Error::Numerical`] when the iteration does not
+    /// converge, as on sources that are all Gaussian.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let start = Instant::now();
+        let run = data.run;
+        let none = Targets::none();
+        let sums = NormalEquations::accumulate(map.as_ref(), &mut *data.source, &none, run)?;
+        let rows = sums.rows;
+        let covariance = Covariance::of(sums)?;
+        let Eigen {
+            values_n,
+            vectors_nn,
+        } = covariance.leading(Components::Count(self.components))?;
+        let white_dk = vectors_nn / values_n.mapv(f64::sqrt);
+        let shift_k = covariance.mean_d.dot(&white_dk);
+        let most = (run.memory / 2) as usize / (4 * self.components);
+        let half = run.clone().memory(run.memory - run.memory / 2);
+        let finish: Finish<'_> = Box::new(|y| (y.mapv(f64::from) - &shift_k).mapv(entries::narrow));
+        let lane = (map.as_ref(), &white_dk);
+        let mut points =
+            Streamed::outputs(lane, (finish, self.components), data.source, rows, &half)?;
+        let mut draws = data.seed.stream(Stream::Iteration, 0);
+        let sample = Kept::sample(&mut points, most.max(2), &mut draws)?;
+        drop(points);
+        let accumulate = start.elapsed();
+        let start = Instant::now();
+        let hear = |iteration, turn| run.say(Step::Iteration(iteration, turn));
+        let (turn_kk, iterations) = self.unmix(sample.points(), &mut draws, &hear)?;
+        let mut beta_dt = white_dk.dot(&turn_kk.t());
+        sign(&mut beta_dt);
+        let coefficients = Coefficients {
+            intercept_t: -covariance.mean_d.dot(&beta_dt),
+            beta_dt,
+        };
+        Ok(LinearModel {
+            learner: "ica".into(),
+            facts: [
+                ("components".into(), self.components as f64),
+                ("iterations".into(), iterations as f64),
+            ]
+            .into(),
+            rows,
+            times: Some(FitTimes {
+                accumulate,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(map, coefficients, scores(self.components), &run.device)
+        })
+    }
+}
+
+impl KernelIcaOptions {
+    /// The rotation W of whitened rows to sources, `[k, k]`, the least Gaussian first, and the
+    /// iterations that it took.
+    ///
+    /// A step of FastICA can go round in circles where sources are close to Gaussian. After
+    /// `PATIENCE` steps whose turn did not halve, the side on which each source departs from a
+    /// Gaussian stays as it is, which makes their contrast one smooth function of W, and each step
+    /// is as short as raises it. Fixed points stay the same.
+    fn unmix(
+        &self,
+        y_nk: ArrayView2<'_, f32>,
+        draws: &mut Draws,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<(Array2<f64>, usize)> {
+        let k = y_nk.ncols();
+        let start = Array2::from_shape_simple_fn((k, k), || draws.normal());
+        let mut w_kk = decorrelated(&start)?;
+        let mut sums = Sums::of(y_nk, &w_kk);
+        let (mut least_turn, mut waited) = (f64::INFINITY, 0);
+        let mut sides_k: Option<Array1<f64>> = None;
+        let mut length = 1.0;
+        for iteration in 1..=self.max_iterations {
+            let next_kk = sums.step(&w_kk, sides_k.as_ref(), length)?;
+            let cosines = (&next_kk * &w_kk).sum_axis(Axis(1));
+            // A short step turns by less than it has to go: angles are in proportion.
+            let turn = cosines.fold(0.0_f64, |m, c| m.max((c.abs() - 1.0).abs()));
+            let turn = turn / (length * length);
+            hear(iteration, turn);
+            let next = Sums::of(y_nk, &next_kk);
+            if turn < self.tolerance {
+                let away = next.contrast_k.mapv(|c| (c - GAUSSIAN).powi(2));
+                let mut order: Vec<usize> = (0..k).collect();
+                order.sort_by(|&a, &b| away[b].total_cmp(&away[a]));
+                return Ok((next_kk.select(Axis(0), &order), iteration));
+            }
+            if let Some(sides_k) = &sides_k {
+                if sides_k.dot(&(&next.contrast_k - &sums.contrast_k)) < 0.0 {
+                    length /= 2.0;
+                    continue;
+                }
+            } else if turn < 0.5 * least_turn {
+                (least_turn, waited) = (turn, 0);
+            } else {
+                waited += 1;
+                if waited == PATIENCE {
+                    sides_k = Some(sums.sides(&w_kk));
+                }
+            }
+            (w_kk, sums) = (next_kk, next);
+        }
+        Err(Error::numerical(format!(
+            "the sources still turn after {} iterations: they may be Gaussian",
+            self.max_iterations
+        ))
+        .help(Remedy::words("ask for fewer components")))
+    }
+}
+
+/// Steps of FastICA that may go by while the turn does not halve.
+const PATIENCE: usize = 20;
+
+/// The mean of log cosh of a standard Gaussian.
+const GAUSSIAN: f64 = 0.374_567_207_491_438_25;
+
+/// What an iteration needs of all rows: means over them, with g = tanh.
+struct Sums {
+    /// g(W y) y', `[k, k]`.
+    gy_kk: Array2<f64>,
+    /// g'(W y), `[k]`.
+    slope_k: Array1<f64>,
+    /// log cosh(W y), `[k]`.
+    contrast_k: Array1<f64>,
+}
+
+impl Sums {
+    /// `E[g(W y) y'] - diag(E[g'(W y)]) W`: Newton's step of each source, not yet decorrelated
+    /// (Hyvarinen 1999, eq. 20).
+    fn newton_kk(&self, w_kk: &Array2<f64>) -> Array2<f64> {
+        &self.gy_kk - w_kk * &self.slope_k.view().insert_axis(Axis(1))
+    }
+
+    /// 1 for a source whose contrast is at a maximum where its step ends, -1 at a minimum.
+    fn sides(&self, w_kk: &Array2<f64>) -> Array1<f64> {
+        let along_k = (self.newton_kk(w_kk) * w_kk).sum_axis(Axis(1));
+        along_k.mapv(|a| if a < 0.0 { -1.0 } else { 1.0 })
+    }
+
+    /// The rotation after a step, which is FastICA's at a length of 1. A shorter one goes from W
+    /// towards Newton's step, turned to W's side and scaled to its size.
+    fn step(
+        &self,
+        w_kk: &Array2<f64>,
+        sides_k: Option<&Array1<f64>>,
+        length: f64,
+    ) -> Result<Array2<f64>> {
+        let newton_kk = self.newton_kk(w_kk);
+        let Some(sides_k) = sides_k else {
+            return decorrelated(&newton_kk);
+        };
+        let along_k = (&newton_kk * w_kk).sum_axis(Axis(1));
+        let size = along_k.fold(f64::MIN_POSITIVE, |m: f64, a| m.max(a.abs()));
+        let towards_kk = newton_kk * &(sides_k / size).insert_axis(Axis(1));
+        decorrelated(&(w_kk * (1.0 - length) + towards_kk * length))
+    }
+
+    fn of(y_nk: ArrayView2<'_, f32>, w_kk: &Array2<f64>) -> Self {
+        let (n, k) = y_nk.dim();
+        let blocks: Vec<_> = y_nk.axis_chunks_iter(Axis(0), ROWS).collect();
+        let parts: Vec<Self> = parallel::usual().map(blocks.len(), &|block| {
+            let y = blocks[block].mapv(f64::from);
+            let s = y.dot(&w_kk.t());
+            let g = s.mapv(f64::tanh);
+            // log cosh, of numbers of any size.
+            let cosh = |s: f64| s.abs() + (-2.0 * s.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+            Self {
+                gy_kk: g.t().dot(&y),
+                slope_k: g.mapv(|g| 1.0 - g * g).sum_axis(Axis(0)),
+                contrast_k: s.mapv(cosh).sum_axis(Axis(0)),
+            }
+        });
+        let mut sums = Self {
+            gy_kk: Array2::zeros((k, k)),
+            slope_k: Array1::zeros(k),
+            contrast_k: Array1::zeros(k),
+        };
+        // In their order, so that no thread count shows.
+        for part in parts {
+            sums.gy_kk += &part.gy_kk;
+            sums.slope_k += &part.slope_k;
+            sums.contrast_k += &part.contrast_k;
+        }
+        sums.gy_kk /= n as f64;
+        sums.slope_k /= n as f64;
+        sums.contrast_k /= n as f64;
+        sums
+    }
+}
+
+/// `(W W')^{-1/2} W`: the nearest rotation.
+fn decorrelated(w_kk: &Array2<f64>) -> Result<Array2<f64>> {
+    let Eigen {
+        values_n,
+        vectors_nn,
+    } = eigen(&w_kk.dot(&w_kk.t()))?;
+    if values_n.iter().any(|&v| v <= 0.0) {
+        return Err(Error::numerical(
+            "two sources became one; ask for fewer components",
+        ));
+    }
+    let root = (&vectors_nn / &values_n.mapv(f64::sqrt)).dot(&vectors_nn.t());
+    Ok(root.dot(w_kk))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, Stream};
+
+    /// More rows than a thread sums at a time, of two laws.
+    fn rows() -> Array2<f32> {
+        let mut draws = Seed(5).stream(Stream::Data, 0);
+        Array2::from_shape_fn((2500, 2), |(_, k)| match k {
+            0 => (2.0 * draws.uniform() - 1.0) as f32 * 3_f32.sqrt(),
+            _ => draws.normal() as f32,
+        })
+    }
+
+    #[test]
+    fn sums_are_means_over_rows() {
+        let y_nk = rows();
+        let w_kk = ndarray::array![[0.6, 0.8], [-0.8, 0.6]];
+        let sums = Sums::of(y_nk.view(), &w_kk);
+        let s_nk = y_nk.mapv(f64::from).dot(&w_kk.t());
+        for k in 0..2 {
+            let mean = |of: &dyn Fn(f64) -> f64| s_nk.column(k).mapv(of).mean().expect("rows");
+            let slope = mean(&|s| 1.0 / s.cosh().powi(2));
+            assert!((sums.slope_k[k] - slope).abs() < 1e-12);
+            let contrast = mean(&|s| s.cosh().ln());
+            assert!((sums.contrast_k[k] - contrast).abs() < 1e-12);
+            for j in 0..2 {
+                let products = s_nk.column(k).mapv(f64::tanh) * y_nk.column(j).mapv(f64::from);
+                let mean = products.mean().expect("rows");
+                assert!((sums.gy_kk[[k, j]] - mean).abs() < 1e-12);
+            }
+        }
+    }
+
+    /// `W <- E[g(W y) y'] - diag(E[g'(W y)]) W`, decorrelated (Hyvarinen 1999, eq. 20 and 26), and
+    /// the uniform source before the Gaussian one.
+    #[test]
+    fn a_step_is_fast_icas() {
+        let y_nk = rows();
+        let once = KernelIcaOptions {
+            components: 2,
+            // Any turn is small enough.
+            tolerance: 3.0,
+            max_iterations: 1,
+        };
+        let draws = || Seed(8).stream(Stream::Iteration, 0);
+        let (own, iterations) = once
+            .unmix(y_nk.view(), &mut draws(), &|_, _| {})
+            .expect("one step");
+        assert_eq!(iterations, 1);
+        let mut again = draws();
+        let start = Array2::from_shape_simple_fn((2, 2), || again.normal());
+        let w = decorrelated(&start).expect("a rotation");
+        let one = w.dot(&w.t()) - Array2::<f64>::eye(2);
+        assert!(one.iter().all(|e| e.abs() < 1e-12));
+        let Sums { gy_kk, slope_k, .. } = Sums::of(y_nk.view(), &w);
+        let step = Array2::from_shape_fn((2, 2), |(k, j)| gy_kk[[k, j]] - slope_k[k] * w[[k, j]]);
+        // The polar factor of a 2 x 2 matrix: M plus or minus its cofactors, over a length.
+        let sign = (step[[0, 0]] * step[[1, 1]] - step[[0, 1]] * step[[1, 0]]).signum();
+        let polar = ndarray::array![
+            [
+                step[[0, 0]] + sign * step[[1, 1]],
+                step[[0, 1]] - sign * step[[1, 0]]
+            ],
+            [
+                step[[1, 0]] - sign * step[[0, 1]],
+                step[[1, 1]] + sign * step[[0, 0]]
+            ]
+        ];
+        let length = polar.row(0).dot(&polar.row(0)).sqrt();
+        let polar = polar / length;
+        let away = |w: &Array2<f64>, k: usize| {
+            let contrast = Sums::of(y_nk.view(), w).contrast_k[k];
+            (contrast - GAUSSIAN).abs()
+        };
+        let order = if away(&polar, 0) > away(&polar, 1) {
+            [0, 1]
+        } else {
+            [1, 0]
+        };
+        let expected = polar.select(Axis(0), &order);
+        assert!(
+            (&own - &expected).iter().all(|e| e.abs() < 1e-10),
+            "{own} {expected}"
+        );
+
+        let all = KernelIcaOptions::default();
+        let (w, _) = all
+            .unmix(y_nk.view(), &mut draws(), &|_, _| {})
+            .expect("converges");
+        assert!(w[[0, 0]].abs() > 0.99 && w[[1, 1]].abs() > 0.99, "{w}");
+    }
+
+    /// On few rows of a Gaussian FastICA's own steps circle, in two of three draws of five
+    /// sources. Here they end where the gradient of the contrasts is that of a rotation's
+    /// stationary point: `s_i E[g(y_i) y_j]` is symmetric (Hyvarinen 1999, eq. 24 for all sources).
+    #[test]
+    fn gaussian_rows_have_sources_too() {
+        let options = KernelIcaOptions {
+            components: 5,
+            tolerance: 1e-8,
+            max_iterations: 5000,
+        };
+        for seed in 0..20 {
+            let mut draws = Seed(seed).stream(Stream::Data, 0);
+            let raw = Array2::from_shape_simple_fn((40, 5), || draws.normal());
+            let white = decorrelated(&raw.t().to_owned()).expect("full rank");
+            let y_nk = white.t().mapv(|v| (v * 40_f64.sqrt()) as f32);
+            let y_nk = y_nk.as_standard_layout();
+            let (w_kk, _) = options
+                .unmix(y_nk.view(), &mut draws, &|_, _| {})
+                .expect("ends");
+            let one = w_kk.dot(&w_kk.t()) - Array2::<f64>::eye(5);
+            assert!(one.iter().all(|e| e.abs() < 1e-12));
+            let sums = Sums::of(y_nk.view(), &w_kk);
+            let signed = sums.gy_kk.dot(&w_kk.t()) * &sums.sides(&w_kk).insert_axis(Axis(1));
+            let skew = &signed - &signed.t();
+            assert!(skew.iter().all(|e| e.abs() < 1e-3), "seed {seed}: {skew}");
+        }
+    }
+
+    /// By the trapezoidal rule.
+    #[test]
+    fn the_gaussian_mean_of_log_cosh() {
+        let step = 1e-3;
+        let each = (-12_000..=12_000).map(|i| {
+            let s = step * f64::from(i);
+            s.cosh().ln() * (-0.5 * s * s).exp()
+        });
+        let mean = each.sum::<f64>() * step / std::f64::consts::TAU.sqrt();
+        assert!((mean - GAUSSIAN).abs() < 1e-12, "{mean}");
+    }
+}

@@ -1,0 +1,262 @@
+//! k-means on features: clusters of rows that the kernel finds alike.
+
+mod lloyd;
+mod mini_batch;
+mod points;
+mod seeding;
+
+pub(in crate::learn) use lloyd::{Lloyd, Rules};
+pub use mini_batch::GrowingClusters;
+pub(in crate::learn) use points::{Finish, Kept, Points, Streamed};
+
+use crate::{
+    Device, Error, Result,
+    clock::Instant,
+    data::ChunkSource,
+    features::FeatureMap,
+    flow::{RowNeeds, Run, watch_chunks},
+    learn::{Fit, FitData, FitRows},
+    model::{FitTimes, LinearModel},
+    normal::Targets,
+    progress::Step,
+    seed::{Seed, Stream},
+    settings::Settings,
+    solve::Coefficients,
+    text::counted,
+};
+use ndarray::{Array1, Array2};
+use std::{collections::BTreeMap, time::Duration};
+
+/// What [`KMeans`](crate::models::KMeans) has of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KMeansOptions {
+    /// Number of clusters, k.
+    pub clusters: usize,
+    /// Seedings, the best of which is taken.
+    pub starts: usize,
+    /// Done when the squared moves of all centres are at most this share of the mean variance of a
+    /// feature.
+    pub tolerance: f64,
+    /// Most iterations: of each start on the sample, and of the passes over all rows.
+    pub max_iterations: usize,
+}
+
+impl Default for KMeansOptions {
+    /// Eight clusters, one start, a tolerance of 1e-4, 300 iterations.
+    fn default() -> Self {
+        Self {
+            clusters: 8,
+            starts: 1,
+            tolerance: 1e-4,
+            max_iterations: 300,
+        }
+    }
+}
+
+impl FitRows for KMeansOptions {
+    type Predicted = Vec<usize>;
+}
+
+impl KMeansOptions {
+    /// Errors on options that no rows could go with.
+    fn check(&self) -> Result<()> {
+        let problem = match self {
+            Self { clusters: 0, .. } => "0 clusters hold no rows; ask for 1 or more".into(),
+            Self { starts: 0, .. } => "0 starts find nothing; ask for 1 or more".into(),
+            Self {
+                max_iterations: 0, ..
+            } => "0 iterations find nothing; ask for 1 or more".into(),
+            Self { tolerance, .. } if !(*tolerance >= 0.0 && tolerance.is_finite()) => {
+                format!("the tolerance must be 0 or a positive number, not {tolerance}")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::parameter(problem))
+    }
+
+    /// Clusters `points`, each of which counts what `weights_n` says, `[rows]`, or 1: starts on a
+    /// sample of `most` of them at most, then all. The centres and figures of the best. `hear` gets
+    /// iterations and the squared moves of their centres.
+    pub(in crate::learn) fn cluster(
+        &self,
+        (points, weights_n): (&mut dyn Points, Option<&[f64]>),
+        most: usize,
+        seed: Seed,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<Clusters> {
+        self.check()?;
+        let count: Vec<bool> = match weights_n {
+            None => vec![true; points.rows()],
+            Some(weights_n) => weights_n.iter().map(|&weight| weight > 0.0).collect(),
+        };
+        let rows = count.iter().filter(|counts| **counts).count();
+        let k = self.clusters;
+        if k > rows {
+            return Err(Error::shape(format!(
+                "{k} clusters of {}; ask for at most as many as there are rows",
+                counted(rows, "row")
+            )));
+        }
+        let rules = Rules {
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+        };
+        let mut draws = seed.stream(Stream::Iteration, 0);
+        let (mut sample, numbers) = Kept::sample_of(points, &count, most.max(k), &mut draws)?;
+        drop(count);
+        let whole = sample.rows() == rows;
+        let of_sample: Option<Vec<f64>> =
+            weights_n.map(|weights_n| numbers.iter().map(|&i| weights_n[i]).collect());
+        let of_sample = of_sample.as_deref();
+        drop(numbers);
+        let mut best: Option<Lloyd<'_>> = None;
+        for start in 0..self.starts {
+            let mut draws = seed.stream(Stream::Iteration, 1 + start as u64);
+            let centres_kd = seeding::plus_plus(sample.points(), of_sample, k, &mut draws)?;
+            let mut lloyd = Lloyd::from(centres_kd, sample.rows(), of_sample);
+            lloyd.run(&mut sample, rules, hear)?;
+            if best.as_ref().is_none_or(|b| lloyd.inertia() < b.inertia()) {
+                best = Some(lloyd);
+            }
+        }
+        let mut best = best.ok_or_else(|| Error::numerical("no start found clusters"))?;
+        let on_sample = best.iterations();
+        if !whole {
+            let sampled = sample.rows();
+            drop(sample);
+            best = Lloyd::from(best.into_centres(), points.rows(), weights_n);
+            best.run(points, rules, hear)?;
+            log::info!("{on_sample} iterations on {sampled} rows, then on all");
+        }
+        let facts = [
+            ("clusters", k as f64),
+            ("inertia", best.inertia()),
+            ("iterations", best.iterations() as f64),
+            (
+                "iterations_on_sample",
+                if whole { 0.0 } else { on_sample as f64 },
+            ),
+            ("converged", f64::from(u8::from(best.converged()))),
+        ];
+        Ok(Clusters {
+            facts: facts.map(|(name, v)| (name.to_owned(), v)).into(),
+            centres_kd: best.into_centres(),
+        })
+    }
+}
+
+/// Centres, and figures for the report.
+pub(in crate::learn) struct Clusters {
+    pub(in crate::learn) centres_kd: Array2<f64>,
+    pub(in crate::learn) facts: BTreeMap<String, f64>,
+}
+
+/// Clusters are numbers from 0.
+pub(in crate::learn) fn numbered(clusters: usize) -> Targets {
+    Targets::Classes((0..clusters).map(|c| c as f64).collect())
+}
+
+/// The times of a fit whose passes and solver are one.
+pub(in crate::learn) fn whole(accumulate: Duration) -> FitTimes {
+    FitTimes {
+        accumulate,
+        solve: Duration::ZERO,
+    }
+}
+
+/// What each row counts, if the rows say so. Leaves them at the first.
+pub(in crate::learn) fn weights(
+    source: &mut dyn ChunkSource,
+    run: &Run,
+) -> Result<Option<Vec<f64>>> {
+    if !source.is_weighted() {
+        return Ok(None);
+    }
+    let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
+    let mut weights = Vec::new();
+    watch_chunks(
+        source,
+        chunk,
+        |_| {},
+        |chunk| {
+            weights.extend(chunk.weights.iter().flatten());
+            Ok(())
+        },
+    )?;
+    if weights.iter().all(|&weight| weight == 0.0) {
+        return Err(Error::data("weights", "all rows have weight 0"));
+    }
+    Ok(Some(weights))
+}
+
+impl KMeansOptions {
+    /// With its options in words; those that `bochner fit` leaves as they are, where they differ.
+    pub(in crate::learn) fn said(&self, settings: Settings) -> Settings {
+        let usual = Self::default();
+        let tolerance = (self.tolerance != usual.tolerance).then_some(self.tolerance);
+        let settings = settings
+            .text("clusters", self.clusters)
+            .text("starts", self.starts)
+            .maybe("tolerance", tolerance);
+        match self.max_iterations == usual.max_iterations {
+            true => settings,
+            false => settings.text("iterations", self.max_iterations),
+        }
+    }
+}
+
+impl Fit for KMeansOptions {
+    fn settings(&self) -> Settings {
+        self.said(Settings::of_learner("kmeans"))
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn row_bytes(&self, _outputs: usize) -> usize {
+        16
+    }
+
+    /// The nearest centre c is the one with the largest `z(x)'c - |c|^2/2`: a linear classifier.
+    ///
+    /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
+    /// [`Error::Shape`] on more clusters than rows, and with [`Error::Numerical`] on more clusters
+    /// than different rows.
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let start = Instant::now();
+        let run = data.run;
+        let most = (run.memory / 2) as usize / (4 * map.output_dim().max(1));
+        // What the sample takes, the chunks do not.
+        let half = run.clone().memory(run.memory - run.memory / 2);
+        let weights_n = weights(data.source, &half)?;
+        let mut points = Streamed::features(map.as_ref(), data.source, data.survey.rows, &half)?;
+        let hear = |iteration, moves: f64| run.say(Step::Iteration(iteration, moves.sqrt()));
+        let Clusters { centres_kd, facts } =
+            self.cluster((&mut points, weights_n.as_deref()), most, data.seed, &hear)?;
+        drop(points);
+        Ok(LinearModel {
+            facts,
+            times: Some(whole(start.elapsed())),
+            ..centres_model(map, &centres_kd, data.survey.rows, &run.device)
+        })
+    }
+}
+
+/// The model of the nearest of these centres, `[k, D]`.
+fn centres_model(
+    map: Box<dyn FeatureMap>,
+    centres_kd: &Array2<f64>,
+    rows: u64,
+    device: &Device,
+) -> LinearModel {
+    let coefficients = Coefficients {
+        intercept_t: Array1::from_iter(centres_kd.rows().into_iter().map(|c| -0.5 * c.dot(&c))),
+        beta_dt: centres_kd.t().as_standard_layout().into_owned(),
+    };
+    LinearModel {
+        learner: "kmeans".into(),
+        rows,
+        ..LinearModel::new(map, coefficients, numbered(centres_kd.nrows()), device)
+    }
+}

@@ -1,0 +1,359 @@
+//! Lloyd's iteration, which goes over those points alone whose nearest centre can have changed.
+
+#[cfg(test)]
+mod tests;
+
+use super::Points;
+use crate::{Result, linalg::entries, parallel};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+
+/// When iterations end.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::learn) struct Rules {
+    /// Squared moves of all centres, as a share of the mean variance of a column.
+    pub(in crate::learn) tolerance: f64,
+    pub(in crate::learn) max_iterations: usize,
+}
+
+/// Points that a thread takes at a time.
+const ROWS: usize = 128;
+/// Columns whose sums a thread keeps, at least.
+const COLUMNS: usize = 64;
+/// No cluster yet.
+pub(super) const NONE: u32 = u32::MAX;
+/// Distances are computed of f32 products: their squares err by at most this share of
+/// `|z|^2 + |c|^2`.
+const ROUNDING: f64 = 4e-6;
+
+/// Centres, and what is known of every point.
+///
+/// Bounds are Hamerly's (2010): a point stays with its centre while it is nearer to it, at most,
+/// than to any other, at least. Every centre that moves by delta loosens them by delta.
+pub(in crate::learn) struct Lloyd<'w> {
+    centres_kd: Array2<f64>,
+    /// What each point counts, if not 1. One that counts nothing is in no cluster.
+    weights_n: Option<&'w [f64]>,
+    /// Sums of the points of each cluster, how many they are, and what they count together.
+    sums_kd: Array2<f64>,
+    counts: Vec<u64>,
+    weight_k: Vec<f64>,
+    /// The cluster of each point.
+    cluster_n: Vec<u32>,
+    /// At most as far is a point from its centre,
+    upper_n: Vec<f64>,
+    /// and at least as far from any other.
+    lower_n: Vec<f64>,
+    /// The sum of |z|^2 of all points, and of what they count.
+    squares: f64,
+    total: f64,
+    iterations: usize,
+    converged: bool,
+}
+
+/// What a point is nearest to: squared distances.
+pub(super) struct Nearest {
+    pub(super) cluster: u32,
+    first: f64,
+    second: f64,
+    /// |z|^2.
+    square: f64,
+}
+
+impl<'w> Lloyd<'w> {
+    /// From `centres_kd`, for so many points, each of which counts what `weights_n` says, `[rows]`,
+    /// or 1.
+    pub(in crate::learn) fn from(
+        centres_kd: Array2<f64>,
+        rows: usize,
+        weights_n: Option<&'w [f64]>,
+    ) -> Self {
+        Self {
+            total: weights_n.map_or(rows as f64, |w| w.iter().sum()),
+            weights_n,
+            weight_k: vec![0.0; centres_kd.nrows()],
+            sums_kd: Array2::zeros(centres_kd.dim()),
+            counts: vec![0; centres_kd.nrows()],
+            centres_kd,
+            cluster_n: vec![NONE; rows],
+            upper_n: vec![f64::INFINITY; rows],
+            lower_n: vec![0.0; rows],
+            squares: 0.0,
+            iterations: 0,
+            converged: false,
+        }
+    }
+
+    pub(in crate::learn) fn iterations(&self) -> usize {
+        self.iterations
+    }
+
+    pub(in crate::learn) fn converged(&self) -> bool {
+        self.converged
+    }
+
+    pub(in crate::learn) fn into_centres(self) -> Array2<f64> {
+        self.centres_kd
+    }
+
+    /// The sum of the squared distances of all points to the means of their clusters, each times
+    /// what the point counts.
+    pub(in crate::learn) fn inertia(&self) -> f64 {
+        let means = self.sums_kd.rows().into_iter().zip(&self.weight_k);
+        let means = means.filter(|(_, weight)| **weight > 0.0);
+        let explained: f64 = means.map(|(s, weight)| s.dot(&s) / weight).sum();
+        (self.squares - explained).max(0.0)
+    }
+
+    /// The mean over columns of their variance.
+    fn mean_variance(&self) -> f64 {
+        let mean = self.sums_kd.sum_axis(Axis(0)) / self.total;
+        (self.squares / self.total - mean.dot(&mean)).max(0.0) / mean.len().max(1) as f64
+    }
+
+    /// What a point counts.
+    fn weight(&self, point: usize) -> f64 {
+        self.weights_n.map_or(1.0, |w| w[point])
+    }
+
+    /// Counts a point to cluster `to` and no longer to the one it came from.
+    fn count(&mut self, before: u32, to: u32, weight: f64) {
+        self.counts[to as usize] += 1;
+        self.weight_k[to as usize] += weight;
+        if before != NONE {
+            let before = before as usize;
+            self.counts[before] -= 1;
+            // What rounding leaves of nothing is nothing.
+            self.weight_k[before] = match self.counts[before] {
+                0 => 0.0,
+                _ => self.weight_k[before] - weight,
+            };
+        }
+    }
+
+    /// Iterates until no point changes its cluster, the centres hardly move, or the iterations are
+    /// used up. `hear` gets each iteration and its squared moves.
+    pub(in crate::learn) fn run(
+        &mut self,
+        points: &mut dyn Points,
+        rules: Rules,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<()> {
+        while !self.converged && self.iterations < rules.max_iterations {
+            let changed = self.assign(points)? + self.fill_empty(points)?;
+            let moves = self.move_centres();
+            self.iterations += 1;
+            hear(self.iterations, moves);
+            let enough = rules.tolerance * self.mean_variance();
+            self.converged = changed == 0 || moves <= enough;
+        }
+        Ok(())
+    }
+
+    /// Takes every point that can have changed to its nearest centre; how many did.
+    fn assign(&mut self, points: &mut dyn Points) -> Result<u64> {
+        let wanted = self.uncertain();
+        let centres_dk = self.centres_kd.t().mapv(entries::narrow);
+        let centres_dk = centres_dk.as_standard_layout();
+        let squares_k = entries::row_squares(self.centres_kd.view());
+        let largest = squares_k.fold(0.0, |m: f64, &s| m.max(s));
+        let mut changed = 0;
+        points.each(&wanted, &mut |rows, z_nd| {
+            let found = nearest(z_nd, &centres_dk.view(), &squares_k);
+            let mut moved = Vec::new();
+            for (b, (&i, near)) in rows.iter().zip(&found).enumerate() {
+                let before = std::mem::replace(&mut self.cluster_n[i], near.cluster);
+                if before != near.cluster {
+                    let weight = self.weight(i);
+                    moved.push(Moved {
+                        at: b,
+                        from: before,
+                        to: near.cluster,
+                        weight,
+                    });
+                    self.count(before, near.cluster, weight);
+                    if before == NONE {
+                        self.squares += weight * near.square;
+                    }
+                }
+                let rounding = ROUNDING * (near.square + largest);
+                self.upper_n[i] = (near.first.max(0.0) + rounding).sqrt();
+                self.lower_n[i] = (near.second - rounding).max(0.0).sqrt();
+            }
+            changed += moved.len() as u64;
+            add(&mut self.sums_kd, z_nd, &moved);
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// Which points may be nearer to another centre than to theirs.
+    fn uncertain(&self) -> Vec<bool> {
+        let k = self.centres_kd.nrows();
+        // Half the way to the next centre: nearer than that is nearest.
+        let half = parallel::usual().numbers(k, &|a| {
+            let others = (0..k).filter(|&b| b != a).map(|b| {
+                let way = &self.centres_kd.row(a) - &self.centres_kd.row(b);
+                0.5 * way.dot(&way).sqrt()
+            });
+            others.fold(f64::INFINITY, f64::min)
+        });
+        let bounds = self.upper_n.iter().zip(&self.lower_n);
+        let each = self.cluster_n.iter().zip(bounds).enumerate();
+        each.map(|(i, (&cluster, (&upper, &lower)))| match cluster {
+            NONE => self.weight(i) > 0.0,
+            cluster => upper >= lower.max(half[cluster as usize]),
+        })
+        .collect()
+    }
+
+    /// Gives every cluster without points, if the points lie in memory, the one that is farthest
+    /// from its centre; how many changed so.
+    fn fill_empty(&mut self, points: &mut dyn Points) -> Result<u64> {
+        let mut changed = 0;
+        if !points.is_kept() {
+            return Ok(changed);
+        }
+        while let Some(empty) = self.counts.iter().position(|&n| n == 0) {
+            let own = |i: usize| {
+                let count = self.counts.get(self.cluster_n[i] as usize);
+                count.is_some_and(|&count| count > 1)
+            };
+            let rows = (0..self.cluster_n.len()).filter(|&i| own(i));
+            let Some(far) = rows.max_by(|&i, &j| self.upper_n[i].total_cmp(&self.upper_n[j]))
+            else {
+                return Ok(changed);
+            };
+            let before = std::mem::replace(&mut self.cluster_n[far], empty as u32);
+            let (to, weight) = (empty as u32, self.weight(far));
+            self.count(before, to, weight);
+            self.upper_n[far] = f64::INFINITY;
+            self.lower_n[far] = 0.0;
+            let mut wanted = vec![false; self.cluster_n.len()];
+            wanted[far] = true;
+            points.each(&wanted, &mut |_, z_nd| {
+                let moved = Moved {
+                    at: 0,
+                    from: before,
+                    to,
+                    weight,
+                };
+                add(&mut self.sums_kd, z_nd, &[moved]);
+                Ok(())
+            })?;
+            changed += 1;
+        }
+        Ok(changed)
+    }
+
+    /// Moves every centre to the mean of its points and loosens the bounds; the squared moves.
+    fn move_centres(&mut self) -> f64 {
+        let mut moves = vec![0.0; self.counts.len()];
+        for (c, &weight) in self.weight_k.iter().enumerate() {
+            if weight <= 0.0 {
+                continue;
+            }
+            let mean = &self.sums_kd.row(c) / weight;
+            let way = &mean - &self.centres_kd.row(c);
+            moves[c] = way.dot(&way).sqrt();
+            self.centres_kd.row_mut(c).assign(&mean);
+        }
+        // The largest move of any centre, and of any other than that.
+        let farthest = (0..moves.len()).fold(0, |b, c| if moves[c] > moves[b] { c } else { b });
+        let others = (0..moves.len()).filter(|&c| c != farthest);
+        let next = others.map(|c| moves[c]).fold(0.0, f64::max);
+        let bounds = self.upper_n.iter_mut().zip(&mut self.lower_n);
+        for (&cluster, (upper, lower)) in self.cluster_n.iter().zip(bounds) {
+            if cluster == NONE {
+                continue;
+            }
+            let cluster = cluster as usize;
+            *upper += moves[cluster];
+            *lower -= if cluster == farthest {
+                next
+            } else {
+                moves[farthest]
+            };
+        }
+        moves.iter().map(|m| m * m).sum()
+    }
+}
+
+/// The nearest centre of every point of a block.
+pub(super) fn nearest(
+    z_nd: ArrayView2<'_, f32>,
+    centres_dk: &ArrayView2<'_, f32>,
+    squares_k: &Array1<f64>,
+) -> Vec<Nearest> {
+    let blocks: Vec<_> = z_nd.axis_chunks_iter(Axis(0), ROWS).collect();
+    let found = parallel::usual().map(blocks.len(), &|block| {
+        let z_nd = &blocks[block];
+        let products = z_nd.dot(centres_dk);
+        let rows = products.rows().into_iter().zip(z_nd.rows());
+        let each = rows.map(|(products, z)| {
+            let square = match z.as_slice() {
+                Some(z) => norm(z),
+                None => norm(&z.to_vec()),
+            };
+            let mut near = Nearest {
+                cluster: 0,
+                first: f64::INFINITY,
+                second: f64::INFINITY,
+                square,
+            };
+            for (c, (&product, centre)) in products.iter().zip(squares_k).enumerate() {
+                let distance = square + centre - 2.0 * f64::from(product);
+                if distance < near.first {
+                    near.second = near.first;
+                    near.first = distance;
+                    near.cluster = c as u32;
+                } else if distance < near.second {
+                    near.second = distance;
+                }
+            }
+            near
+        });
+        each.collect::<Vec<_>>()
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// |z|^2 in f64.
+fn norm(z: &[f32]) -> f64 {
+    let (chunks, rest) = z.as_chunks::<8>();
+    let mut sums = [0.0_f64; 8];
+    for chunk in chunks {
+        for (sum, &z) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(z) * f64::from(z);
+        }
+    }
+    let rest: f64 = rest.iter().map(|&z| f64::from(z) * f64::from(z)).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// A point of a block that goes from one cluster, or none, to another.
+pub(super) struct Moved {
+    /// Its place in the block.
+    pub(super) at: usize,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// What it counts.
+    pub(super) weight: f64,
+}
+
+/// Moves points of a block from the sums of one cluster to those of another. Every thread has
+/// columns of its own, so that sums do not depend on how many there are.
+pub(super) fn add(sums_kd: &mut Array2<f64>, z_nd: ArrayView2<'_, f32>, moved: &[Moved]) {
+    let width = COLUMNS.max(sums_kd.ncols().div_ceil(rayon::current_num_threads()));
+    let mut strips: Vec<_> = sums_kd.axis_chunks_iter_mut(Axis(1), width).collect();
+    parallel::usual().parts(&mut strips, &|strip, sums| {
+        let first = strip * width;
+        let columns = first..first + sums.ncols();
+        for moved in moved {
+            let (z, weight) = (z_nd.slice(s![moved.at, columns.clone()]), moved.weight);
+            if moved.from != NONE {
+                entries::add_multiple(sums.row_mut(moved.from as usize), -weight, z);
+            }
+            entries::add_multiple(sums.row_mut(moved.to as usize), weight, z);
+        }
+    });
+}

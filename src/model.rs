@@ -1,0 +1,36 @@
+//! What predicts: a linear model on a map, and what it says of rows.
+
+pub(crate) mod bring_back;
+pub(crate) mod conformal;
+pub(crate) mod fit_times;
+pub(crate) mod fitted;
+pub(crate) mod found_lengthscales;
+pub(crate) mod intervals;
+pub(crate) mod labels;
+pub(crate) mod lambda_curve;
+pub(crate) mod learned_metric;
+pub(crate) mod linear;
+pub(crate) mod link;
+pub(crate) mod principal;
+pub(crate) mod probabilities;
+pub(crate) mod ranges;
+pub(crate) mod routed;
+pub(crate) mod scores;
+pub(crate) mod worse;
+
+pub(crate) use bring_back::bring_back;
+pub use conformal::Conformal;
+pub use fit_times::FitTimes;
+pub use fitted::{LoadedModel, Model, Predicted};
+pub use found_lengthscales::FoundLengthscales;
+pub use intervals::{IntervalPredictor, Intervals};
+pub use labels::{FromLabel, IsLabel, Label, ToLabels};
+pub use lambda_curve::{HeldOut, LambdaCurve, LambdaPoint};
+pub use linear::{LinearModel, Predictor};
+pub use link::Link;
+pub use principal::Principal;
+pub use probabilities::{Probabilities, ProbabilityPredictor};
+pub use ranges::{Range, Ranges};
+pub use scores::{
+    AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,
+};

@@ -1,0 +1,92 @@
+//! From predictions of amounts on another scale to means of amounts.
+
+use crate::{
+    Device, Error, Result, Run,
+    data::{ChunkSource, Curve, Rescale, Rescaled},
+    error::Remedy,
+    model::{LinearModel, Link},
+};
+use std::sync::Arc;
+
+/// From what `model` predicts of targets on another scale to means of amounts: by its residuals on
+/// the rows that were kept.
+pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
+    if by.kept.is_empty() {
+        let problem = "no rows were kept to bring amounts back by";
+        return Err(Error::missing(problem).help(Remedy::AmountsAsTheyAre));
+    }
+    // The same on every machine, and few rows.
+    let run = Run::on(&Device::cpu());
+    let (mut residuals, mut weights) = (Vec::new(), Vec::new());
+    let mut source = by.kept.source();
+    let mut predictor = model.on(&run)?;
+    while let Some(chunk) = source.next_chunk(1024)? {
+        let scores_nt = predictor.scores(&chunk.x)?;
+        let rows = scores_nt
+            .column(0)
+            .to_owned()
+            .into_iter()
+            .zip(chunk.y.column(0));
+        for (i, (score, y)) in rows.enumerate() {
+            residuals.push(y - score);
+            weights.push(chunk.weights.as_ref().map_or(1.0, |weights| weights[i]));
+        }
+    }
+    drop(predictor);
+    let all: f64 = weights.iter().sum();
+    let mean = |of: &dyn Fn(f64) -> f64| {
+        let each = residuals
+            .iter()
+            .zip(&weights)
+            .map(|(&e, weight)| weight * of(e));
+        each.sum::<f64>() / all
+    };
+    let (link, name) = match &by.rescale {
+        Rescale::Logarithms => {
+            let ln_smear = mean(&f64::exp).ln();
+            (Link::Exponential { ln_smear }, "logarithms")
+        }
+        Rescale::Ranks(ranks) => {
+            let far = residuals.iter().fold(0.0_f64, |far, e| far.max(e.abs()));
+            let ends = || ranks.points().map(|(_, score)| score);
+            let (from, to) = ends().fold((0.0_f64, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
+            let (from, to) = (from - far, to + far);
+            let at = |k: u32| from + (to - from) * f64::from(k) / f64::from(PIECES);
+            let points = (0..=PIECES).map(|k| (at(k), mean(&|e| ranks.reaches(at(k) + e))));
+            let mean = Curve::through(rising(points))?;
+            let ranks = ranks.clone();
+            (
+                Link::Ranks {
+                    mean: Arc::new(mean),
+                    ranks,
+                },
+                "ranks",
+            )
+        }
+    };
+    model.link = Some(link);
+    // What the fit says of rows left out is said of what it saw.
+    for fact in ["held_out_r2", "estimated_r2"] {
+        if let Some(r2) = model.facts.remove(fact) {
+            model.facts.insert(format!("{fact}_of_{name}"), r2);
+        }
+    }
+    Ok(())
+}
+
+/// Pieces of a curve from scores to means.
+const PIECES: u32 = 256;
+
+/// The same points without what rounding lets fall, and at different places: where all scores are
+/// one there is one.
+fn rising(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut all = Vec::<(f64, f64)>::new();
+    for (x, y) in points {
+        match all.last() {
+            Some(&(before, _)) if x <= before => {}
+            Some(&(_, below)) => all.push((x, y.max(below))),
+            None => all.push((x, y)),
+        }
+    }
+    all
+}

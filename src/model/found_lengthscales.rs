@@ -1,0 +1,86 @@
+//! Lengthscales that a fit has found, as a model keeps them.
+
+use crate::{Error, Result, store::Store};
+use ndarray::Array2;
+
+const STORED: &str = "lengthscales";
+
+/// Lengthscales that a Gaussian process found, and what that was worth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundLengthscales {
+    /// Of each column, in its own units, `[d]`: k is a function of `(x_j - y_j) / lengthscale_j`.
+    /// As [`Bandwidth::SigmaPerColumn`](crate::features::Bandwidth::SigmaPerColumn) they give the
+    /// same kernel. Infinite where a column was left out as constant.
+    pub lengthscale_d: Vec<f64>,
+    /// Standard deviation of each column over its lengthscale, `[d]`: how relevant it is, the
+    /// larger the more.
+    pub relevance_d: Vec<f64>,
+    /// What columns are called, if the data says so, `[d]`.
+    pub names: Option<Vec<String>>,
+    /// `log p(y | x)` of the sample at the lengthscales of the bandwidth, with the likeliest
+    /// variances.
+    pub before: f64,
+    /// The same at those found.
+    pub after: f64,
+    /// Steps of the ascent.
+    pub iterations: usize,
+    /// Rows of the sample.
+    pub rows: usize,
+}
+
+impl FoundLengthscales {
+    /// Columns from the most relevant to the least.
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.relevance_d.len()).collect();
+        order.sort_by(|&a, &b| self.relevance_d[b].total_cmp(&self.relevance_d[a]));
+        order
+    }
+
+    pub(crate) fn write(&self, store: &mut Store) {
+        let both = Array2::from_shape_fn((self.lengthscale_d.len(), 2), |(j, k)| {
+            [self.lengthscale_d[j], self.relevance_d[j]][k]
+        });
+        store.put_f64(STORED, both.view());
+        let figures = [
+            self.before,
+            self.after,
+            self.iterations as f64,
+            self.rows as f64,
+        ];
+        store.put_vector("lengthscales.figures", &figures);
+        if let Some(names) = &self.names {
+            store.set("lengthscales.names", serde_json::json!(names));
+        }
+    }
+
+    /// Other models, and older files, have none.
+    pub(crate) fn read(store: &Store, columns: usize) -> Result<Option<Self>> {
+        if !store.has(STORED) {
+            return Ok(None);
+        }
+        let both = store.f64(STORED)?;
+        if both.dim() != (columns, 2) {
+            return Err(Error::format(format!(
+                "lengthscales {:?} do not go with {columns} columns",
+                both.dim()
+            )));
+        }
+        let figures = store.vector("lengthscales.figures", 4)?;
+        let names = match store.has_property("lengthscales.names") {
+            false => None,
+            true => Some(store.list("lengthscales.names")?),
+        };
+        if names.as_ref().is_some_and(|names| names.len() != columns) {
+            return Err(Error::format("lengthscales do not go with their names"));
+        }
+        Ok(Some(Self {
+            lengthscale_d: both.column(0).to_vec(),
+            relevance_d: both.column(1).to_vec(),
+            names,
+            before: figures[0],
+            after: figures[1],
+            iterations: figures[2] as usize,
+            rows: figures[3] as usize,
+        }))
+    }
+}

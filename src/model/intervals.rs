@@ -1,0 +1,258 @@
+//! Prediction intervals: of Gaussian processes by their variance, of any regression by what it was
+//! off by on rows that it did not see.
+
+use crate::{
+    Error, Result,
+    data::{Chunk, ChunkSource, Rows},
+    error::Remedy,
+    features::{End, Featurizer, Lane},
+    flow::Run,
+    model::{
+        Conformal, LinearModel, Link,
+        linear::{check_columns, require_finite},
+    },
+    normal::Targets,
+    special::normal_quantile,
+    text::counted,
+};
+use ndarray::{Array1, Array2, ArrayView2, s};
+
+/// Predictions between bounds, each `[rows, t]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intervals {
+    /// The predictions.
+    pub predicted_nt: Array2<f64>,
+    /// Targets are above this ...
+    pub lower_nt: Array2<f64>,
+    /// ... and below this, with the probability asked for.
+    pub upper_nt: Array2<f64>,
+    /// Standard deviation of a new target, noise included, where the model has a variance.
+    pub deviation_nt: Option<Array2<f64>>,
+}
+
+impl Intervals {
+    /// Upper less lower bounds, `[rows, t]`.
+    pub fn width(&self) -> Array2<f64> {
+        &self.upper_nt - &self.lower_nt
+    }
+}
+
+/// A regression on a device, for predictions between bounds.
+#[derive(Debug)]
+pub struct IntervalPredictor<'m> {
+    model: &'m LinearModel,
+    featurizer: Featurizer<'m>,
+}
+
+impl LinearModel {
+    /// Loads the model for predictions with intervals: `run` is a `&Device` or a [`Run`].
+    ///
+    /// Errors with [`Error::Unsupported`] for classifiers, and for models that have neither a
+    /// variance nor been calibrated.
+    pub fn intervals_on(&self, run: impl Into<Run>) -> Result<IntervalPredictor<'_>> {
+        if let Targets::Classes(_) = self.targets {
+            return Err(Error::unsupported(
+                "a classifier predicts labels, which have no intervals",
+            ));
+        }
+        if self.spread.is_none() && self.conformal.is_none() {
+            return Err(Error::unsupported(format!(
+                "a model of {} has no intervals of its own",
+                self.learner
+            ))
+            .help(Remedy::Calibrate));
+        }
+        IntervalPredictor::new(self, &run.into())
+    }
+
+    /// Calibrates intervals on rows that the fit did not see (split conformal prediction), instead
+    /// of earlier ones: `run` is a `&Device` or a [`Run`]. It keeps 8 bytes a row and target.
+    ///
+    /// Errors on a source without rows, with other columns or targets than the model's, and for
+    /// classifiers.
+    pub fn calibrate(&mut self, source: &mut dyn ChunkSource, run: impl Into<Run>) -> Result<()> {
+        let Targets::Real { columns, .. } = self.targets else {
+            return Err(Error::unsupported(
+                "a classifier predicts labels, which have no intervals",
+            ));
+        };
+        if source.targets() != columns {
+            return Err(Error::shape(format!(
+                "the rows to calibrate on have {}, the model predicts {columns}",
+                counted(source.targets(), "target column")
+            )));
+        }
+        let rescale = self.link.as_ref().and_then(Link::rescale);
+        let mut errors_t = vec![Vec::new(); columns];
+        IntervalPredictor::new(self, &run.into())?.stream_raw(source, |raw, y_nt| {
+            let scale_nt = raw.deviation_nt;
+            let mut y_nt = y_nt.to_owned();
+            if let Some(rescale) = &rescale {
+                for y in &mut y_nt {
+                    *y = rescale.seen(*y)?;
+                }
+            }
+            for (k, errors) in errors_t.iter_mut().enumerate() {
+                let off = (&y_nt.column(k) - &raw.predicted_nt.column(k)).mapv(f64::abs);
+                errors.extend(match &scale_nt {
+                    Some(scale_nt) => off / scale_nt.column(k),
+                    None => off,
+                });
+            }
+            Ok(())
+        })?;
+        self.conformal = Some(Conformal::of(errors_t)?);
+        Ok(())
+    }
+}
+
+/// Scores, and beside them `root'z(x)` of the root of a spread.
+pub(crate) fn with_spread<'m>(
+    model: &'m LinearModel,
+    root_dm: Option<&'m Array2<f64>>,
+    run: &Run,
+) -> Result<Featurizer<'m>> {
+    let map = model.map.as_ref();
+    let beta_dt = &model.coefficients.beta_dt;
+    let mut lanes = vec![Lane::outputs(map, beta_dt)];
+    if let Some(root_dm) = root_dm {
+        lanes.push(Lane::outputs(map, root_dm));
+    }
+    let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
+    featurizer.load()?;
+    Ok(featurizer)
+}
+
+/// Predictions, and their standard deviations if the model has them.
+struct Raw {
+    predicted_nt: Array2<f64>,
+    deviation_nt: Option<Array2<f64>>,
+}
+
+impl<'m> IntervalPredictor<'m> {
+    fn new(model: &'m LinearModel, run: &Run) -> Result<Self> {
+        let featurizer = with_spread(
+            model,
+            model.spread.as_ref().map(|spread| &spread.root_dd),
+            run,
+        )?;
+        Ok(Self { model, featurizer })
+    }
+
+    /// Predictions for rows that hold a new target with probability `level`, between 0 and 1: by
+    /// the errors of calibration if there are any, else by the normal law of the model's variance.
+    ///
+    /// Errors unless the level is between 0 and 1, and when it is higher than calibration reaches.
+    pub fn predict(&mut self, rows: &Rows, level: f64) -> Result<Intervals> {
+        rows.require_finite()?;
+        let (model, widths) = (self.model, Widths::of(self.model, level)?);
+        let shape = (rows.nrows(), model.coefficients.intercept_t.len());
+        let mut all = Raw {
+            predicted_nt: Array2::zeros(shape),
+            deviation_nt: model.spread.as_ref().map(|_| Array2::zeros(shape)),
+        };
+        self.featurizer.rows(rows, |lanes, range| {
+            let part = raw(model, lanes);
+            let range = s![range, ..];
+            all.predicted_nt.slice_mut(range).assign(&part.predicted_nt);
+            if let (Some(all), Some(part)) = (&mut all.deviation_nt, &part.deviation_nt) {
+                all.slice_mut(range).assign(part);
+            }
+            Ok(())
+        })?;
+        Ok(widths.around(all))
+    }
+
+    /// Streams a source: `sink` gets the intervals and the targets of each chunk, in order. Returns
+    /// the number of rows. Errors as [`Self::predict`] does.
+    pub fn stream(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        level: f64,
+        mut sink: impl FnMut(&Intervals, ArrayView2<'_, f64>) -> Result<()>,
+    ) -> Result<u64> {
+        let widths = Widths::of(self.model, level)?;
+        self.stream_raw(source, |raw, y_nt| sink(&widths.around(raw), y_nt))
+    }
+
+    fn stream_raw(
+        &mut self,
+        source: &mut dyn ChunkSource,
+        mut sink: impl FnMut(Raw, ArrayView2<'_, f64>) -> Result<()>,
+    ) -> Result<u64> {
+        let model = self.model;
+        check_columns(model, source)?;
+        let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
+        self.featurizer
+            .on_host(source, targets, |lanes, y_nt: Array2<f64>| {
+                let raw = raw(model, lanes);
+                require_finite(&raw.predicted_nt)?;
+                sink(raw, y_nt.view())
+            })
+    }
+}
+
+/// What comes off the lanes of a model, as predictions and deviations.
+fn raw(model: &LinearModel, lanes: &[ArrayView2<'_, f32>]) -> Raw {
+    let predicted_nt = lanes[0].mapv(f64::from) + &model.coefficients.intercept_t;
+    let deviation_nt = model.spread.as_ref().map(|spread| {
+        let relative_n = spread.relative_variance(&lanes[1].mapv(f64::from));
+        let (rows, targets) = predicted_nt.dim();
+        Array2::from_shape_fn((rows, targets), |(i, k)| {
+            ((1.0 + relative_n[i]) * spread.noise_t[k]).sqrt()
+        })
+    });
+    Raw {
+        predicted_nt,
+        deviation_nt,
+    }
+}
+
+/// Half the width of an interval of each target, in units of its deviation where there is one, and
+/// what becomes of raw scores.
+struct Widths(Array1<f64>, Option<Link>);
+
+impl Widths {
+    fn of(model: &LinearModel, level: f64) -> Result<Self> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(Error::parameter(format!(
+                "the level of an interval is {level}; it must lie between 0 and 1, both excluded"
+            )));
+        }
+        let targets = model.coefficients.intercept_t.len();
+        let half_t = match &model.conformal {
+            Some(conformal) => conformal.half_width_t(level)?,
+            None => Array1::from_elem(targets, normal_quantile(f64::midpoint(1.0, level))),
+        };
+        Ok(Self(half_t, model.link.clone()))
+    }
+
+    fn around(&self, raw: Raw) -> Intervals {
+        let Raw {
+            predicted_nt,
+            deviation_nt,
+        } = raw;
+        let half_nt = match &deviation_nt {
+            Some(deviation_nt) => deviation_nt * &self.0,
+            None => Array2::zeros(predicted_nt.dim()) + &self.0,
+        };
+        let (lower_nt, upper_nt) = (&predicted_nt - &half_nt, &predicted_nt + &half_nt);
+        let rescaled = (self.1.as_ref()).and_then(|link| Some((link, link.rescale()?)));
+        let Some((link, rescale)) = rescaled else {
+            return Intervals {
+                lower_nt,
+                upper_nt,
+                predicted_nt,
+                deviation_nt,
+            };
+        };
+        // Order stays, so a target lies between the ends as often as what was fitted of it does.
+        let amounts = |ends: Array2<f64>| ends.mapv(|seen| rescale.amount(seen));
+        Intervals {
+            lower_nt: amounts(lower_nt),
+            upper_nt: amounts(upper_nt),
+            predicted_nt: link.apply(&predicted_nt),
+            deviation_nt: None,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A linear model on random features: what is kept of a fit.
+
+mod file;
+mod predictor;
+
+pub use predictor::Predictor;
+pub(crate) use predictor::{check_columns, require_finite};
+
+use crate::{
+    Device, Result,
+    data::{ChunkSource, ColumnChoice, Schema, names_tell},
+    features::FeatureMap,
+    flow::Run,
+    model::{
+        Conformal, FitTimes, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities,
+        Ranges, learned_metric::LearnedMetric,
+    },
+    normal::Targets,
+    settings::Settings,
+    solve::{ClassSpread, Coefficients, Spread},
+};
+use ndarray::Array2;
+use std::collections::BTreeMap;
+
+/// The learner of files that name none.
+const RIDGE: &str = "ridge";
+/// Feature map, coefficients, and what the targets mean.
+#[derive(Debug)]
+pub struct LinearModel {
+    /// The map, parameters drawn.
+    pub map: Box<dyn FeatureMap>,
+    /// Coefficients `[D, t]` and intercept `[t]`.
+    pub coefficients: Coefficients,
+    /// Real values or classes.
+    pub targets: Targets,
+    /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
+    /// then count from 0.
+    pub class_names: Option<Vec<String>>,
+    /// What the columns of the data were called, as many as the map takes, if they had names; with
+    /// a [`Self::schema`] those that it makes.
+    pub column_names: Option<Vec<String>>,
+    /// What the columns of the map are made of, where a table held more than numbers.
+    pub schema: Option<Schema>,
+    /// What each column of the map was between; `None` where nobody looked, and of files from
+    /// before it was kept.
+    pub ranges: Option<Ranges>,
+    /// What the columns of the targets were called, if they had names.
+    pub target_names: Option<Vec<String>>,
+    /// What fitted it, by the name that `fit --model` takes.
+    pub learner: String,
+    /// Figures that the fit found, by name, such as `effective_dimension`: for reports.
+    pub facts: BTreeMap<String, f64>,
+    /// The held-out errors by which the penalty was chosen, if it was.
+    pub lambda_curve: Option<LambdaCurve>,
+    /// The lengthscales that a Gaussian process found, if it looked for any.
+    pub lengthscales: Option<FoundLengthscales>,
+    /// How scores become probabilities, of classifiers that have some.
+    pub probabilities: Option<Probabilities>,
+    /// The covariance of the coefficients, of a Gaussian process or a Laplace approximation.
+    pub spread: Option<Spread>,
+    /// The covariance of scores of more than two classes, of a Laplace approximation.
+    pub class_spread: Option<ClassSpread>,
+    /// What it was off by on rows that [`Self::calibrate`] saw.
+    pub conformal: Option<Conformal>,
+    /// What kernel PCA knows beside its components; `None` for all other learners.
+    pub principal: Option<Principal>,
+    /// The metric that its map compares rows by, if one was learnt.
+    pub metric: Option<LearnedMetric>,
+    /// The share of each column, `[d]`, in the squared gradients of the models in leaves,
+    /// `M_jj / tr M` by prepared columns: the mean over leaves weighted by their rows. `None`
+    /// unless leaves were searched.
+    pub leaf_importance: Option<Vec<f64>>,
+    /// What becomes of raw scores; `None` where they are what the model says.
+    pub link: Option<Link>,
+    /// The penalty per sample that the fit used; 0 if it has none.
+    pub lambda: f64,
+    /// Rows that the fit saw.
+    pub rows: u64,
+    /// The device that the fit ran on, in one line.
+    pub device: String,
+    /// The job that made it, in words, which `bochner fit --like` fits again.
+    /// `None` where nobody said, and of files from before it was kept.
+    pub job: Option<Settings>,
+    /// How long the fit took; `None` for a model read from a file, which does not keep it.
+    pub times: Option<FitTimes>,
+}
+
+impl LinearModel {
+    /// The level of the quantile that the model predicts, if it was fitted to predict one
+    /// ([`ResidualLoss::Quantile`](crate::models::ResidualLoss::Quantile)) and knows its job.
+    pub fn quantile(&self) -> Option<f64> {
+        let job = self.job.as_ref()?;
+        let is_one = job.get("loss") == Some("quantile");
+        is_one.then(|| job.get("quantile")?.parse().ok()).flatten()
+    }
+
+    /// A model of ridge regression, of no rows yet and without figures: what a fit fills in.
+    pub fn new(
+        map: Box<dyn FeatureMap>,
+        coefficients: Coefficients,
+        targets: Targets,
+        device: &Device,
+    ) -> Self {
+        Self {
+            map,
+            coefficients,
+            targets,
+            class_names: None,
+            column_names: None,
+            schema: None,
+            ranges: None,
+            target_names: None,
+            learner: RIDGE.into(),
+            facts: BTreeMap::new(),
+            lambda_curve: None,
+            lengthscales: None,
+            probabilities: None,
+            spread: None,
+            class_spread: None,
+            conformal: None,
+            principal: None,
+            metric: None,
+            leaf_importance: None,
+            link: None,
+            lambda: 0.0,
+            rows: 0,
+            device: device.describe(),
+            job: None,
+            times: None,
+        }
+    }
+
+    /// Keeps what the columns of the data are called, where that is not just the numbers from 0 on,
+    /// and what they are made of; the names of classes if labels are text.
+    pub fn name_columns(&mut self, of: &dyn ChunkSource) {
+        let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
+        let columns = of.column_names();
+        let chosen = columns.filter(|names| names_tell(names) || !count_up(names));
+        self.column_names = chosen.filter(|names| names.len() == self.map.input_dim());
+        self.target_names = telling(of.target_names());
+        self.schema = of.schema().cloned();
+        if let (Some(schema), Targets::Classes(_)) = (&self.schema, &self.targets) {
+            self.class_names = schema.classes().map(<[String]>::to_vec);
+        }
+    }
+
+    /// How to [`open`](crate::data::open) rows to predict: columns by their names, in any order and
+    /// beside others, where the model and the file have names.
+    pub fn columns(&self) -> ColumnChoice {
+        match (&self.schema, &self.column_names) {
+            (Some(schema), _) => ColumnChoice::Known(Box::new(schema.clone())),
+            (None, Some(names)) => ColumnChoice::Matching(names.clone()),
+            (None, None) => ColumnChoice::All,
+        }
+    }
+
+    /// What the model says of raw outputs `[n, t]`: values as they are, or the label of the largest
+    /// score in each row, `[n, 1]`.
+    pub fn decide(&self, scores_nt: Array2<f64>) -> Array2<f64> {
+        let Targets::Classes(labels) = &self.targets else {
+            return match &self.link {
+                None => scores_nt,
+                Some(link) => link.apply(&scores_nt),
+            };
+        };
+        Array2::from_shape_fn((scores_nt.nrows(), 1), |(i, _)| {
+            let row = scores_nt.row(i);
+            let best = (1..row.len()).fold(0, |b, k| if row[k] > row[b] { k } else { b });
+            labels[best]
+        })
+    }
+
+    /// Loads the model on a device: `run` is a `&Device` or a [`Run`].
+    pub fn on(&self, run: impl Into<Run>) -> Result<Predictor<'_>> {
+        Predictor::new(self, run.into())
+    }
+}
+
+/// Whether names are the numbers from 0 on, which a file without names gets.
+fn count_up(names: &[String]) -> bool {
+    names
+        .iter()
+        .enumerate()
+        .all(|(j, name)| *name == j.to_string())
+}

@@ -1,0 +1,294 @@
+//! The file of a model.
+
+#[cfg(test)]
+mod tests;
+
+use super::{LinearModel, RIDGE};
+use crate::{
+    Error, Result,
+    data::Schema,
+    features,
+    model::{
+        Conformal, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities, Ranges,
+        learned_metric::LearnedMetric,
+    },
+    normal::Targets,
+    settings::Settings,
+    solve::{ClassSpread, Coefficients, Spread},
+    store::Store,
+};
+use std::{collections::BTreeMap, path::Path};
+
+const KIND: &str = "model";
+/// Names of columns and of targets.
+const COLUMNS: &str = "column_names";
+const TARGETS: &str = "target_names";
+/// Names and figures of a fit.
+const FACTS: &str = "facts";
+/// The job that made it.
+const JOB: &str = "job";
+/// Shares of columns.
+const LEAF_IMPORTANCE: &str = "leaves.importance";
+
+impl LinearModel {
+    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
+    /// the map holds code that no file can keep.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.store()?.save(KIND, path.as_ref())
+    }
+
+    /// The bytes of the file that [`Self::save`] writes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.store()?.to_bytes(KIND)
+    }
+
+    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(&Store::from_bytes(bytes, KIND)?)
+    }
+
+    fn store(&self) -> Result<Store> {
+        let mut store = Store::default();
+        self.map.write(&mut store)?;
+        store.put_f64("coefficients", self.coefficients.beta_dt.view());
+        store.put_vector("intercept", &self.coefficients.intercept_t.to_vec());
+        match &self.targets {
+            Targets::Real { .. } => store.set("task", "regression"),
+            Targets::Classes(labels) => {
+                store.set("task", "classification");
+                store.put_vector("classes", labels);
+            }
+        }
+        if let Some(names) = &self.class_names {
+            store.set("class_names", serde_json::json!(names));
+        }
+        for (name, names) in [(COLUMNS, &self.column_names), (TARGETS, &self.target_names)] {
+            if let Some(names) = names {
+                store.set(name, serde_json::json!(names));
+            }
+        }
+        if let Some(schema) = &self.schema {
+            schema.write(&mut store);
+        }
+        store.set("learner", &self.learner);
+        if !self.facts.is_empty() {
+            let (names, figures): (Vec<_>, Vec<f64>) = self.facts.iter().unzip();
+            store.set(FACTS, serde_json::json!(names));
+            store.put_vector(FACTS, &figures);
+        }
+        if let Some(curve) = &self.lambda_curve {
+            curve.write(&mut store);
+        }
+        if let Some(lengthscales) = &self.lengthscales {
+            lengthscales.write(&mut store);
+        }
+        if let Some(probabilities) = &self.probabilities {
+            probabilities.write(&mut store);
+        }
+        if let Some(spread) = &self.spread {
+            write_spread(spread, &mut store);
+        }
+        if let Some(spread) = &self.class_spread {
+            spread.write(&mut store);
+        }
+        if let Some(conformal) = &self.conformal {
+            conformal.write(&mut store);
+        }
+        if let Some(principal) = &self.principal {
+            principal.write(&mut store);
+        }
+        if let Some(metric) = &self.metric {
+            metric.write(&mut store);
+        }
+        if let Some(shares) = &self.leaf_importance {
+            store.put_vector(LEAF_IMPORTANCE, shares);
+        }
+        if let Some(link) = &self.link {
+            link.write(&mut store);
+        }
+        if let Some(ranges) = &self.ranges {
+            ranges.write(&mut store);
+        }
+        if let Some(job) = &self.job {
+            store.set(JOB, job.to_json());
+        }
+        store.set("lambda", self.lambda);
+        store.set("rows", self.rows);
+        store.set("device", &self.device);
+        store.set("written_by", concat!("bochner ", env!("CARGO_PKG_VERSION")));
+        Ok(store)
+    }
+
+    /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and
+    /// on parts that do not fit together.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let store = Store::load(KIND, path)?;
+        Self::read(&store).map_err(|e| Error::in_model(path, &e))
+    }
+
+    fn read(store: &Store) -> Result<Self> {
+        let map = features::read(store)?;
+        let beta_dt = store.f64("coefficients")?;
+        let (features, outputs) = beta_dt.dim();
+        if features != map.output_dim() {
+            return Err(Error::format(format!(
+                "{features} coefficients for {} features",
+                map.output_dim()
+            )));
+        }
+        if features == 0 || outputs == 0 {
+            return Err(Error::format("coefficients of no features or no outputs"));
+        }
+        let intercept_t = store.vector("intercept", outputs)?;
+        let link = Link::read(store, outputs)?;
+        let hidden = link.as_ref().map_or(0, Link::hidden);
+        let columns = outputs.saturating_sub(hidden);
+        if columns == 0 {
+            return Err(Error::format("a link that leaves no outputs"));
+        }
+        let targets = read_targets(store, (outputs, columns))?;
+        let class_names = read_names(store, &targets)?;
+        let metric = read_metric(store, map.input_dim())?;
+        let leaf_importance = match store.has(LEAF_IMPORTANCE) {
+            true => Some(store.vector(LEAF_IMPORTANCE, map.input_dim())?.to_vec()),
+            false => None,
+        };
+        // Files from before there were other learners name none.
+        let learner = match store.has_property("learner") {
+            true => store.text("learner")?.to_owned(),
+            false => RIDGE.into(),
+        };
+        let job = match store.has_property(JOB) {
+            true => Some(Settings::from_json(store.text(JOB)?)?),
+            false => None,
+        };
+        let column_names = read_list(store, COLUMNS)?;
+        if let Some(names) = &column_names
+            && names.len() != map.input_dim()
+        {
+            return Err(Error::format(format!(
+                "{} names for {} columns",
+                names.len(),
+                map.input_dim()
+            )));
+        }
+        Ok(Self {
+            lengthscales: FoundLengthscales::read(store, map.input_dim())?,
+            schema: Schema::read(store, map.input_dim())?,
+            ranges: Ranges::read(store, map.input_dim())?,
+            map,
+            job,
+            column_names,
+            target_names: read_list(store, TARGETS)?,
+            class_names,
+            spread: read_spread(store, (features, outputs))?,
+            class_spread: ClassSpread::read(store, (features, outputs))?,
+            conformal: Conformal::read(store, outputs)?,
+            coefficients: Coefficients {
+                beta_dt,
+                intercept_t,
+            },
+            targets,
+            learner,
+            facts: read_facts(store)?,
+            lambda_curve: LambdaCurve::read(store)?,
+            probabilities: Probabilities::read(store, outputs)?,
+            principal: Principal::read(store, (features, outputs))?,
+            metric,
+            leaf_importance,
+            link,
+            lambda: store.get("lambda")?,
+            rows: store.get("rows")?,
+            device: store.text("device")?.to_owned(),
+            times: None,
+        })
+    }
+}
+
+/// What the targets of so many outputs mean, of which so many are columns of amounts.
+fn read_targets(store: &Store, (outputs, columns): (usize, usize)) -> Result<Targets> {
+    match store.text("task")? {
+        "regression" => Ok(Targets::Real {
+            columns,
+            shift: vec![0.0; columns],
+        }),
+        "classification" => Ok(Targets::Classes(store.vector("classes", outputs)?.to_vec())),
+        other => Err(Error::format(format!("the task {other:?} is not known"))),
+    }
+}
+
+/// The metric of a map of so many columns, if there is one.
+fn read_metric(store: &Store, columns: usize) -> Result<Option<LearnedMetric>> {
+    let metric = LearnedMetric::read(store)?;
+    if let Some(metric) = metric.as_ref().filter(|m| m.columns() != columns) {
+        return Err(Error::format(format!(
+            "a metric of {} columns for a map of {columns}",
+            metric.columns()
+        )));
+    }
+    Ok(metric)
+}
+
+/// Names, if there are some.
+fn read_list(store: &Store, name: &str) -> Result<Option<Vec<String>>> {
+    match store.has_property(name) {
+        true => store.list(name).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn write_spread(spread: &Spread, store: &mut Store) {
+    store.put_f64("spread_root", spread.root_dd.view());
+    store.put_vector("spread_shift", &spread.shift_d.to_vec());
+    store.put_vector("spread_noise", &spread.noise_t.to_vec());
+    store.set("spread_intercept", spread.intercept);
+}
+
+/// What [`write_spread`] wrote, for so many features and outputs.
+fn read_spread(store: &Store, (features, outputs): (usize, usize)) -> Result<Option<Spread>> {
+    if !store.has("spread_root") {
+        return Ok(None);
+    }
+    let root_dd = store.f64("spread_root")?;
+    if root_dd.dim() != (features, features) {
+        return Err(Error::format(format!(
+            "a spread of shape {:?} does not go with {features} features",
+            root_dd.dim()
+        )));
+    }
+    Ok(Some(Spread {
+        root_dd,
+        shift_d: store.vector("spread_shift", features)?,
+        noise_t: store.vector("spread_noise", outputs)?,
+        intercept: store.get("spread_intercept")?,
+    }))
+}
+
+/// The figures that a fit found, if it kept any.
+fn read_facts(store: &Store) -> Result<BTreeMap<String, f64>> {
+    if !store.has(FACTS) {
+        return Ok(BTreeMap::new());
+    }
+    let names = store.list(FACTS)?;
+    let figures = store.vector(FACTS, names.len())?;
+    Ok(names.into_iter().zip(figures).collect())
+}
+
+/// The names of classes; files of numeric labels, and older ones, have none.
+fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
+    const NAME: &str = "class_names";
+    if !store.has_property(NAME) {
+        return Ok(None);
+    }
+    let names = store.list(NAME)?;
+    // Classes count the names, of which some may have had no row.
+    let counts = |&class: &f64| class.fract() == 0.0 && (0.0..names.len() as f64).contains(&class);
+    match targets {
+        Targets::Classes(classes) if classes.iter().all(counts) => Ok(Some(names)),
+        _ => Err(Error::format(format!(
+            "{} names do not go with the classes {targets:?}",
+            names.len()
+        ))),
+    }
+}

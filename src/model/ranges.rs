@@ -1,0 +1,122 @@
+//! The range of each column that a fit saw.
+
+use crate::{Result, data::Survey, store::Store};
+
+/// The names of the arrays of a model file.
+const NAMES: [&str; 2] = ["seen.min", "seen.max"];
+/// A value is far outside where it lies beyond an end by more than this share of the width.
+const FAR: f64 = 0.5;
+
+/// The smallest and the largest value of each column, `[d]`, as they were before any scaling, of
+/// the rows of a fit. What a model says of rows far outside rests on no row: a kernel machine goes
+/// to its intercept there, a linear one goes on straight.
+///
+/// ```
+/// use bochner::{models::Range, prelude::*};
+/// let x = ndarray::Array2::from_shape_fn((40, 1), |(i, _)| i as f64);
+/// let y = x.column(0).mapv(f64::sin);
+/// let model = Ridge::on(Fourier::new(Gaussian)).fit((&x, &y))?;
+/// let ranges = model.linear().ranges.as_ref().expect("a fit keeps them");
+/// assert_eq!(ranges.of_column(0), Range { min: 0.0, max: 39.0 });
+/// assert!(ranges.of_column(0).is_far(1e6) && !ranges.of_column(0).is_far(45.0));
+/// # Ok::<(), bochner::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranges {
+    min: Vec<f64>,
+    max: Vec<f64>,
+}
+
+/// What a column lay between.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// Its smallest value.
+    pub min: f64,
+    /// Its largest value.
+    pub max: f64,
+}
+
+impl Range {
+    /// Whether a value lies outside by more than half of what lies between the ends. None does of
+    /// a column of one value, which tells nothing.
+    pub fn is_far(self, value: f64) -> bool {
+        let most = FAR * (self.max - self.min);
+        self.min < self.max && (value < self.min - most || value > self.max + most)
+    }
+}
+
+/// A zero has one sign, whichever a file gave it: models of the same rows are the same bytes.
+fn without_sign(ends: &[f64]) -> Vec<f64> {
+    ends.iter().map(|end| end + 0.0).collect()
+}
+
+impl Ranges {
+    /// Those of the rows that were surveyed.
+    pub fn of(survey: &Survey) -> Self {
+        Self {
+            min: without_sign(&survey.min),
+            max: without_sign(&survey.max),
+        }
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.min.len()
+    }
+
+    /// That of column `j`. Panics on a column that there is not.
+    pub fn of_column(&self, j: usize) -> Range {
+        Range {
+            min: self.min[j],
+            max: self.max[j],
+        }
+    }
+
+    pub(crate) fn write(&self, store: &mut Store) {
+        for (name, ends) in NAMES.into_iter().zip([&self.min, &self.max]) {
+            store.put_vector(name, ends);
+        }
+    }
+
+    /// What [`Self::write`] wrote of so many columns; `None` in a file from before it.
+    pub(crate) fn read(store: &Store, columns: usize) -> Result<Option<Self>> {
+        if !NAMES.iter().all(|name| store.has(name)) {
+            return Ok(None);
+        }
+        let [min, max] = NAMES.map(|name| store.vector(name, columns));
+        Ok(Some(Self {
+            min: min?.to_vec(),
+            max: max?.to_vec(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_kept_and_files_without_are_read() {
+        let mut store = Store::default();
+        assert_eq!(Ranges::read(&store, 2).expect("none"), None);
+        let ranges = Ranges {
+            min: vec![-0.0, 1e-300],
+            max: vec![1.0 / 3.0, 2.0],
+        };
+        ranges.write(&mut store);
+        assert_eq!(Ranges::read(&store, 2).expect("reads"), Some(ranges));
+        assert!(Ranges::read(&store, 3).is_err());
+    }
+
+    #[test]
+    fn far_is_more_than_half_of_the_width_outside() {
+        let range = Range { min: 2.0, max: 4.0 };
+        assert!([1.0, 2.0, 3.0, 5.0].iter().all(|v| !range.is_far(*v)));
+        assert!(
+            [0.9, 5.1, f64::MIN, f64::MAX]
+                .iter()
+                .all(|v| range.is_far(*v))
+        );
+        assert!(!Range { min: 2.0, max: 2.0 }.is_far(9.0));
+    }
+}
