@@ -6,6 +6,7 @@ use crate::{
     flow::Run,
     model::{FromLabel, Intervals, Label, LinearModel, Predictor},
     normal::Targets,
+    settings::Settings,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::{marker::PhantomData, path::Path};
@@ -18,6 +19,8 @@ use std::{marker::PhantomData, path::Path};
 /// let x = ndarray::array![[0.0], [0.1], [2.0], [2.2]];
 /// let labels = ["low", "low", "high", "high"];
 /// let model = RidgeClassifier::on(Fourier::new(Gaussian)).fit((&x, labels))?;
+/// let of = model.job().expect("a learner keeps its job");
+/// assert_eq!(of.get("model"), Some("ridge"));
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("levels.model");
 /// model.save(&path)?;
@@ -167,6 +170,12 @@ impl<Y: Predicted> Model<Y> {
     /// Map, coefficients, classes.
     pub fn linear(&self) -> &LinearModel {
         &self.linear
+    }
+
+    /// The job that made it, in the words of the command line, where one is kept: what
+    /// `bochner show --job` prints.
+    pub fn job(&self) -> Option<&Settings> {
+        self.linear.job.as_ref()
     }
 
     /// The model in the memory of its device: for many small calls, which then upload nothing but
