@@ -1,7 +1,8 @@
 //! Which adapters the tests run on: finding drivers, adding software ones, and asking the CLI what
 //! came of it.
 
-use crate::process::{capture, target_dir};
+use crate::folders::target_dir;
+use crate::process::capture;
 use crate::{icd, software};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

@@ -4,7 +4,7 @@
 //! takes [`REFERENCE`] minutes, and what was measured is brought to that by the program's own
 //! build.
 
-use crate::process::root;
+use crate::folders::root;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

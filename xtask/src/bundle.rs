@@ -2,7 +2,8 @@
 //! scripts of peers and `run-all`, in a folder and an archive.
 
 use crate::dist;
-use crate::process::{root, run, target_dir};
+use crate::folders::{root, target_dir};
+use crate::process::run;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! What `cargo xtask checks` looks at besides the tests.
 
+use crate::folders::{root, target_dir};
 use crate::metadata::collect;
-use crate::process::{capture, cargo, root, run, step, target_dir};
+use crate::process::{capture, cargo, run, step};
 use crate::{codegen, dependencies, documents, header, modules, msrv, web};
 use anyhow::{Context, Result, bail};
 use std::fs;

@@ -5,7 +5,8 @@ mod drivers;
 mod limits;
 mod loops;
 
-use crate::process::{cargo, run, target_dir};
+use crate::folders::target_dir;
+use crate::process::{cargo, run};
 use anyhow::{Context, Result, bail};
 use drivers::{Compiled, Driver, Tree};
 use serde_json::{Value, json};

@@ -4,8 +4,9 @@
 //! is checked. So their questions are answered here from `cargo metadata`, in a second and without
 //! a network, and asked of them where they are.
 
+use crate::folders::{root, target_dir};
 use crate::metadata::{Metadata, Package};
-use crate::process::{capture, cargo, root, run, target_dir};
+use crate::process::{capture, cargo, run};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,7 +1,8 @@
 //! What is handed out: the program in an archive with licences and completions, and the C library.
 
+use crate::folders::{root, target_dir};
 use crate::metadata::{Metadata, host};
-use crate::process::{capture, cargo, root, run, target_dir};
+use crate::process::{capture, cargo, run};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;

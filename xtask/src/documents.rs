@@ -1,7 +1,7 @@
 //! Whether what documents name is there: links, their headings, and files of this repository.
 
+use crate::folders::root;
 use crate::metadata::collect;
-use crate::process::root;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! The header of the C library, which cbindgen makes of its source.
 
 use crate::dependencies::tool;
-use crate::process::{capture, root};
+use crate::folders::root;
+use crate::process::capture;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::PathBuf;

@@ -9,6 +9,7 @@ mod dependencies;
 mod dist;
 mod documents;
 mod endurance;
+mod folders;
 mod fuzz;
 mod header;
 mod icd;
@@ -31,7 +32,7 @@ Usage: cargo xtask COMMAND
   test [NAME ...] [--whole] [--as MACHINE]
                set up software Vulkan adapters where they are missing (Debian, Ubuntu), then run
                every test, on the CPU and on every adapter, side by side; or those that have NAME in
-               their paths, such as `parity::` or `models::`, or of a program, such as
+               their paths, such as `parity::` or `learn::`, or of a program, such as
                `cli/cli` or `tests/cpu`, and build no other. --whole adds what
                takes long for its count of variants (tests/whole.md); --as runs them as on another
                machine (`--as ?` lists them), `--as all` as on each in turn

@@ -1,6 +1,7 @@
 //! What cargo knows of the workspace and everything below it.
 
-use crate::process::{capture, cargo, root};
+use crate::folders::root;
+use crate::process::{capture, cargo};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::{

@@ -1,8 +1,8 @@
 //! Whether every file of code is part of a program: one that no `mod` names is never compiled, and
 //! tests in it never run.
 
+use crate::folders::root;
 use crate::metadata::collect;
-use crate::process::root;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 use std::{collections::BTreeMap, fs};

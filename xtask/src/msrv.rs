@@ -1,8 +1,9 @@
 //! The oldest compiler that the workspace promises to compile with: stated, no older than its
 //! dependencies', and compiled.
 
+use crate::folders::{root, target_dir};
 use crate::metadata::Metadata;
-use crate::process::{capture, root, run, target_dir};
+use crate::process::{capture, run};
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 

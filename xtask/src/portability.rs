@@ -5,8 +5,9 @@
 //! compiled from the sources of Debian's compiler for its browsers (packages rustc-web and
 //! rust-web-src, unpacked under target/ and not installed).
 
+use crate::folders::{root, target_dir};
 use crate::metadata::host;
-use crate::process::{capture, cargo, root, run, target_dir};
+use crate::process::{capture, cargo, run};
 use crate::software::{debian_packages, has_apt};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! The Python package: its tests in an environment of their own, and its wheel.
 
 use crate::adapters::program;
-use crate::process::{capture, cargo, root, run, target_dir};
+use crate::folders::{root, target_dir};
+use crate::process::{capture, cargo, run};
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

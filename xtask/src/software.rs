@@ -1,8 +1,9 @@
 //! Software Vulkan implementations on Debian and its relatives: lavapipe, installed as a package,
 //! and SwiftShader, unpacked from the browser package that carries it.
 
+use crate::folders::target_dir;
 use crate::icd;
-use crate::process::{capture, run, target_dir};
+use crate::process::{capture, run};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The package for browsers: built into target/web, and tested in a Chromium without a window.
 
-use crate::process::{capture, cargo, root, run, target_dir};
+use crate::folders::{root, target_dir};
+use crate::process::{capture, cargo, run};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,9 @@
 //! Colours of pictures: by their part in a picture, and those of the light theme as numbers.
 
-use super::scene::Ink;
+use super::scene::{COLOURS, Ink};
 
 /// Red, green and blue.
 pub(super) type Colour = [u8; 3];
-
-/// Colours of series in a theme.
-pub(super) const COLOURS: usize = 10;
 
 /// The light theme of `colours.css`.
 pub(super) const INK: Colour = [0x1b, 0x1b, 0x1f];

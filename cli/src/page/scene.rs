@@ -4,7 +4,8 @@
 mod png;
 mod svg;
 
-use super::palette::COLOURS;
+/// Colours of series in a theme.
+pub(super) const COLOURS: usize = 10;
 
 /// A colour by its part in the picture; a theme says which colour that is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Mesa's drivers of GPUs in a folder of their own, over stand-ins for the kernel's part.
 
 use super::loops::{self, HotLoop};
-use crate::process::{capture, root, run, target_dir};
+use crate::folders::{root, target_dir};
+use crate::process::{capture, run};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -3,7 +3,8 @@
 
 use crate::adapters::program;
 use crate::budget;
-use crate::process::{cargo, root, run, shown};
+use crate::folders::root;
+use crate::process::{cargo, run, shown};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::collections::BTreeSet;

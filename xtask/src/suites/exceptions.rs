@@ -1,6 +1,6 @@
 //! What one test may take of the processors, and which may take more, with reasons.
 
-use crate::process::root;
+use crate::folders::root;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fs;

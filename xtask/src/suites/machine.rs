@@ -5,7 +5,8 @@
 //! A test that fails on one of them leans on something that nobody promised it.
 
 use super::jobs::Job;
-use crate::process::{root, run, target_dir};
+use crate::folders::{root, target_dir};
+use crate::process::run;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,7 @@
 //! Which targets have tests of a name, read off the source, so that no other is built.
 
+use crate::folders::root;
 use crate::metadata::collect;
-use crate::process::root;
 use anyhow::{Result, bail};
 use std::fs;
 use std::path::Path;

@@ -4,7 +4,7 @@ use super::Request;
 use super::exceptions::Exceptions;
 use super::work::Outcome;
 use crate::adapters::Driver;
-use crate::process::target_dir;
+use crate::folders::target_dir;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::time::Duration;

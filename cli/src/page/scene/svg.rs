@@ -1,11 +1,10 @@
 //! A scene as SVG: inside a page, where the page's style colours it and its font sets it, and as a
 //! file that needs neither.
 
-use super::{Anchor, Ink, Outline, Scene, Shape, TEXT};
+use super::{Anchor, COLOURS, Ink, Outline, Scene, Shape, TEXT};
 use crate::page::{
     escaped,
     font::{self, Step},
-    palette::COLOURS,
 };
 use std::{collections::BTreeSet, fmt::Write as _};
 

@@ -13,7 +13,7 @@ use crate::{
         Nonlinearity,
         projection::{
             self, DenseMap,
-            check::{bound, dense},
+            check::bounds::{away_from_jumps, bound, dense},
             gpu::Map,
         },
         units::{Fragments, arithmetic::Adding},
@@ -83,7 +83,7 @@ fn sizes(gpu: &GpuDevice, fragments: Fragments, outcome: &mut Outcome) -> Result
             for (i, mut row) in x.rows_mut().into_iter().enumerate() {
                 row *= [1.0, 1e-3, 0.0, 1e-30, 30.0][i % 5];
             }
-            projection::check::away_from_jumps(&map, &mut x);
+            away_from_jumps(&map, &mut x);
             let z = featurize(gpu, &map, &x, fragments)?;
             let reference = projection::reference(&map, x.view());
             let bound = LEFT_OUT * bound(&map, &x);
