@@ -73,8 +73,8 @@ pub struct Candidate {
 /// where they are clearly better, so that no unit of a column changes anything else.
 ///
 /// The same rows give the same choice in any order, in chunks of any size, in parts and on any
-/// device. What is asked for by no option is a candidate, too, and counts where nothing is better
-/// by one per cent.
+/// device. Gamma by scale, on standardised columns unless other is said, is a candidate, too, and
+/// counts where nothing is better by one per cent and by 1.5 standard errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Race {
     /// How many rows decided.
@@ -101,7 +101,8 @@ impl Race {
         of_scale.unwrap_or(self.chosen().error)
     }
 
-    /// What would have been taken without looking: gamma by scale.
+    /// What stays where nothing is clearly better: gamma by scale, on standardised columns unless
+    /// other is said.
     pub fn usual(&self) -> &Candidate {
         &self.candidates[0]
     }

@@ -46,20 +46,9 @@ pub(super) fn weigh_columns(track: &Track<'_>, left: &mut Vec<Runner>) -> Result
     let Some(slopes) = slopes_that_tell(track, first)? else {
         return Ok(());
     };
-    let rows = track.few().min(ROWS.0);
-    let Some(mut best) = weighed(track, first, &slopes)? else {
+    let Some(best) = in_turn(track, first, &slopes)? else {
         return Ok(());
     };
-    for turn in 1..TURNS {
-        // Half of them take a quarter of the time, until the last.
-        let rows = if turn + 1 < TURNS { rows / 2 } else { rows };
-        let slopes = track.slopes(&best, 0..rows)?;
-        let next = slopes.map(|slopes| weighed(track, first, &slopes));
-        match next.transpose()?.flatten() {
-            Some(next) => best = next,
-            None => break,
-        }
-    }
     let widths = WIDTHS.iter().filter_map(|&width| best.at_width(width));
     let mut widths: Vec<Runner> = widths.collect();
     for runner in &mut widths {
@@ -76,12 +65,53 @@ pub(super) fn weigh_columns(track: &Track<'_>, left: &mut Vec<Runner>) -> Result
     Ok(())
 }
 
+/// A candidate with weighed columns, for rows held out to judge. The penalty that it has may be
+/// that of a wider one.
+pub(super) fn weighed_by_all(track: &Track<'_>, first: &Runner) -> Result<Option<Runner>> {
+    let rows = 0..track.few().min(ROWS.0);
+    let Some(mut first) = first.at_width(1.0).filter(|_| is_weighable(track)) else {
+        return Ok(None);
+    };
+    let errors = track.judge(&first, Judged::LeftOut(rows.start, rows.end))?;
+    let Some(penalty) = errors.and_then(|errors| errors.penalty) else {
+        return Ok(None);
+    };
+    first.penalty = penalty;
+    let slopes = track.slopes(&first, rows)?;
+    let weighed = slopes.map(|slopes| in_turn(track, &first, &slopes));
+    Ok(weighed.transpose()?.flatten())
+}
+
+/// Weights by these slopes, slopes with these weights, and so on.
+fn in_turn(track: &Track<'_>, first: &Runner, slopes: &Array1<f64>) -> Result<Option<Runner>> {
+    let rows = track.few().min(ROWS.0);
+    let Some(mut best) = weighed(track, first, slopes)? else {
+        return Ok(None);
+    };
+    for turn in 1..TURNS {
+        // Half of them take a quarter of the time, until the last.
+        let rows = if turn + 1 < TURNS { rows / 2 } else { rows };
+        let slopes = track.slopes(&best, 0..rows)?;
+        let next = slopes.map(|slopes| weighed(track, first, &slopes));
+        match next.transpose()?.flatten() {
+            Some(next) => best = next,
+            None => break,
+        }
+    }
+    Ok(Some(best))
+}
+
+/// Whether distances of so many columns are worth their time.
+fn is_weighable(track: &Track<'_>) -> bool {
+    (2..=COLUMNS).contains(&track.weighable())
+}
+
 /// Squared slopes of a candidate, if weights by those of one half of the rows are better for the
 /// other half.
 fn slopes_that_tell(track: &Track<'_>, first: &Runner) -> Result<Option<Array1<f64>>> {
     let (most, least) = ROWS;
     let half = track.few().min(most) / 2;
-    if half < least || !(2..=COLUMNS).contains(&track.weighable()) {
+    if half < least || !is_weighable(track) {
         return Ok(None);
     }
     let (mut alike, mut other) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use super::{
     Candidate, ROWS, Race,
     deciding::{Amounts, Deciding},
     ground::Ground,
-    relevance::weigh_columns,
+    relevance::{weigh_columns, weighed_by_all},
     runner::{BEYOND, NEAR, Runner, are_less},
     track::{Asked, MULTIPLES, Track},
 };
@@ -70,7 +70,7 @@ fn run_all(track: &Track<'_>, left: &mut [Runner], rows: usize) -> Result<()> {
 }
 
 /// Has those of other preparations run as the first did: as long as they are ahead of the best that
-/// it had of so many rows, `best`. Returns the one that is clearly ahead of all that are left.
+/// it had of so many rows, `best`. Returns the first where it is clearly ahead of all that are left.
 fn challenge(
     track: &Track<'_>,
     mut others: Vec<Runner>,
@@ -161,7 +161,30 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
             left.swap(0, 1);
         }
     }
+    let before = left[0].width();
+    narrow(track, left)?;
+    // Few rows may have had a kernel so wide that no column told more than another.
+    if left[0].width() < before
+        && !left[0].is_weighed()
+        && let Some(mut weighed) = weighed_by_all(track, &left[0])?
+    {
+        track.hold_out(&mut weighed)?;
+        let better = weighed.ahead < (1.0 - NEAR) * left[0].ahead;
+        left.insert(usize::from(!better), weighed);
+        narrow(track, left)?;
+    }
+    Ok(())
+}
+
+/// Goes on to half the width as long as that is better for rows held out.
+fn narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     while let Some(mut next) = left[0].at_width(0.5) {
+        if left
+            .iter()
+            .any(|runner| runner.is_like(&next) && runner.of.rows == track.kept())
+        {
+            break;
+        }
         left.retain(|runner| !runner.is_like(&next));
         track.hold_out(&mut next)?;
         let better = next.ahead < (1.0 - NEAR) * left[0].ahead;
@@ -202,6 +225,7 @@ fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
         .filter(|&i| left[i].rank() <= (1.0 + near) * best)
         .filter(|&i| left[i].of.rows == left[0].of.rows)
         .filter(|&i| left[i].is_weighed() == left[0].is_weighed())
+        .filter(|&i| left[i].of.standardize == left[0].of.standardize)
         .min_by(|&a, &b| left[a].width().total_cmp(&left[b].width()));
     if let Some(i) = narrowest.filter(|_| track.all_rows() >= times * track.all() as u64) {
         left[..=i].rotate_right(1);
@@ -234,6 +258,19 @@ fn look_around(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     go_beyond(track, left)?;
     go_between(track, left)?;
     weigh_columns(track, left)
+}
+
+/// Where rows are held out, these have the last word; else the narrowest may.
+fn last_rounds(track: &Track<'_>, left: &mut Vec<Runner>, linear: Linear) -> Result<()> {
+    if left.is_empty() || !track.has_more() {
+        prefer_narrow(track, left);
+        return Ok(());
+    }
+    go_narrow(track, left)?;
+    if linear == Linear::Auto {
+        toggle_line(track, left)?;
+    }
+    Ok(())
 }
 
 /// What came of a race.
@@ -288,21 +325,27 @@ pub(super) fn race(
     let best = rounds(&track, &mut left, &mut done)?;
     look_around(&track, &mut left)?;
     let others = preparations.flatten().collect();
-    if let Some(other) = challenge(&track, others, (&best, &left), &mut done)? {
-        left.insert(0, other);
-        look_around(&track, &mut left)?;
-    }
+    let challenger = challenge(&track, others, (&best, &left), &mut done)?;
+    let mut other: Vec<Runner> = challenger.into_iter().collect();
+    look_around(&track, &mut other)?;
     left.extend(done);
+    for left in [&mut left, &mut other] {
+        last_rounds(&track, left, linear)?;
+    }
+    // What is ahead on few rows has to be so on those held out.
+    let ahead = match (other.first(), left.first()) {
+        (Some(other), Some(first)) => other.beats(first),
+        (other, _) => other.is_some(),
+    };
+    if ahead {
+        std::mem::swap(&mut left, &mut other);
+    }
+    left.extend(other);
     let (standardize, always) = (track.usual(asked.standardize), linear == Linear::Yes);
     let mut usual = Runner::of(standardize, (Bandwidth::Scale, None), always);
     if track.has_more() {
-        go_narrow(&track, &mut left)?;
-        if linear == Linear::Auto {
-            toggle_line(&track, &mut left)?;
-        }
         track.hold_out(&mut usual)?;
     } else {
-        prefer_narrow(&track, &mut left);
         for (rows, _) in ROUNDS {
             track.run(&mut usual, rows.min(track.all()))?;
         }

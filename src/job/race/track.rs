@@ -201,6 +201,11 @@ impl Track<'_> {
         self.rows.few()
     }
 
+    /// All rows that were kept.
+    pub(super) fn kept(&self) -> usize {
+        self.rows.all()
+    }
+
     /// Columns that vary, where they may be weighed.
     pub(super) fn weighable(&self) -> usize {
         let survey = self.survey;
@@ -312,11 +317,11 @@ impl Track<'_> {
         all
     }
 
-    /// How the usual prepares columns: standardised where their deviations are alike already, so
-    /// that another unit of one of them changes nothing.
+    /// How the usual prepares columns: standardised unless other is said, so that the unit of one of
+    /// them changes nothing.
     pub(super) fn usual(&self, asked: Standardize) -> Standardize {
         match asked {
-            Standardize::Auto if are_alike(&self.deviations()) => Standardize::Yes,
+            Standardize::Auto => Standardize::Yes,
             asked => asked,
         }
     }
