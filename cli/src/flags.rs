@@ -49,6 +49,9 @@ fn flag(remedy: &Remedy) -> String {
             return format!("say how it is written, as in --encoding {name}");
         }
         Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),
+        Remedy::Ignore(name) => return format!("leave it out with --ignore {}", listed(name)),
+        Remedy::KeepKind => "keep it as a kind with --na '?'",
+        Remedy::AnyDateFormat => "say how dates are written, as in --date-format %d.%m.%Y",
         Remedy::NoValue(text) => {
             return format!("take it for no value with --na {}", quoted(text.clone()));
         }

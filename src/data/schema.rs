@@ -161,7 +161,7 @@ impl Field {
     /// in it.
     pub fn unit(&self) -> Option<&str> {
         let unit = &self.amount()?.unit;
-        Some(unit.name.as_str()).filter(|name| !name.is_empty())
+        Some(unit.name.as_str()).filter(|name| !name.is_empty() && !unit.is_word())
     }
 
     /// How its dates are written, where that is not by ISO 8601.

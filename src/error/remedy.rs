@@ -73,14 +73,20 @@ pub enum Remedy {
     OtherEncoding(&'static str),
     /// Treat the values of this column as names of categories.
     Categorical(String),
+    /// Read nothing of this column.
+    Ignore(String),
     /// Take this text for no value.
     NoValue(String),
+    /// Take no text for no value that may be a kind: `None`.
+    KeepKind,
     /// Say what stands before the fraction of numbers.
     Decimal(char),
     /// Say what stands between groups of three digits.
     Thousands(char),
-    /// Say how dates are written.
+    /// Say how dates are written, as in this format.
     DateFormat(String),
+    /// Say how dates are written, in whatever format.
+    AnyDateFormat,
     /// Advice that is the same in every front end, with its verb: `run again`.
     Words(Cow<'static, str>),
 }
@@ -138,10 +144,18 @@ impl fmt::Display for Remedy {
             Self::Categorical(name) => {
                 return write!(f, "name it with .categorical({name:?})");
             }
+            Self::Ignore(name) => {
+                return write!(
+                    f,
+                    "leave it out with .columns(ColumnChoice::AllBut(vec![{name:?}.into()]))"
+                );
+            }
+            Self::KeepKind => "keep it as a kind with .na(&[\"?\"])",
             Self::NoValue(text) => return write!(f, "take it for no value with .na(&[{text:?}])"),
             Self::Decimal(mark) => return write!(f, "say .decimal({mark:?})"),
             Self::Thousands(mark) => return write!(f, "say .thousands({mark:?})"),
             Self::DateFormat(format) => return write!(f, "say .date_format({format:?})"),
+            Self::AnyDateFormat => "say how dates are written, as in .date_format(\"%d.%m.%Y\")",
             Self::Words(advice) => advice,
         })
     }

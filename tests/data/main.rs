@@ -2,6 +2,7 @@
 //! not matter.
 
 mod by_target;
+mod cells;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod compressed;

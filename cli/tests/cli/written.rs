@@ -218,7 +218,7 @@ fn dates_in_other_orders_are_dates() {
     let fit = "fit written.csv --target price --features 60 --device cpu";
     bochner(at, &format!("{fit} -q"), &[]).fails(&[
         "holds \"01_01_2020\", which looks like an amount or a date and is read as none",
-        "give the format of dates",
+        "say how dates are written, as in --date-format %d.%m.%Y",
     ]);
     alike(at, "--date-format %d_%m_%Y");
     // What fits no column is not what was meant.

@@ -1,6 +1,9 @@
 //! Amounts: numbers with a unit, a currency, a multiple or the brackets of accounting around them.
 
+mod names;
+
 use super::Marks;
+use names::{is_about, is_currency, is_number, is_unit};
 use std::fmt;
 
 /// How the amounts of a column are written: all in one unit, with the same marks.
@@ -19,24 +22,10 @@ pub(super) struct Unit {
     pub(super) is_before: bool,
 }
 
-/// Signs of currencies, and codes of ISO 4217 that tables have: they stand on either side.
-const CURRENCIES: [&str; 65] = [
-    "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "¢", "EUR", "USD", "GBP", "JPY", "CHF", "CAD", "AUD",
-    "NZD", "INR", "CNY", "HKD", "SGD", "KRW", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF",
-    "RON", "BGN", "TRY", "RUB", "UAH", "BRL", "MXN", "ARS", "ZAR", "ILS", "US$", "R$", "A$", "C$",
-    "S$", "HK$", "NZ$", "Rs.", "Rs", "RM", "kr", "kr.", "Kč", "zł", "Ft", "lei", "Fr.", "AED",
-    "SAR", "THB", "IDR", "MYR", "PHP", "VND", "TWD", "EGP",
-];
-/// Units that may stand at a number without a blank. Single capitals are none of them: `3A` is a
-/// door more often than a current.
-const UNITS: [&str; 52] = [
-    "%", "‰", "°", "°C", "°F", "µm", "mm", "cm", "dm", "m", "km", "mi", "ft", "yd", "m²", "km²",
-    "ha", "mg", "g", "kg", "lb", "lbs", "oz", "ml", "cl", "dl", "l", "m³", "ms", "s", "sec", "min",
-    "h", "hr", "hrs", "mV", "mA", "kW", "MW", "Wh", "kWh", "MWh", "Hz", "kHz", "MHz", "GHz", "kB",
-    "KB", "MB", "GB", "TB", "km/h",
-];
 /// Multiples, and what they multiply by.
 const MULTIPLES: [(&str, f64); 5] = [("bn", 1e9), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("B", 1e9)];
+/// What stands for a fraction of nothing.
+const DASHES: [&str; 7] = [".--", ",--", ".-", ",-", "/-", ".—", ",—"];
 /// Characters of another unit, which stands behind a blank.
 const LONGEST: usize = 12;
 
@@ -80,12 +69,10 @@ impl Unit {
         let whole = rest[..first]
             .trim_end_matches(['-', '+', '\u{2212}', ' '])
             .trim();
-        let head = if CURRENCIES.contains(&whole) {
-            whole
-        } else {
-            head.trim()
-        };
+        let is_own = is_currency(whole) || is_about(whole) || is_number(whole);
+        let head = if is_own { whole } else { head.trim() };
         let tail = &rest[last + 1..];
+        let tail = without_dash(tail).unwrap_or(tail);
         let word = tail.trim();
         let named = |name: &str, is_before| {
             let name = name.to_owned();
@@ -93,21 +80,22 @@ impl Unit {
         };
         let is_minus = inner.starts_with('\u{2212}');
         let is_bare = is_bracketed || is_minus || with_exponent(rest).is_some();
+        let is_bare = is_bare || tail.len() < rest.len() - last - 1;
         let found = match (head, word) {
             ("", "") if is_bare => named("", false),
             ("", "") => None,
-            (head, _) if CURRENCIES.contains(&head) => named(head, true),
+            (head, _) if is_currency(head) || is_own => named(head, true),
             ("", word) if multiple(word).is_some_and(|(rest, _)| rest.is_empty()) => {
                 named("", false)
             }
             ("", word) => {
-                let behind = match CURRENCIES.contains(&word) {
+                let behind = match is_currency(word) {
                     true => word,
                     false => multiple(word).map_or(word, |(rest, _)| rest.trim_start()),
                 };
-                if CURRENCIES.contains(&behind) {
+                if is_currency(behind) {
                     named(behind, false)
-                } else if UNITS.contains(&word) || (tail.starts_with(' ') && is_word(word)) {
+                } else if is_unit(word) || (tail.starts_with(' ') && is_word(word)) {
                     named(word, false)
                 } else {
                     None
@@ -121,8 +109,17 @@ impl Unit {
 
     /// Whether two of them in a column are two units, and not words that end texts.
     pub(super) fn is_known(&self) -> bool {
-        let name = self.name.as_str();
-        CURRENCIES.contains(&name) || UNITS.contains(&name)
+        is_currency(&self.name) || is_unit(&self.name)
+    }
+
+    /// Whether it is a word about numbers, `ca.` or `No.`, and no unit of them.
+    pub(super) fn is_word(&self) -> bool {
+        self.is_before && (is_about(&self.name) || is_number(&self.name))
+    }
+
+    /// Whether it is a sign of numbers such as `No.`, behind which names stand as well.
+    pub(super) fn is_number(&self) -> bool {
+        self.is_before && is_number(&self.name)
     }
 
     /// The number without all that stands beside it.
@@ -142,6 +139,8 @@ impl Unit {
             Some((digits, factor)) => (digits.trim_end(), factor),
             None => (rest, 1.0),
         };
+        let mut dashes = DASHES.iter().filter_map(|dash| digits.strip_suffix(dash));
+        let digits = dashes.next().unwrap_or(digits);
         let begins = digits.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
         if !begins || (is_bracketed && is_signed.is_some()) {
             return None;
@@ -156,7 +155,7 @@ impl Unit {
 fn without<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let one = name.strip_suffix('s').filter(|one| one.len() > 2);
     let one = one.unwrap_or(name);
-    let has_many = one.len() > 2 && !CURRENCIES.contains(&name);
+    let has_many = one.len() > 2 && !is_currency(name);
     let many = text.strip_suffix('s').filter(|_| has_many);
     let many = many.and_then(|text| text.strip_suffix(one));
     many.or_else(|| text.strip_suffix(one))
@@ -193,17 +192,24 @@ fn multiple_behind(text: &str) -> Option<(&str, f64)> {
     all.find_map(|(name, factor)| Some((text.strip_suffix(name)?, factor)))
 }
 
+/// What follows a dash in the place of a fraction.
+fn without_dash(text: &str) -> Option<&str> {
+    let mut rests = DASHES.iter().filter_map(|dash| text.strip_prefix(dash));
+    rests.find(|rest| !rest.starts_with('-'))
+}
+
 /// Whether it is one word, as units are: letters, and what stands between and above them.
 fn is_word(text: &str) -> bool {
     let is_part = |c: char| c.is_alphabetic() || matches!(c, '/' | '°' | '²' | '³' | '.' | '%');
     text.chars().count() <= LONGEST && text.chars().all(is_part)
 }
 
-/// As it is told of: `amounts in EUR`, and the marks where they are not plain.
+/// As it is told of: `amounts in EUR`, `amounts behind ca.`, with the marks if they are not plain.
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.unit.name.as_str() {
             "" => f.write_str("amounts, 1k as 1000 and (1) as -1")?,
+            word if self.unit.is_word() => write!(f, "amounts behind {word}")?,
             name => write!(f, "amounts in {name}")?,
         }
         match self.marks {
@@ -252,6 +258,17 @@ mod tests {
             ("Rs. -12", "Rs.", -12.0),
             ("100kr", "kr", 100.0),
             ("100 MYR", "MYR", 100.0),
+            ("PKR 406", "PKR", 406.0),
+            ("NT$406", "NT$", 406.0),
+            ("ca. 406", "ca.", 406.0),
+            ("About 1183", "About", 1183.0),
+            ("~1.5k", "~", 1500.0),
+            ("No. 7", "No.", 7.0),
+            ("#1024", "#", 1024.0),
+            ("CHF 1702.--", "CHF", 1702.0),
+            ("€12,-", "€", 12.0),
+            ("12.- CHF", "CHF", 12.0),
+            ("500/-", "", 500.0),
         ] {
             let unit = Unit::of(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(unit.name, name, "{text}");
@@ -285,6 +302,10 @@ mod tests {
             "1.2.3",
             "12 Main St",
             "Route 66",
+            "R406",
+            "No. 5 Main St",
+            "over 5 km",
+            "from 5 to 9",
             "2nd",
             "12 Mar 2021",
             "2021-03-12",

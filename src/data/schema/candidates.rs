@@ -63,6 +63,9 @@ pub(super) struct Candidates {
     zone: Option<(u64, String)>,
     /// Whether a comma that may be either stands before a fraction.
     commas: bool,
+    /// Digits of the first cell, and whether another has more or fewer.
+    digits: Option<usize>,
+    digits_vary: bool,
 }
 
 /// What cells of a column may be, where that is not clear.
@@ -130,6 +133,8 @@ impl Candidates {
             units: None,
             zone: None,
             commas,
+            digits: None,
+            digits_vary: false,
         }
     }
 
@@ -187,6 +192,8 @@ impl Candidates {
             return;
         }
         self.cells = self.cells.saturating_add(1);
+        let digits = text.chars().filter(char::is_ascii_digit).count();
+        self.digits_vary |= *self.digits.get_or_insert(digits) != digits;
         if let colons @ 1..=2 = text.matches(':').count() {
             self.clocks[colons - 1].get_or_insert_with(|| (row, text.to_owned()));
         }
@@ -236,9 +243,15 @@ impl Candidates {
         Some([short.as_ref()?, long.as_ref()?]).filter(|_| is_time && self.words == 0)
     }
 
-    /// Whether no reading is left.
-    pub(super) fn are_none(&self) -> bool {
-        self.readings.is_empty()
+    /// Whether no reading is left, or numbers alone behind a sign such as `No.`, which may be
+    /// names.
+    pub(super) fn may_be_texts(&self) -> bool {
+        self.readings().all(is_number)
+    }
+
+    /// Whether cells that were read have more digits or fewer than others.
+    pub(super) fn digits_vary(&self) -> bool {
+        self.digits_vary
     }
 
     /// A date in a zone that is not known, with its row.
@@ -358,6 +371,13 @@ impl Candidates {
         let many = self.cells >= TELLING.min(most) && self.cells >= self.words;
         (many && self.first.is_some()).then_some((*row, text, reading))
     }
+}
+
+/// Whether it is of numbers behind a sign of such.
+pub(super) fn is_number(reading: &Reading) -> bool {
+    reading
+        .amount()
+        .is_some_and(|amount| amount.unit.is_number())
 }
 
 /// Whether commas stand between thousands.

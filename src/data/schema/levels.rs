@@ -1,7 +1,7 @@
 //! The texts of a column of a table.
 
 use super::{
-    Kind,
+    Kind, date,
     hashed::{number_of, place_of},
     words::Prose,
 };
@@ -33,7 +33,8 @@ struct Shape {
     /// Whether one begins with a digit or a sign, or ends with a number of its own: it may be an
     /// amount that was not understood.
     is_amount: bool,
-    /// Bytes of each, and whether there is another length or a blank.
+    /// Bytes of each, and whether there is another length, or what no code has: a blank, a point or
+    /// a comma, a date by ISO 8601 at the beginning.
     length: Option<usize>,
     is_mixed: bool,
 }
@@ -45,7 +46,9 @@ impl Shape {
         let ends = last.len() < text.len() && last.starts_with(|c: char| c.is_ascii_digit());
         self.is_amount |= begins || ends;
         let length = *self.length.get_or_insert(text.len());
-        self.is_mixed |= length != text.len() || text.contains(char::is_whitespace);
+        let is_mark = |c: char| c.is_whitespace() || matches!(c, '.' | ',');
+        let is_date = || text.get(..10).is_some_and(|day| date::days(day).is_some());
+        self.is_mixed |= length != text.len() || text.contains(is_mark) || is_date();
     }
 
     /// Whether texts of this shape may be what tells rows apart: they are no amounts, or codes of
@@ -182,6 +185,8 @@ mod tests {
             |i| format!("-{i} below"),
             |i| format!("{i:08}"),
             |i| format!("{i} pieces of each"),
+            |i| format!("2021-07-05+10!19!{:02}", i),
+            |i| format!("47.1234{:02},8.654321", 10 + i),
         ] {
             assert!(!apart(amount), "{}", amount(7));
         }

@@ -52,10 +52,10 @@ pub(super) fn not_understood((table, j, name): Place<'_>, (row, text): &(u64, St
     let help = Remedy::words("write it as a number, or as 2021-03-12");
     let mut error = error.help(help);
     let numbers = text.split(|c: char| !c.is_numeric());
-    if numbers.filter(|digits| !digits.is_empty()).count() > 2 {
-        error = error.help(Remedy::words("give the format of dates"));
+    if numbers.filter(|digits| !digits.is_empty()).count() > 1 {
+        error = error.help(Remedy::AnyDateFormat);
     }
-    let error = error.help(Remedy::words("leave the column out"));
+    let error = error.help(Remedy::Ignore(name.to_owned()));
     error.help(Remedy::Categorical(name.to_owned()))
 }
 

@@ -1,6 +1,9 @@
 //! Texts around numbers: amounts and dates that nobody understood, told from codes and from names.
 
+mod behind;
+
 use super::date;
+use behind::Behind;
 
 /// Different sketches of a column at most: names and addresses have more.
 const FEW: usize = 4;
@@ -8,6 +11,8 @@ const FEW: usize = 4;
 const TELLING: usize = 20;
 /// Of so many cells one at most has no number.
 const STRAYS: usize = 5;
+/// Cells with a number that are looked at.
+const LOOKED_AT: usize = 1 << 16;
 /// Texts of one length that are at least so long and have no blank and no letter are codes.
 const CODE: usize = 16;
 
@@ -15,8 +20,9 @@ const CODE: usize = 16;
 ///
 /// They are amounts or dates that nobody understood where there are few such sketches and something
 /// says that they are no codes: a mark between digits, a month beside two numbers, a text that
-/// begins with no letter, or one that ends with neither a letter nor a digit. `SKU-0017` and texts
-/// of one length from sixteen bytes on are codes, `12 Main St` is a name among many sketches.
+/// begins with no letter, one that ends with neither a letter nor a digit, or whole numbers behind
+/// one word ([`Behind`]). `SKU-0017` and texts of one length from sixteen bytes on are codes unless
+/// they have marks between digits or begin with a date, `12 Main St` is a name among many sketches.
 #[derive(Debug, Default)]
 pub(super) struct Sketches {
     different: Vec<String>,
@@ -31,7 +37,9 @@ pub(super) struct Sketches {
     has_marks: bool,
     begins_otherwise: bool,
     ends_otherwise: bool,
-    /// Bytes of each, and whether there is another length, a blank or a letter, which dates have.
+    behind: Behind,
+    /// Bytes of each, and whether there is another length, or what dates have: a blank, a letter, a
+    /// mark between digits, a date by ISO 8601 at the beginning.
     length: Option<usize>,
     is_mixed: bool,
 }
@@ -39,7 +47,7 @@ pub(super) struct Sketches {
 impl Sketches {
     /// Takes one more cell.
     pub(super) fn see(&mut self, row: u64, text: &str) {
-        if self.many {
+        if self.many || self.numbers >= LOOKED_AT {
             return;
         }
         let text = text.trim();
@@ -51,13 +59,15 @@ impl Sketches {
         self.first.get_or_insert_with(|| (row, text.to_owned()));
         let (sketch, has_marks) = sketch(text);
         // A month, a day and a year.
-        let is_date = sketch.contains('@') && sketch.matches('#').count() > 1;
-        self.has_marks |= has_marks || is_date;
+        let has_month = sketch.contains('@') && sketch.matches('#').count() > 1;
+        self.has_marks |= has_marks || has_month;
         self.begins_otherwise |= !text.starts_with(char::is_alphabetic);
         self.ends_otherwise |= !text.ends_with(char::is_alphanumeric);
         let length = *self.length.get_or_insert(text.len());
         let is_part = |c: char| c.is_whitespace() || c.is_alphabetic();
-        self.is_mixed |= length != text.len() || text.contains(is_part);
+        let is_date = || text.get(..10).is_some_and(|day| date::days(day).is_some());
+        self.is_mixed |= length != text.len() || text.contains(is_part) || has_marks || is_date();
+        self.behind.see(text);
         if !self.different.contains(&sketch) {
             self.many = self.different.len() == FEW;
             self.different.push(sketch);
@@ -69,6 +79,7 @@ impl Sketches {
         let are_few = !self.many && self.numbers >= TELLING && self.numbers >= STRAYS * self.others;
         let is_code = !self.is_mixed && self.length.is_some_and(|length| length >= CODE);
         let are_amounts = self.has_marks || self.begins_otherwise || self.ends_otherwise;
+        let are_amounts = are_amounts || self.behind.are_amounts();
         self.first
             .as_ref()
             .filter(|_| are_few && are_amounts && !is_code)
@@ -170,6 +181,9 @@ mod tests {
             |i| format!("202103{:02}T132020Z", 10 + i % 20),
             |i| format!("1.2.{i}"),
             |i| format!("{} {}", i, ["S", "H"][i % 2]),
+            |i| format!("some {}", (i * 7_919 + 13) % 3000),
+            |i| format!("2021-07-{:02}+10!19!{:02}", 1 + i % 28, i),
+            |i| format!("47.1234{:02},8.654321", 10 + i),
             |i| {
                 if i % 30 == 7 {
                     "k.A.".into()

@@ -2,7 +2,7 @@
 
 use super::{
     Field, Fill, Kind, Missing, Reading, TableOptions,
-    candidates::Candidates,
+    candidates::{Candidates, is_number},
     cell::{self, Cell},
     codes::Codes,
     copies::{self, Contents},
@@ -21,6 +21,9 @@ use crate::error::{Error, Remedy, Result};
 const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
 /// Classes that are more than people give names to.
 const MANY_CLASSES: usize = 64;
+/// Texts that are many where each has fewer rows than so many.
+const MANY_OF_FEW: u64 = 20;
+const ROWS_OF_A_KIND: u64 = 4;
 /// Values that a median looks at.
 const MEDIAN_VALUES: usize = 1 << 16;
 
@@ -134,6 +137,7 @@ impl Tally {
             return Err(questions::two_clocks(place, clocks));
         }
         match self.candidates.found(marked) {
+            Ok(Some(found)) if self.are_names(&found) => {}
             Ok(None) => {}
             Ok(found) => return Ok(found),
             Err(ambiguous) => return Err(questions::ambiguous(place, &ambiguous)),
@@ -158,9 +162,18 @@ impl Tally {
         }
     }
 
-    /// Whether there are more texts than people give names to.
+    /// Whether numbers behind a sign such as `No.` are names of things: they are few, or have as
+    /// many digits.
+    fn are_names(&self, found: &Reading) -> bool {
+        is_number(found) && !(self.has_many_texts() && self.candidates.digits_vary())
+    }
+
+    /// Whether there are more texts than people give names to, or hardly more rows than texts.
     fn has_many_texts(&self) -> bool {
-        self.levels.are_many() || (!self.is_feature && self.levels.count() > MANY_CLASSES)
+        let different = self.levels.count() as u64;
+        let are_rare = different >= MANY_OF_FEW && self.cells[3] < ROWS_OF_A_KIND * different;
+        let are_classes = !self.is_feature && self.levels.count() > MANY_CLASSES;
+        self.levels.are_many() || are_classes || are_rare
     }
 
     /// Takes the value of a row, whose number in its file it may be; false if it is infinite.
@@ -192,7 +205,7 @@ impl Tally {
                     (_, Some(days), _) => (1, Some(days), text.to_owned()),
                     (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
                     _ => {
-                        if self.candidates.are_none() {
+                        if self.candidates.may_be_texts() {
                             self.sketches.see(row, text);
                         }
                         (3, None, text.to_owned())

@@ -1,0 +1,75 @@
+//! What stands beside numbers of amounts: currencies, units, and words that say how sure one is.
+
+/// Signs of currencies, and codes of ISO 4217 that are no words: they stand on either side.
+const CURRENCIES: &[&str] = &[
+    "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "¢", "฿", "₱", "₦", "₫", "₴", "₪", "₡", "₵", "₸",
+    "US$", "R$", "A$", "C$", "S$", "HK$", "NZ$", "NT$", "MX$", "AU$", "CA$", "Rs.", "Rs", "RM",
+    "kr", "kr.", "Kr", "Kr.", "Kč", "zł", "Ft", "lei", "Lei", "Fr.", "SFr.", "SFr", "руб", "руб.",
+    "р.", "AED", "ARS", "AUD", "AZN", "BDT", "BGN", "BHD", "BRL", "BYN", "CAD", "CHF", "CLP",
+    "CNY", "COP", "CRC", "CZK", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "GBP", "GEL", "GHS",
+    "HKD", "HRK", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD", "JOD", "JPY", "KES",
+    "KRW", "KWD", "KZT", "LBP", "LKR", "MAD", "MMK", "MXN", "MYR", "NGN", "NOK", "NPR", "NZD",
+    "OMR", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB",
+    "TND", "TRY", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VND", "XAF", "XOF", "ZAR",
+    "ZMW",
+];
+/// Units that may stand at a number without a blank. Single capitals are none of them: `3A` is a
+/// door more often than a current.
+const UNITS: &[&str] = &[
+    "%", "‰", "°", "°C", "°F", "µm", "mm", "cm", "dm", "m", "km", "mi", "ft", "yd", "m²", "km²",
+    "ha", "mg", "g", "kg", "lb", "lbs", "oz", "ml", "cl", "dl", "l", "m³", "ms", "s", "sec", "min",
+    "h", "hr", "hrs", "mV", "mA", "kW", "MW", "Wh", "kWh", "MWh", "Hz", "kHz", "MHz", "GHz", "kB",
+    "KB", "MB", "GB", "TB", "km/h",
+];
+/// Words before a number that is about so much, in lower case.
+const ABOUT: &[&str] = &[
+    "~",
+    "≈",
+    "about",
+    "above",
+    "almost",
+    "approx",
+    "approx.",
+    "approximately",
+    "around",
+    "at least",
+    "at most",
+    "below",
+    "ca",
+    "ca.",
+    "circa",
+    "env.",
+    "environ",
+    "etwa",
+    "from",
+    "less than",
+    "more than",
+    "nearly",
+    "over",
+    "plus de",
+    "rund",
+    "under",
+    "ungefähr",
+    "unter",
+    "up to",
+    "über",
+];
+/// Signs before a number that counts things, or that is a name of one.
+const NUMBER: &[&str] = &["#", "no", "no.", "nr", "nr.", "n°", "nº", "num.", "№"];
+
+pub(super) fn is_currency(name: &str) -> bool {
+    CURRENCIES.contains(&name)
+}
+
+pub(super) fn is_unit(name: &str) -> bool {
+    UNITS.contains(&name)
+}
+
+pub(super) fn is_about(name: &str) -> bool {
+    // Most texts begin with a longer word.
+    name.len() <= 16 && ABOUT.contains(&name.to_lowercase().as_str())
+}
+
+pub(super) fn is_number(name: &str) -> bool {
+    name.len() <= 4 && NUMBER.contains(&name.to_lowercase().as_str())
+}
