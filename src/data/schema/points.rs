@@ -15,6 +15,8 @@ pub(in crate::data) struct Points {
     /// Whether there is a whole number below a thousand: who measures to a thousandth writes
     /// `950.000`.
     has_small: bool,
+    /// Whether there is one of a hundred and more, to a thousandth of which nobody measures either.
+    has_hundreds: bool,
     /// Whether there is a number that no one writes beside thousands with points.
     has_others: bool,
     /// Whether there is one whose point stands before a fraction for sure.
@@ -30,6 +32,7 @@ impl Default for Points {
             groups: 0,
             are_round: true,
             has_small: false,
+            has_hundreds: false,
             has_others: false,
             has_fraction: false,
             are_months: true,
@@ -58,6 +61,7 @@ impl Points {
             None => {
                 let is_small = is_digits(text) && text.len() <= 3;
                 self.has_small |= is_small;
+                self.has_hundreds |= is_small && text.len() == 3 && !text.starts_with('0');
                 self.has_others |= !is_small;
             }
             Some((whole, group)) if is_digits(whole) && is_digits(group) => {
@@ -85,14 +89,16 @@ impl Points {
     }
 
     /// Whether the points may stand between thousands. `1.234` measured to a thousandth is common:
-    /// where no comma of the file says more, it takes numbers as round as `101.000`, or whole ones
-    /// beside many with three digits behind the point, for `1.5` stands among such by chance.
+    /// where no comma of the file says more, it takes numbers as round as `101.000`, whole ones
+    /// beside many with three digits behind the point, for `1.5` stands among such by chance, or
+    /// whole ones of three digits beside any, `950` beside `1.437`: of ten numbers to a thousandth
+    /// with all zeros left out one in 300 tables has a whole one and no `1.5`.
     pub(in crate::data) fn may_part_thousands(&self, marked: Marked) -> bool {
         let alone = self.groups > 0 && !self.has_others && !self.has_fraction;
         let likely = match (marked.by_points, marked.by_commas) {
             (true, false) => false,
             (false, true) => true,
-            _ => self.are_round || (self.has_small && self.groups >= MANY),
+            _ => self.are_round || self.has_hundreds || (self.has_small && self.groups >= MANY),
         };
         alone && likely
     }
@@ -169,8 +175,10 @@ mod tests {
             (&["101.000"][..], [true, false, true, true]),
             (&["1.500", "101.000", "12.300"], [true, false, true, true]),
             (&["1.500", "950", "7"], [true, false, true, true]),
+            (&["1.437", "950", "7"], [true, false, true, true]),
             // Measured to a thousandth.
             (&["1.234", "5.678"], [false, false, true, false]),
+            (&["1.437", "95", "012"], [false, false, true, false]),
             (&["101.000", "1.250"], [false, false, true, false]),
             // What thousands with points never have beside them.
             (&["101.000", "0.500"], [false; 4]),
@@ -199,7 +207,7 @@ mod tests {
         let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         let may = |cells: &[&str]| points(cells).may_part_thousands(Marked::default());
         assert!(!may(&cells));
-        cells.push("950");
+        cells.push("95");
         assert!(may(&cells));
         assert!(!may(&cells[1..]));
         cells.push("1.5");
