@@ -107,7 +107,7 @@ impl Candidates {
         };
         let dates = match &options.date_format {
             Some(format) => vec![format.clone()],
-            None => DateFormat::ALL.map(DateFormat::known).to_vec(),
+            None => DateFormat::all().collect(),
         };
         let numbers = numbers.into_iter().map(Reading::Number);
         Self {

@@ -1,28 +1,54 @@
 //! Dates and times as numbers.
 
+mod names;
+
 use super::zone;
+
+pub(super) use names::{after_weekday, month, weekday};
 
 /// Days since 1970-01-01, of a date by ISO 8601 in the Gregorian calendar: `2024-02-29`, with a
 /// time `T13:45`, `T13:45:01` or `T13:45:01.5` after it (or a blank in the place of T), and after
 /// that `Z`, an offset `+01:00` or the name of a zone ` CET`, which is subtracted. A time may end
 /// in ` AM` or ` PM`. Months, days and hours may be of one digit, `2024-2-9 9:30`, as spreadsheets
-/// have them. `None` if it is no such date.
+/// have them. `_` or `-` may stand for T, and points or `-` in the place of colons, as in names of
+/// files and in databases: `2024-02-29-13.45.01.5`. `None` if it is no such date.
 ///
-/// A leap second counts as the first of the next minute.
+/// A leap second counts as the first of the next minute, and 24:00 as the next day.
 pub(super) fn days(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     if bytes.len() < 8 || !text.is_ascii() || bytes[4] != b'-' {
         return None;
     }
     let (month, rest) = text[5..].split_once('-')?;
-    let (day_of_month, time) = rest.split_at(rest.find(['T', 't', ' ']).unwrap_or(rest.len()));
+    let (day_of_month, time) = rest.split_at(rest.find(BEFORE_TIMES).unwrap_or(rest.len()));
     let few = |part: &str| digits(part).filter(|_| part.len() <= 2);
     let date = day(digits(&text[..4])?, few(month)?, few(day_of_month)?)? as f64;
-    match time.strip_prefix(['T', 't', ' ']) {
+    match time.strip_prefix(BEFORE_TIMES) {
         _ if time.is_empty() => Some(date),
-        Some(rest) => Some(date + seconds_behind(rest)? / 86_400.0),
+        Some(rest) if time.starts_with(['T', 't', ' ']) => {
+            let seconds = seconds_behind(rest).or_else(|| without_colons(rest))?;
+            Some(date + seconds / 86_400.0)
+        }
+        Some(rest) => Some(date + without_colons(rest)? / 86_400.0),
         None => None,
     }
+}
+
+/// What stands between a date and a time.
+const BEFORE_TIMES: [char; 5] = ['T', 't', ' ', '_', '-'];
+
+/// Seconds since midnight of `13.45.01`, `13-45-01` or `13.45.01.5`.
+fn without_colons(text: &str) -> Option<f64> {
+    let mark = text
+        .as_bytes()
+        .get(2)
+        .copied()
+        .filter(|mark| b".-".contains(mark))?;
+    let (clock, fraction) = text.split_at_checked(8)?;
+    let is_alike =
+        clock.as_bytes()[5] == mark && (fraction.is_empty() || fraction.starts_with('.'));
+    let clock = clock.replace(char::from(mark), ":");
+    is_alike.then(|| of_day(&format!("{clock}{fraction}"), 0))?
 }
 
 /// [`seconds`] of a time behind a date, whose hours may be of one digit, as spreadsheets have them.
@@ -110,8 +136,10 @@ pub(super) fn of_day(time: &str, offset: i64) -> Option<f64> {
     match half(time) {
         None => {
             let (hours, minutes, seconds) = clock(time)?;
-            let hours = digits(two(hours)?).filter(|&hours| hours < 24)?;
-            Some((3600 * hours + 60 * (minutes - offset)) as f64 + seconds)
+            let hours = digits(two(hours)?)?;
+            let is_end = hours == 24 && minutes == 0 && seconds == 0.0;
+            (hours < 24 || is_end)
+                .then_some((3600 * hours + 60 * (minutes - offset)) as f64 + seconds)
         }
         Some((time, noon)) => {
             let (hours, minutes, seconds) = clock(time)?;
@@ -132,18 +160,19 @@ pub(super) fn half(time: &str) -> Option<(&str, i64)> {
     morning.or_else(|| Some((of(&["PM", "pm", "p.m.", "P.M."])?, 43_200)))
 }
 
-/// `13:45` or `13:45:01.5`: the hours as they are written, minutes and seconds, of which the last
-/// may be a leap second.
+/// `13:45`, `13:45:01.5` or `13:45:01,5`: the hours as they are written, minutes and seconds, of
+/// which the last may be a leap second.
 pub(super) fn clock(text: &str) -> Option<(&str, i64, f64)> {
     let mut parts = text.splitn(3, ':');
     let (hours, minutes) = (parts.next()?, digits(two(parts.next()?)?)?);
     let seconds = match parts.next() {
         None => 0.0,
         Some(text) => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+            // As logs of Python have it: `01,500`.
+            let (whole, fraction) = text.split_once(['.', ',']).unwrap_or((text, "0"));
             digits(fraction)?;
             digits(two(whole)?)?;
-            text.parse::<f64>().ok()?
+            format!("{whole}.{fraction}").parse::<f64>().ok()?
         }
     };
     (minutes < 60 && seconds < 61.0).then_some((hours, minutes, seconds))
@@ -151,47 +180,6 @@ pub(super) fn clock(text: &str) -> Option<(&str, i64, f64)> {
 
 pub(super) fn two(text: &str) -> Option<&str> {
     (text.len() == 2).then_some(text)
-}
-
-/// The number of a month by its name in English, whole or three letters of it.
-pub(super) fn month(name: &str) -> Option<i64> {
-    name_of(&MONTHS, name)
-}
-
-/// Whether a word is the name of a day of the week, whole or three letters of it.
-pub(super) fn is_weekday(name: &str) -> bool {
-    name_of(&WEEKDAYS, name).is_some()
-}
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const WEEKDAYS: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
-
-/// The place of a name among all, from 1.
-fn name_of(all: &[&str], name: &str) -> Option<i64> {
-    let is_own =
-        |whole: &str| whole.eq_ignore_ascii_case(name) || whole[..3].eq_ignore_ascii_case(name);
-    Some(all.iter().position(|whole| is_own(whole))? as i64 + 1)
 }
 
 /// The number of one to eighteen digits and nothing else.
@@ -232,6 +220,13 @@ mod tests {
             ("1970-1-2", 1.0),
             ("1970-01-2 6:00", 1.25),
             ("1970-01-01 9:00", 9.0 / 24.0),
+            ("1970-01-01 12:00:43,2", 0.5005),
+            ("1970-01-01-12.00.43.200000", 0.5005),
+            ("1970-01-01-12.00.00", 0.5),
+            ("1970-01-01_12-00-00", 0.5),
+            ("1970-01-01 12.00.00", 0.5),
+            ("1970-01-01T24:00", 1.0),
+            ("1970-01-01 24:00:00", 1.0),
             ("1970-01-01 6:00:00", 0.25),
             ("1970-01-01 12:00 AM", 0.0),
             ("1970-01-01 12:15:00pm", 12.25 / 24.0),
@@ -279,7 +274,14 @@ mod tests {
             "2024-01-00",
             "2024/01/01",
             "2024-01-01T",
-            "2024-01-01T24:00",
+            "2024-01-01T24:01",
+            "2024-01-01T24:00:01",
+            "2024-01-01T25:00",
+            "2024-01-01-12.00",
+            "2024-01-01-12.00-00",
+            "2024-01-01-12.00.00,5",
+            "2024-01-01_12:00:00",
+            "2024-01-01-12",
             "2024-01-01T12:60",
             "2024-01-01T12",
             "2024-01-01T12:00:61",

@@ -1,19 +1,23 @@
 //! Dates that are not written by ISO 8601.
 
+mod parts;
+
 use super::{
-    date::{day, is_weekday, month, seconds_behind},
-    zone::offset,
+    date::{after_weekday, seconds_behind},
+    date_parts::weekday,
 };
 use crate::error::{Error, Result};
+use parts::Parts;
 use std::{fmt, str::FromStr};
 
 /// How dates of a column are written, in the manner of strftime: `%Y` (four digits) or `%y` (two,
-/// of 1969 to 2068), `%m` (one digit or two) or `%b` (the month's name in English, whole or three
-/// letters), `%d`; or `%j`, the day of the year; or `%G` and `%V`, a week by ISO 8601, whose
-/// Monday it is. Without a day it is the first. `%a` is the name of a weekday; of the time are
-/// `%H` or `%I` with `%p` (AM or PM), `%M`, `%S` and `%z` (`Z`, `CET` or `+01:00`, which is
-/// subtracted). All else is as it stands. After a format without a time one may follow as after
-/// dates of ISO 8601.
+/// of 1969 to 2068; `%31y` is of 1931 to 2030), `%m` (one digit or two) or `%b` (the month's name
+/// in English, German, French or Spanish, whole or short), `%d`; or `%j`, the day of the year; or
+/// `%G`, `%V` and `%u`, a year, a week and a weekday by ISO 8601, without `%u` its Monday. Without
+/// a day it is the first. `%a` is the name of a weekday; of the time are `%H` or `%I` with `%p` (AM
+/// or PM), `%M`, `%S` and `%z` (`Z`, `CET` or `+01:00`, which is subtracted). All else is as it
+/// stands. Before a format without `%a` the date's own weekday may stand, `Fri, `, and around all
+/// of it brackets. After a format without a time one may follow as after dates of ISO 8601.
 ///
 /// ```
 /// use bochner::data::DateFormat;
@@ -26,8 +30,8 @@ use std::{fmt, str::FromStr};
 pub struct DateFormat(String);
 
 impl DateFormat {
-    /// Those that are found by themselves.
-    pub(super) const ALL: [&'static str; 20] = [
+    /// Those that are found by themselves. Of two that read the same the first is told of.
+    pub(super) const ALL: &[&'static str] = &[
         "%m/%d/%Y",
         "%d/%m/%Y",
         "%Y/%m/%d",
@@ -37,17 +41,28 @@ impl DateFormat {
         "%m/%d/%y",
         "%d/%m/%y",
         "%d.%m.%y",
+        "%a, %d %b %Y",
+        "%a %b %d %H:%M:%S %Y",
         "%d %b %Y",
         "%d-%b-%Y",
         "%d-%b-%y",
         "%d %b %y",
+        "%d. %b %Y",
+        "%d.%b.%Y",
+        "%d de %b de %Y",
+        "%d/%b/%Y:%H:%M:%S %z",
         "%b %d, %Y",
         "%b %d %Y",
-        "%a, %d %b %Y",
-        "%a %b %d %H:%M:%S %Y",
         "%b %Y",
+        "%b-%Y",
+        "%b-%y",
+        "%m/%Y",
         "%Y-%m",
+        "%YM%m",
         "%G-W%V",
+        "%G-W%V-%u",
+        "KW%V/%G",
+        "KW %V/%G",
     ];
 
     /// One of [`Self::ALL`].
@@ -55,153 +70,64 @@ impl DateFormat {
         Self(format.to_owned())
     }
 
+    /// All of [`Self::ALL`].
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().map(|format| Self::known(format))
+    }
+
     /// Days since 1970-01-01, in UTC where an offset follows; `None` of other text.
     pub fn days(&self, text: &str) -> Option<f64> {
-        let mut rest = text.trim();
+        let text = text.trim();
+        let inside = text
+            .strip_prefix('[')
+            .and_then(|text| text.strip_suffix(']'));
+        let text = inside.unwrap_or(text);
+        self.of_day(text).or_else(|| {
+            let (name, rest) = after_weekday(text).filter(|_| !self.0.contains("%a"))?;
+            let days = self.of_day(rest)?;
+            // An offset may move it to the next day or to that before.
+            let is_own = |days: f64| weekday(days.floor() as i64) + 1 == name;
+            let near = [days, days - 1.0, days + 1.0];
+            let least = if days.fract() == 0.0 { 1 } else { 3 };
+            near[..least]
+                .iter()
+                .any(|days| is_own(*days))
+                .then_some(days)
+        })
+    }
+
+    /// As [`Self::days`], of text that begins with what the format has first.
+    fn of_day(&self, text: &str) -> Option<f64> {
+        let mut rest = text;
         let mut parts = Parts::default();
-        let mut format = self.0.chars();
-        while let Some(c) = format.next() {
+        let mut format = self.0.as_str();
+        while let Some(c) = format.chars().next() {
+            format = &format[c.len_utf8()..];
             rest = match c {
-                '%' => parts.take(format.next()?, rest)?,
+                '%' => {
+                    let (least, letter) = letter(&mut format)?;
+                    parts.take((letter, least), rest)?
+                }
                 _ => rest.strip_prefix(c)?,
             };
         }
-        let days = parts.day()? as f64 + parts.seconds as f64 / 86_400.0;
+        let days = parts.days()?;
         match rest.strip_prefix(['T', 't', ' ']) {
             _ if rest.is_empty() => Some(days),
-            Some(time) if !parts.has_time => Some(days + seconds_behind(time)? / 86_400.0),
+            Some(time) if !parts.has_time() => Some(days + seconds_behind(time)? / 86_400.0),
             _ => None,
         }
     }
 }
 
-/// What a text has told of a date.
-#[derive(Default)]
-struct Parts {
-    year: Option<i64>,
-    month: Option<i64>,
-    date: Option<i64>,
-    of_year: Option<i64>,
-    week: Option<i64>,
-    /// Since midnight in UTC.
-    seconds: i64,
-    has_time: bool,
-}
-
-impl Parts {
-    /// Takes what `letter` stands for from the front of a text, and gives the rest.
-    fn take<'a>(&mut self, letter: char, text: &'a str) -> Option<&'a str> {
-        match letter {
-            'Y' | 'G' | 'y' | 'm' | 'b' | 'B' | 'd' | 'j' | 'V' => self.take_day(letter, text),
-            'a' | 'A' => {
-                let (name, rest) = word(text);
-                is_weekday(name).then_some(rest)
-            }
-            _ => {
-                let (seconds, rest) = of_time(letter, text)?;
-                self.seconds += seconds;
-                self.has_time = true;
-                Some(rest)
-            }
-        }
-    }
-
-    fn take_day<'a>(&mut self, letter: char, text: &'a str) -> Option<&'a str> {
-        let number = |least, most| leading(text, least, most);
-        let (part, (value, rest)) = match letter {
-            'y' => {
-                let (year, rest) = number(2, 2)?;
-                let century = if year < 69 { 2000 } else { 1900 };
-                (&mut self.year, (century + year, rest))
-            }
-            'm' => (&mut self.month, number(1, 2)?),
-            'b' | 'B' => {
-                let (name, rest) = word(text);
-                (&mut self.month, (month(name)?, rest))
-            }
-            'd' => (&mut self.date, number(1, 2)?),
-            'j' => (&mut self.of_year, number(1, 3)?),
-            'V' => (&mut self.week, number(1, 2)?),
-            _ => (&mut self.year, number(4, 4)?),
-        };
-        *part = Some(value);
-        Some(rest)
-    }
-
-    /// Days from 1970-01-01.
-    fn day(&self) -> Option<i64> {
-        let year = self.year?;
-        if let Some(week) = self.week {
-            let found = first_monday(year)? + 7 * (week - 1);
-            return (week >= 1 && found < first_monday(year + 1)?).then_some(found);
-        }
-        match self.of_year {
-            None => day(year, self.month?, self.date.unwrap_or(1)),
-            Some(number) => {
-                let found = day(year, 1, 1)? + number - 1;
-                (number >= 1 && found < day(year + 1, 1, 1)?).then_some(found)
-            }
-        }
-    }
-}
-
-/// The Monday of a year's first week, which is that of 4 January (ISO 8601).
-fn first_monday(year: i64) -> Option<i64> {
-    // 1970-01-05 was a Monday.
-    let fourth = day(year, 1, 4)?;
-    Some(fourth - (fourth - 4).rem_euclid(7))
-}
-
-/// Seconds that a letter of the time stands for, and the rest of a text.
-fn of_time(letter: char, text: &str) -> Option<(i64, &str)> {
-    let part = |least, end, unit| {
-        let (number, rest) = leading(text, least, 2)?;
-        Some((unit * below(number, end)?, rest))
-    };
-    match letter {
-        'H' => part(1, 24, 3600),
-        // From 12, which is none, to 11.
-        'I' => {
-            let (hours, rest) = leading(text, 1, 2)?;
-            ((1..=12).contains(&hours)).then_some((3600 * (hours % 12), rest))
-        }
-        'M' => part(2, 60, 60),
-        'S' => part(2, 61, 1),
-        'p' => {
-            let (half, rest) = text.split_at_checked(2)?;
-            match () {
-                () if half.eq_ignore_ascii_case("am") => Some((0, rest)),
-                () if half.eq_ignore_ascii_case("pm") => Some((43_200, rest)),
-                () => None,
-            }
-        }
-        'z' | 'Z' => {
-            let (zone, rest) = text.split_at(text.find(' ').unwrap_or(text.len()));
-            Some((-60 * offset(zone)?, rest))
-        }
-        _ => None,
-    }
-}
-
-/// The letters that text begins with, and what follows.
-fn word(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !c.is_ascii_alphabetic());
-    text.split_at(end.unwrap_or(text.len()))
-}
-
-fn below(number: i64, end: i64) -> Option<i64> {
-    (number < end).then_some(number)
-}
-
-/// The number of so many digits that text begins with, and what follows.
-fn leading(text: &str, least: usize, most: usize) -> Option<(i64, &str)> {
-    let digits = text
-        .bytes()
-        .take(most)
-        .take_while(u8::is_ascii_digit)
-        .count();
-    let (number, rest) = text.split_at(digits);
-    (digits >= least).then(|| Some((number.parse().ok()?, rest)))?
+/// The letter that a format begins with behind `%`, and the two digits before it: of `%31y` the
+/// first year.
+fn letter(format: &mut &str) -> Option<(Option<i64>, char)> {
+    let digits = format.get(..2).and_then(|year| year.parse::<u8>().ok());
+    let rest = format.get(2 * usize::from(digits.is_some())..)?;
+    let letter = rest.chars().next()?;
+    *format = &rest[letter.len_utf8()..];
+    (digits.is_none() || letter == 'y').then_some((digits.map(i64::from), letter))
 }
 
 impl FromStr for DateFormat {
@@ -209,23 +135,22 @@ impl FromStr for DateFormat {
 
     fn from_str(text: &str) -> Result<Self> {
         let mut letters = Vec::new();
-        let mut format = text.chars();
-        while let Some(c) = format.next() {
-            if c == '%' {
-                letters.push(format.next());
-            }
+        let mut rest = text;
+        while let Some((_, mut format)) = rest.split_once('%') {
+            letters.push(letter(&mut format).map(|(_, letter)| letter));
+            rest = format;
         }
         let has = |letter| letters.contains(&Some(letter));
         let known = letters
             .iter()
-            .all(|letter| matches!(letter, Some(c) if "YyGVmbBdjaAHIMSpzZ".contains(*c)));
+            .all(|letter| matches!(letter, Some(c) if "YyGVumbBdjaAHIMSpzZ".contains(*c)));
         let year = has('Y') != has('y') || (has('G') && has('V'));
         let day = "mbBjV".chars().any(has);
         match known && year && day && has('I') == has('p') {
             true => Ok(Self(text.to_owned())),
             false => Err(Error::parameter(format!(
                 "{text:?} is no format of dates; write one such as %d.%m.%Y, of %Y or %y, %m or %b \
-                 (a name), %d, %j, %a, %H or %I and %p, %M, %S and %z, or %G-W%V"
+                 (a name), %d, %j, %a, %H or %I and %p, %M, %S and %z, or %G-W%V-%u"
             ))),
         }
     }
@@ -257,14 +182,42 @@ mod tests {
             ("%Y/%m/%d", "2000/02/29", Some(11_016.0)),
             ("%Y/%m/%d", "2001/02/29", None),
             ("%d.%m.%Y %H:%M:%S", "01.01.1970 06:00:00", Some(0.25)),
-            ("%d.%m.%Y %H:%M", "01.01.1970 24:00", None),
+            ("%d.%m.%Y %H:%M", "01.01.1970 24:00", Some(1.0)),
+            ("%d.%m.%Y %H:%M", "01.01.1970 24:01", None),
+            ("%d.%m.%Y", "01.01.1970 24:00", Some(1.0)),
+            ("%31y-%m", "31-01", Some(-14_245.0)),
+            ("%31y-%m", "30-01", Some(21_915.0)),
+            ("%00y-%m", "99-01", Some(10_592.0)),
+            ("%d.%m.%Y", "Fr, 02.01.1970", Some(1.0)),
+            ("%d.%m.%Y", "Fri 2.1.1970 06:00", Some(1.25)),
+            ("%d.%m.%Y", "Fri 2.1.1970 01:00+02:00", Some(23.0 / 24.0)),
+            ("%d.%m.%Y", "Do, 02.01.1970", None),
+            ("%d.%m.%Y", "x, 02.01.1970", None),
+            ("%b-%y", "Jan-21", Some(18_628.0)),
+            ("%b-%Y", "Jan-2021", Some(18_628.0)),
+            ("%b %Y", "Januar 2021", Some(18_628.0)),
+            ("%b %Y", "Mär. 2021", Some(18_687.0)),
+            ("%b %Y", "août 2021", Some(18_840.0)),
+            ("%d. %b %Y", "1. Dez. 2021", Some(18_962.0)),
+            ("%d.%b.%Y", "1.Dez.2021", Some(18_962.0)),
+            ("%d de %b de %Y", "1 de enero de 2021", Some(18_628.0)),
+            ("%G-W%V-%u", "2021-W27-1", Some(18_813.0)),
+            ("%G-W%V-%u", "2021-W27-7", Some(18_819.0)),
+            ("%G-W%V-%u", "2021-W27-8", None),
+            ("KW%V/%G", "KW27/2021", Some(18_813.0)),
+            (
+                "%d/%b/%Y:%H:%M:%S %z",
+                "[01/Mar/2021:00:00:00 +0100]",
+                Some(18_687.0 - 1.0 / 24.0),
+            ),
             ("%d.%m.%Y %H:%M", "01.01.1970", None),
             ("%d.%m.%Y", "01.01.1970x", None),
             ("%d.%m.%Y", "", None),
             ("%d.%m.%Y", "\u{e9}1.01.1970", None),
             ("%d %b %Y", "12 Mar 2021", Some(18_698.0)),
             ("%d %b %Y", "12 march 2021", Some(18_698.0)),
-            ("%d %b %Y", "12 Mars 2021", None),
+            ("%d %b %Y", "12 Mars 2021", Some(18_698.0)),
+            ("%d %b %Y", "12 Marss 2021", None),
             ("%d %b %Y", "12 Ma 2021", None),
             ("%d-%b-%y", "12-Mar-21", Some(18_698.0)),
             ("%d-%b-%y", "12-Mar-2021", None),
@@ -310,6 +263,8 @@ mod tests {
             "%d.%m.%Y %I:%M",
             "%d.%m.%Y %H %p",
             "%G",
+            "%31Y-%m",
+            "%3y-%m",
         ] {
             assert!(bad.parse::<DateFormat>().is_err(), "{bad}");
         }

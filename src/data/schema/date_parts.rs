@@ -117,7 +117,7 @@ fn day_and_seconds(days: f64) -> (i64, i64) {
 }
 
 /// Days since Monday.
-fn weekday(day: i64) -> i64 {
+pub(super) fn weekday(day: i64) -> i64 {
     // 1970-01-05 was a Monday.
     (day - 4).rem_euclid(7)
 }

@@ -104,7 +104,7 @@ fn sketch(text: &str) -> (String, bool) {
                 let end = rest.find(|c: char| !c.is_alphabetic());
                 let end = end.unwrap_or(rest.len());
                 let word = &rest[..end];
-                if is_month(word) || date::is_weekday(word) {
+                if is_month(word) || date::weekday(word).is_some() {
                     sketch.push('@');
                 } else {
                     sketch.push_str(word);

@@ -63,7 +63,7 @@ pub(super) fn unknown(text: &str) -> Option<&str> {
     let is_half = matches!(name, "AM" | "PM");
     let is_zone = (is_short || is_place) && minutes(name).is_none() && !is_half;
     let is_date = || {
-        let mut known = DateFormat::ALL.into_iter().map(DateFormat::known);
+        let mut known = DateFormat::all();
         time.contains(':') && (days(time).is_some() || known.any(|f| f.days(time).is_some()))
     };
     (is_zone && is_date()).then_some(name)

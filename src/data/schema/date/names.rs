@@ -1,0 +1,153 @@
+//! Names of months and of days of the week in English, German, French and Spanish.
+
+/// Names of each month, whole and short, in lower case. No short name is of two months.
+const MONTHS: [&[&str]; 12] = [
+    &[
+        "january", "jan", "januar", "jänner", "jän", "janvier", "janv", "enero", "ene",
+    ],
+    &[
+        "february", "feb", "februar", "feber", "février", "fevrier", "févr", "fevr", "fév", "fev",
+        "febrero",
+    ],
+    &[
+        "march", "mar", "märz", "maerz", "mär", "mrz", "mars", "marzo",
+    ],
+    &["april", "apr", "avril", "avr", "abril", "abr"],
+    &["may", "mai", "mayo"],
+    &["june", "jun", "juni", "juin", "junio"],
+    &["july", "jul", "juli", "juillet", "juil", "julio"],
+    &["august", "aug", "août", "aout", "agosto", "ago"],
+    &[
+        "september",
+        "sep",
+        "sept",
+        "septembre",
+        "septiembre",
+        "setiembre",
+    ],
+    &["october", "oct", "oktober", "okt", "octobre", "octubre"],
+    &["november", "nov", "novembre", "noviembre"],
+    &[
+        "december",
+        "dec",
+        "dezember",
+        "dez",
+        "décembre",
+        "decembre",
+        "déc",
+        "diciembre",
+        "dic",
+    ],
+];
+/// Those of each weekday from Monday on. `mar` is a Tuesday in French and in Spanish.
+const WEEKDAYS: [&[&str]; 7] = [
+    &["monday", "mon", "montag", "mo", "lundi", "lun", "lunes"],
+    &[
+        "tuesday", "tue", "tues", "dienstag", "di", "die", "mardi", "mar", "martes",
+    ],
+    &[
+        "wednesday",
+        "wed",
+        "mittwoch",
+        "mi",
+        "mit",
+        "mercredi",
+        "mer",
+        "miércoles",
+        "mié",
+    ],
+    &[
+        "thursday",
+        "thu",
+        "thur",
+        "thurs",
+        "donnerstag",
+        "do",
+        "don",
+        "jeudi",
+        "jeu",
+        "jueves",
+        "jue",
+    ],
+    &[
+        "friday", "fri", "freitag", "fr", "fre", "vendredi", "ven", "viernes", "vie",
+    ],
+    &[
+        "saturday",
+        "sat",
+        "samstag",
+        "sonnabend",
+        "sa",
+        "sam",
+        "samedi",
+        "sábado",
+        "sáb",
+    ],
+    &[
+        "sunday", "sun", "sonntag", "so", "son", "dimanche", "dim", "domingo", "dom",
+    ],
+];
+
+/// The number of a month by its name, whole or short.
+pub(in crate::data::schema) fn month(name: &str) -> Option<i64> {
+    place(&MONTHS, name)
+}
+
+/// The number of a weekday by its name, whole or short, from 1 on a Monday.
+pub(in crate::data::schema) fn weekday(name: &str) -> Option<i64> {
+    place(&WEEKDAYS, name)
+}
+
+/// The place of a name among all, from 1.
+fn place(all: &[&[&str]], name: &str) -> Option<i64> {
+    let name = name.to_lowercase();
+    let at = all
+        .iter()
+        .position(|names| names.contains(&name.as_str()))?;
+    Some(at as i64 + 1)
+}
+
+/// A text without the weekday that it begins with, `Mo, ` or `Fri `, and the number of that.
+pub(in crate::data::schema) fn after_weekday(text: &str) -> Option<(i64, &str)> {
+    let end = text.find(|c: char| !c.is_alphabetic())?;
+    let (name, rest) = text.split_at(end);
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    let rest = rest.strip_prefix(',').unwrap_or(rest);
+    let date = rest.trim_start();
+    let is_apart = date.len() < text.len() - end;
+    Some((weekday(name).filter(|_| is_apart)?, date))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_of_two_months_or_weekdays() {
+        for all in [&MONTHS[..], &WEEKDAYS] {
+            let mut names: Vec<&str> = all.concat();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count);
+            assert!(names.iter().all(|name| name.to_lowercase() == **name));
+        }
+    }
+
+    #[test]
+    fn weekdays_stand_before_dates() {
+        for (text, found) in [
+            ("Mo, 05.07.2021", Some((1, "05.07.2021"))),
+            ("Di. 06.07.2021", Some((2, "06.07.2021"))),
+            ("Fri 9 Jul 2021", Some((5, "9 Jul 2021"))),
+            ("dim., 11/07/2021", Some((7, "11/07/2021"))),
+            ("Sáb 10/07/2021", Some((6, "10/07/2021"))),
+            ("Mo05.07.2021", None),
+            ("Moo, 05.07.2021", None),
+            ("05.07.2021", None),
+            ("Mo", None),
+        ] {
+            assert_eq!(after_weekday(text), found, "{text}");
+        }
+    }
+}
