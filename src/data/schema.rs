@@ -3,6 +3,7 @@
 mod amount;
 mod candidates;
 mod cell;
+mod century;
 mod codes;
 mod copies;
 mod date;

@@ -3,6 +3,7 @@
 use super::{
     DateFormat, Marks, Reading, TableOptions,
     amount::{Amount, Unit},
+    century::{Century, Years},
     date_parts::Covered,
     duration,
     points::{Marked, Points, is_month},
@@ -59,6 +60,8 @@ pub(super) struct Candidates {
     clocks: [Option<(u64, String)>; 2],
     /// The first cells in each of two units.
     units: Option<[(u64, String); 2]>,
+    /// Years of its dates, where these have two digits.
+    years: Years,
     /// The cell that ended them, if it is a date in a zone that is not known.
     zone: Option<(u64, String)>,
     /// Whether a comma that may be either stands before a fraction.
@@ -131,6 +134,7 @@ impl Candidates {
             words: 0,
             clocks: [None, None],
             units: None,
+            years: Years::default(),
             zone: None,
             commas,
             digits: None,
@@ -161,7 +165,7 @@ impl Candidates {
         if self.readings.is_empty() {
             return;
         }
-        let (mut one, mut differs) = (None, false);
+        let (mut one, mut differs, mut short_year) = (None, false, None);
         let last = self.readings.first().map(|first| first.reading.clone());
         // Amounts of one unit stay what they are, where they may be times as well.
         let mut all = self.readings.iter();
@@ -179,8 +183,9 @@ impl Candidates {
             if let Some(value) = value.filter(|_| counts) {
                 differs |= *one.get_or_insert(value) != value;
             }
-            if let (Some(days), Reading::Date(_)) = (value, &*reading) {
+            if let (Some(days), Reading::Date(format)) = (value, &*reading) {
                 covered.add(days);
+                short_year = short_year.or(format.has_usual_years().then_some(days));
             }
             value.is_some()
         });
@@ -192,6 +197,9 @@ impl Candidates {
             return;
         }
         self.cells = self.cells.saturating_add(1);
+        if let Some(days) = short_year {
+            self.years.add(days, (row, text));
+        }
         let digits = text.chars().filter(char::is_ascii_digit).count();
         self.digits_vary |= *self.digits.get_or_insert(digits) != digits;
         if let colons @ 1..=2 = text.matches(':').count() {
@@ -328,6 +336,23 @@ impl Candidates {
                 row: *row,
                 text: text.clone(),
                 readings: vec![reading.clone(), other.clone()],
+            }),
+            _ => self.of_century(reading),
+        }
+    }
+
+    /// The reading with the hundred years of its dates, where these have two digits.
+    fn of_century(&self, reading: &Reading) -> Result<Option<Reading>, Ambiguous> {
+        let Reading::Date(format) = reading else {
+            return Ok(Some(reading.clone()));
+        };
+        let from = |year| Reading::Date(format.from_year(year));
+        match self.years.century() {
+            Century::From(year) if format.has_usual_years() => Ok(Some(from(year))),
+            Century::Either(year, row, text) if format.has_usual_years() => Err(Ambiguous {
+                row,
+                text,
+                readings: vec![from(year), reading.clone()],
             }),
             _ => Ok(Some(reading.clone())),
         }

@@ -48,6 +48,11 @@ impl Reading {
         }
     }
 
+    /// Whether it is of dates in other years than the usual ones.
+    pub(super) fn has_own_years(&self) -> bool {
+        matches!(self, Self::Date(format) if format.first_year().is_some())
+    }
+
     pub(super) fn to_json(&self) -> Value {
         match self {
             Self::Number(Marks { decimal, thousands }) => {
@@ -99,7 +104,13 @@ impl fmt::Display for Reading {
         match self {
             Self::Number(marks) => write!(f, "numbers as in {marks}"),
             Self::Amount(amount) => amount.fmt(f),
-            Self::Date(format) => write!(f, "dates as {format}"),
+            Self::Date(format) => {
+                write!(f, "dates as {format}")?;
+                match format.first_year() {
+                    Some(year) => write!(f, ", of {year} to {}", year + 99),
+                    None => Ok(()),
+                }
+            }
             Self::Time => f.write_str("times, in days"),
         }
     }

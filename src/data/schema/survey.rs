@@ -89,7 +89,9 @@ pub(in crate::data) fn survey(
     let each = tallies.iter().zip(&found);
     let each = each.filter_map(|(tally, found)| Some((tally, found.as_ref()?)));
     notes::of_readings(table, each.chain(beside));
-    if fills && found.iter().any(Option::is_some) {
+    // Dates of other years than the usual ones cover other days.
+    let is_read_again = |reading: &Reading| fills || reading.has_own_years();
+    if found.iter().flatten().any(is_read_again) {
         tallies = names.iter().enumerate().map(new).collect();
         for (tally, reading) in tallies.iter_mut().zip(&found) {
             tally.reading.clone_from(reading);

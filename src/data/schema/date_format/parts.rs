@@ -1,12 +1,10 @@
 //! Parts of a date, taken from a text one by one.
 
 use super::super::{
+    century::USUAL,
     date::{day, month, weekday},
     zone::offset,
 };
-
-/// The first year of two digits, where nobody names another.
-const USUAL: i64 = 69;
 
 /// What a text has told of a date.
 #[derive(Default)]
