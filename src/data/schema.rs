@@ -12,6 +12,7 @@ mod date_parts;
 mod duration;
 mod encode;
 mod hashed;
+mod later;
 mod levels;
 mod marks;
 mod means;
@@ -295,6 +296,12 @@ impl Schema {
     pub fn options(&self) -> impl Iterator<Item = (&str, &[String])> {
         let all = self.options.iter();
         all.map(|(name, words)| (name.as_str(), words.as_slice()))
+    }
+
+    /// The decimal mark and that of thousands of which somebody said that numbers have them.
+    fn said_marks(&self) -> (Option<char>, Option<char>) {
+        let mark = |name| self.options.get(name)?.first()?.chars().next();
+        (mark("decimal"), mark("thousands"))
     }
 
     /// The columns that feature `j` becomes: those of its original, if it is a copy.

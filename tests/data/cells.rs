@@ -1,8 +1,11 @@
 //! What columns become of which some cells alone tell how they are written.
 
-use crate::schema::{options, surveyed};
-use crate::{assert_says, place};
-use bochner::data::TableOptions;
+use crate::schema::{options, surveyed, x_of};
+use crate::{assert_says, opened, place, read_all};
+use bochner::data::{
+    ColumnChoice, OpenOptions, Part, Split, Survey, TableOptions, TargetUse, open,
+};
+use std::fs;
 
 /// Whole numbers without an order.
 fn mixed(i: usize, of: usize) -> usize {
@@ -81,4 +84,79 @@ fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
             assert_says(became(rows, cell, as_target), &says);
         }
     }
+}
+
+/// Cells that are written as none of the fit mean what they can mean alone.
+#[test]
+fn later_cells_are_read_where_they_are_clear() {
+    let (_directory, path) = place("later.tsv");
+    let read = |cell: &dyn Fn(usize) -> String, later: &str, table: TableOptions| {
+        let row = |i: usize| format!("{}\t{}\t{i}\n", cell(i), ["Bern", "Basel"][i % 2]);
+        let text = format!("v\tw\ty\n{}", (0..30).map(row).collect::<String>());
+        let schema = surveyed(&path, &text, &options("y", table))?
+            .schema()
+            .cloned();
+        fs::write(&path, format!("v\tw\n{later}\tBern\n")).unwrap();
+        let known = OpenOptions {
+            target_use: TargetUse::Ignored,
+            columns: ColumnChoice::Known(Box::new(schema.expect("a schema"))),
+            ..OpenOptions::default()
+        };
+        let x = x_of(read_all(open(&path, &known)?.as_mut(), 9)?);
+        Ok::<_, bochner::Error>(x[[0, 0]])
+    };
+    let none = TableOptions::default;
+    let cases: [(&dyn Fn(usize) -> String, &str, f64); 8] = [
+        (&|i| format!("{i},5"), "1.234,50", 1234.5),
+        (&|i| format!("${i}.50"), "$1,234.50", 1234.5),
+        (&|i| format!("₹{i}"), "₹1,23,456", 123_456.0),
+        (&|i| format!("{i} €"), "€ 500", 500.0),
+        (&|i| format!("{i}m"), "1h 20m", 80.0),
+        (&|i| format!("{}", mixed(i, 90)), "1,234.5", 1234.5),
+        (&|i| format!("{}", mixed(i, 90)), "1.2k", 1200.0),
+        (
+            &|i| format!("{}.3.2021", 1 + i % 28),
+            "2021-03-12",
+            18_698.0,
+        ),
+    ];
+    for (cell, later, wanted) in cases {
+        assert_eq!(read(cell, later, none()).unwrap(), wanted, "{later}");
+    }
+    let plain = |i: usize| format!("{}", mixed(i, 90));
+    let open = &["holds the text \"1,234\"", "fit with --thousands ','"];
+    assert_says(read(&plain, "1,234", none()), open);
+    let dollars = |i: usize| format!("${i}");
+    let open = &["\"$1,234\" is none of amounts in $", "--thousands ','"];
+    assert_says(read(&dollars, "$1,234", none()), open);
+    let thousands = TableOptions {
+        thousands: Some(','),
+        ..none()
+    };
+    assert_eq!(read(&plain, "1,234", thousands).unwrap(), 1234.0);
+}
+
+/// A cell that is held out is read as it would be by the model, in a table of numbers, too.
+#[test]
+fn held_out_cells_do_not_stop_a_fit() {
+    let (_directory, path) = place("rare.csv");
+    let text = |rare: &str| {
+        let rows = (0..40).map(|i| format!("{}.5,{i}\n", mixed(i, 90)));
+        format!("v,y\n{}\"{rare}\",40\n", rows.collect::<String>())
+    };
+    let read = |rare: &str, seed| {
+        fs::write(&path, text(rare)).unwrap();
+        let whole = open(&path, &options("y", TableOptions::default()))?;
+        let mut train = Split::new(whole, Part::Train, 0.3, seed)?;
+        Survey::of(&mut train, 0, 0)?;
+        Ok::<_, bochner::Error>(read_all(&mut train, 9)?.y.column(0).to_vec())
+    };
+    let is_held_out = |seed: &u64| !opened(read("1000.5", *seed)).contains(&40.0);
+    let seed = (0..20).find(is_held_out).expect("a seed");
+    assert_eq!(
+        read("1,000.5", seed).unwrap(),
+        read("1000.5", seed).unwrap()
+    );
+    let says = &["line 42, column \"v\"", "holds the text \"1,000\""];
+    assert_says(read("1,000", seed), says);
 }

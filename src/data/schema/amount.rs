@@ -112,6 +112,13 @@ impl Unit {
         is_currency(&self.name) || is_unit(&self.name)
     }
 
+    /// A currency on the other side of the number.
+    pub(super) fn on_other_side(&self) -> Option<Self> {
+        let name = self.name.clone();
+        let is_before = !self.is_before;
+        is_currency(&name).then_some(Self { name, is_before })
+    }
+
     /// Whether it is a word about numbers, `ca.` or `No.`, and no unit of them.
     pub(super) fn is_word(&self) -> bool {
         self.is_before && (is_about(&self.name) || is_number(&self.name))

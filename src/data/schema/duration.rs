@@ -62,8 +62,14 @@ fn whole(text: &str) -> Option<f64> {
     Some(number as f64)
 }
 
-/// Numbers, each with its unit behind it.
-fn in_units(text: &str) -> Option<f64> {
+/// Seconds of a unit by its name.
+pub(super) fn seconds_of(unit: &str) -> Option<f64> {
+    let found = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
+    Some(found.1)
+}
+
+/// Seconds of numbers, each with its unit behind it.
+pub(super) fn in_units(text: &str) -> Option<f64> {
     let (mut rest, mut sum, mut units) = (text, 0.0, &UNITS[..]);
     while !rest.is_empty() {
         let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;

@@ -1,10 +1,11 @@
 //! Batches of a table as the numbers that a schema makes of them.
 
 use super::{
-    Field, Kind, NoValue, Schema,
+    Field, Kind, Marks, NoValue, Schema,
     cell::{self, Cell},
     date,
     hashed::place_of,
+    later,
     means::{self, OutOfFold, TargetMeans},
     reading::Reading as Written,
     survey::Places,
@@ -53,7 +54,7 @@ impl Encoder {
     }
 
     /// One that says nothing of what it meets.
-    pub(super) fn silent(self) -> Self {
+    pub(in crate::data) fn silent(self) -> Self {
         Self {
             said: [true; 3],
             ..self
@@ -85,6 +86,7 @@ impl Encoder {
         let mut at = 0;
         let read = Reading {
             table,
+            marks: self.schema.said_marks(),
             no_value: (!table.is_typed()).then_some(&self.schema.no_value),
             first,
         };
@@ -127,9 +129,23 @@ impl Encoder {
     }
 }
 
+/// What helps where commas of a cell may part thousands, which no cell of the fit has.
+fn parts_thousands(error: Error, text: &str) -> Error {
+    let number = text.trim_matches(|c: char| !c.is_ascii_digit());
+    let may_part = number.contains(',') && Marks::of('.', Some(',')).value(number).is_some();
+    if may_part {
+        let help = "fit with --thousands ',' (thousands=) if that parts thousands";
+        error.help(Remedy::words(help))
+    } else {
+        error
+    }
+}
+
 /// A batch in its table.
 struct Reading<'a> {
     table: &'a dyn Table,
+    /// Marks of plain numbers, of which somebody said that they have them.
+    marks: (Option<char>, Option<char>),
     no_value: Option<&'a NoValue>,
     first: u64,
 }
@@ -156,15 +172,17 @@ impl Reading<'_> {
         let reading = field.reading.as_ref();
         let whole = reading.filter(|r| matches!(r, Written::Amount(_) | Written::Time));
         if let (Cell::Text(text), Some(reading)) = (cell, whole) {
-            return reading.value(text).ok_or_else(|| {
+            let other = || later::amount(reading.amount()?, text);
+            return reading.value(text).or_else(other).ok_or_else(|| {
                 let says = format!("{} is none of {reading}, as in the fit", short(text));
-                self.fault(i, j, &says).help(Remedy::words(WRITE_SO))
+                let error = self.fault(i, j, &says).help(Remedy::words(WRITE_SO));
+                parts_thousands(error, text)
             });
         }
         let written: String;
         let cell = match (cell, field.marks()) {
             (Cell::Text(text), Some(marks)) => {
-                let Some(plain) = marks.plain(text) else {
+                let Some(plain) = later::plain(marks, text) else {
                     let says = format!("{} is no number as in {marks}, as in the fit", short(text));
                     return Err(self.fault(i, j, &says).help(Remedy::words(WRITE_SO)));
                 };
@@ -191,7 +209,11 @@ impl Reading<'_> {
                     }
                     return Ok(value);
                 }
-                Err(wrong) => return Err(wrong.error(is_feature, |says| self.fault(i, j, says))),
+                Err(wrong) => {
+                    let fault = || wrong.error(is_feature, |says| self.fault(i, j, says));
+                    let found = later::among_plain(text, self.marks);
+                    return found.ok_or_else(|| parts_thousands(fault(), text));
+                }
             },
         };
         Err(self.fault(i, j, says))
@@ -303,7 +325,7 @@ impl Reading<'_> {
         let format = field.date_format();
         let found = match (cell, format) {
             (Cell::Number(value) | Cell::Date(value), _) => Some(value).filter(|v| v.is_finite()),
-            (Cell::Text(text), Some(format)) => format.days(text),
+            (Cell::Text(text), Some(format)) => format.days(text).or_else(|| date::days(text)),
             (Cell::Text(text), None) => date::days(text),
             _ => None,
         };
