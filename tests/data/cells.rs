@@ -160,3 +160,49 @@ fn held_out_cells_do_not_stop_a_fit() {
     let says = &["line 42, column \"v\"", "holds the text \"1,000\""];
     assert_says(read("1,000", seed), says);
 }
+
+/// What is told of kinds that may be gaps, and of strangers by their number.
+#[test]
+fn errors_name_what_keeps_a_kind_and_blame_the_fewer() {
+    let kinds = ["None", "Mild", "Severe"];
+    let says = [
+        "is None, which stands for no value",
+        "keep it as a kind with .na(&[\"?\"])",
+    ];
+    for as_target in [false, true] {
+        let read = became(30, &|i| kinds[i % 3].into(), as_target);
+        assert_says(read, &says);
+    }
+    let numbers = |i: usize| if i == 4 { "NA".into() } else { i.to_string() };
+    let read = became(30, &numbers, false).unwrap_err().to_string();
+    assert!(!read.contains("as a kind"), "{read}");
+    // The first row is a word, of which there is another.
+    let word = |i: usize| match i % 12 {
+        0 => "don't know".to_owned(),
+        _ => (i % 5).to_string(),
+    };
+    let says = [
+        "line 2, column",
+        "the text \"don't know\" among numbers",
+        ".na(",
+    ];
+    assert_says(became(60, &word, false), &says);
+    let mass = |i: usize| match i % 3 {
+        0 => format!("{i}.5 kg"),
+        _ => format!("{i}.5"),
+    };
+    let says = [
+        "line 5, column",
+        "holds \"3.5 kg\", and \"1.5\" in line 3",
+        "without a unit",
+    ];
+    assert_says(became(90, &mass, false), &says);
+    let day = |i: usize| match i % 12 {
+        0 => "soon".to_owned(),
+        _ => format!("2021-03-{:02}", 1 + i % 28),
+    };
+    assert_says(
+        became(60, &day, false),
+        &["line 2", "holds \"soon\" among dates"],
+    );
+}

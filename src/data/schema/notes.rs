@@ -1,6 +1,6 @@
 //! What is said of columns that were not taken as they stand.
 
-use super::{DateParts, Field, Kind, Reading, tally::Tally};
+use super::{DateParts, Field, Kind, Reading, tally::Tally, words::Prose};
 use crate::data::{Table, table::short};
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ pub(super) fn of_readings<'a>(
 
 /// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are
 /// codes (those named in `codes`), a text of its own in each row all the same (in `uniques`), or
-/// more texts than there are columns for.
+/// more texts than there are columns for; of lists (`prose` tells) what takes their words.
 pub(super) fn of_fields(
     table: &dyn Table,
     features: &[Field],
-    (uniques, codes): (&[String], &[String]),
+    (uniques, codes, prose): (&[String], &[String], &[Prose]),
 ) {
     let mut said = Said::default();
-    for field in features {
+    for (field, prose) in features.iter().zip(prose) {
         let is_unique = uniques.contains(&field.name);
         if codes.contains(&field.name) && field.width() > 0 {
             let says = "codes, of which some begin with 0: categories and no numbers; --numeric \
@@ -48,14 +48,19 @@ pub(super) fn of_fields(
                 said.add(says, &field.name);
             }
             Kind::Categories(_) | Kind::Hashed(_) if is_unique => {
-                let says = "a different text in each row, which tells nothing of others; leave it \
-                            out?";
-                said.add(says.into(), &field.name);
+                let says = "a different text in each row, which tells nothing of others";
+                let lists = lists(prose);
+                let advice = if lists.is_empty() {
+                    "; leave it out?"
+                } else {
+                    &lists
+                };
+                said.add(format!("{says}{advice}"), &field.name);
             }
             Kind::Hashed(count) => {
                 let says =
                     format!("more than {count} different texts, hashed into {count} columns");
-                said.add(says, &field.name);
+                said.add(says + &lists(prose), &field.name);
             }
             _ => {}
         }
@@ -95,11 +100,11 @@ pub(super) fn of_capitals<'a>(table: &dyn Table, fields: impl Iterator<Item = &'
 }
 
 /// Says which texts are means of the target though nobody asked for that.
-pub(super) fn of_means(table: &dyn Table, features: &[Field]) {
+pub(super) fn of_means(table: &dyn Table, features: &[Field], prose: &[Prose]) {
     let mut said = Said::default();
-    for field in features {
+    for (field, prose) in features.iter().zip(prose) {
         if let Kind::Means(means) = &field.kind {
-            let says = format!("{means}; --categorical hashes them");
+            let says = format!("{means}{}; --categorical hashes them", lists(prose));
             said.add(says, &field.name);
         }
     }
@@ -143,6 +148,16 @@ pub(super) fn of_dates(
     said.warn(table);
 }
 
+/// What is said of texts that are lists.
+fn lists(prose: &Prose) -> String {
+    let mark = prose.mark_between().map(String::from);
+    let says = |mark: String| {
+        let mark = short(&mark);
+        format!("; {mark} stands between words of most: --words (words=) takes each word")
+    };
+    mark.map_or(String::new(), says)
+}
+
 /// What is said, and of which columns.
 #[derive(Default)]
 struct Said(BTreeMap<String, Vec<String>>);
@@ -157,5 +172,22 @@ impl Said {
             let (path, names) = (table.path().display(), names.join(", "));
             log::warn!("{path}: {names}: {says}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_told_how_their_words_are_taken() {
+        let said = |text: &str| {
+            let mut prose = Prose::default();
+            prose.see(text);
+            lists(&prose)
+        };
+        let wanted = "; \"|\" stands between words of most: --words (words=) takes each word";
+        assert_eq!(said("pool|wifi"), wanted);
+        assert_eq!(said("pool"), "");
     }
 }

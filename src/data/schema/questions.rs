@@ -5,7 +5,7 @@ use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy};
 
 /// A column: its table, its place there and its name.
-type Place<'a> = (&'a dyn Table, usize, &'a str);
+pub(super) type Place<'a> = (&'a dyn Table, usize, &'a str);
 
 /// The error about a cell that may be two things.
 pub(super) fn ambiguous((table, j, name): Place<'_>, found: &Ambiguous) -> Error {
@@ -28,6 +28,18 @@ pub(super) fn two_units((table, j, name): Place<'_>, units: &[(u64, String); 2])
     let says = format!("holds {other}, and {one}: amounts in two units");
     let error = table.fault(*row, j, &says);
     let help = Remedy::words("bring the column to one unit");
+    error.help(help).help(Remedy::Categorical(name.to_owned()))
+}
+
+/// The error about numbers of which some have a unit.
+pub(super) fn some_in_units(
+    (table, j, name): Place<'_>,
+    ((row, amount), (first, number)): (&(u64, String), &(u64, String)),
+) -> Error {
+    let number = format!("{} in {}", short(number), table.place(*first, j));
+    let says = format!("holds {}, and {number}, without a unit", short(amount));
+    let error = table.fault(*row, j, &says);
+    let help = Remedy::words("write all of the column with it, or none");
     error.help(help).help(Remedy::Categorical(name.to_owned()))
 }
 

@@ -142,10 +142,10 @@ pub(in crate::data) fn survey(
         &target,
         (options, taken),
     )?;
-    notes::of_fields(table, &fields, (&uniques, &codes));
+    notes::of_fields(table, &fields, (&uniques, &codes, &prose));
     notes::of_capitals(table, fields.iter().chain(&targets));
     if options.by_target.is_none() {
-        notes::of_means(table, &fields);
+        notes::of_means(table, &fields, &prose);
     }
     if options.words.is_none() {
         notes::of_words(table, &fields);

@@ -2,6 +2,7 @@
 
 use super::{
     Field, Fill, Kind, Missing, Reading, TableOptions,
+    amount::Unit,
     candidates::{Candidates, is_number},
     cell::{self, Cell},
     codes::Codes,
@@ -24,6 +25,8 @@ const MANY_CLASSES: usize = 64;
 /// Texts that are many where each has fewer rows than so many.
 const MANY_OF_FEW: u64 = 20;
 const ROWS_OF_A_KIND: u64 = 4;
+/// Cells of one kind are strangers where there are so many times more of another.
+const FAR_MORE: u64 = 4;
 /// Values that a median looks at.
 const MEDIAN_VALUES: usize = 1 << 16;
 
@@ -154,11 +157,19 @@ impl Tally {
                 let error = table.fault(row, j, &says);
                 Err(questions::cured(error, Some(text), self.name.clone()))
             }
-            (Some(_), None) if self.has_many_texts() => match self.sketches.not_understood() {
-                Some(cell) => Err(questions::not_understood(place, cell)),
-                None => Ok(None),
-            },
+            (Some(_), None) if self.has_many_texts() => self.understood(place),
             _ => Ok(None),
+        }
+    }
+
+    /// Errors where many texts are amounts or dates that are read as none.
+    fn understood(&self, place: questions::Place<'_>) -> Result<Option<Reading>> {
+        match (self.sketches.not_understood(), &self.first[0]) {
+            (Some(cell), Some(number)) if Unit::of(&cell.1).is_some() => {
+                Err(questions::some_in_units(place, (cell, number)))
+            }
+            (Some(cell), _) => Err(questions::not_understood(place, cell)),
+            (None, _) => Ok(None),
         }
     }
 
@@ -288,48 +299,11 @@ impl Tally {
         j: usize,
         options: &TableOptions,
     ) -> Result<Field> {
+        if let Some(error) = self.two_kinds(table, j) {
+            return Err(error);
+        }
         let [number, date, truth, text] = &self.first;
         let is_read = self.reading.is_some();
-        if let Some(number) = number
-            && !is_read
-            && let Some(other) = [date, truth, text].into_iter().flatten().min()
-        {
-            // The one that came later is the stranger, or of which there is one.
-            let [numbers, others @ ..] = self.cells;
-            let others: u64 = others.iter().sum();
-            let is_other = match (numbers, others) {
-                (1, 2..) => false,
-                (2.., 1) => true,
-                _ => other.0 > number.0,
-            };
-            let (row, says) = match is_other {
-                true => (
-                    other.0,
-                    format!("holds the text {} among numbers", short(&other.1)),
-                ),
-                false => (
-                    number.0,
-                    format!("holds the number {} among text", number.1),
-                ),
-            };
-            let error = table.fault(row, j, &says);
-            let is_stray = is_other && text.as_ref() == Some(other);
-            return Err(questions::cured(
-                error,
-                is_stray.then_some(other.1.as_str()),
-                self.name,
-            ));
-        }
-        if let (Some(date), Some(text), None, false) = (date, text, number, self.as_text) {
-            let (stray, among) = match text.0 > date.0 {
-                true => (text, "dates"),
-                false => (date, "text"),
-            };
-            let says = format!("holds {} among {among}", short(&stray.1));
-            let error = table.fault(stray.0, j, &says);
-            let word = (stray.0 == text.0).then_some(text.1.as_str());
-            return Err(questions::cured(error, word, self.name));
-        }
         let is_empty = self.first.iter().all(Option::is_none);
         if is_empty && !self.is_feature {
             let problem = format!("target {} has no value in any row", short(&self.name));
@@ -339,7 +313,11 @@ impl Tally {
         if let Some((row, text)) = &self.missing
             && (!self.is_feature || options.missing == Missing::Error)
         {
-            let error = table.fault(*row, j, &cell::missing(text));
+            let mut error = table.fault(*row, j, &cell::missing(text));
+            // `None` among kinds may be one.
+            if text.contains(char::is_alphabetic) && self.first[3].is_some() && !is_read {
+                error = error.help(Remedy::KeepKind);
+            }
             return Err(cell::refused(error, self.is_feature));
         }
         let dates = Kind::Date(match self.has_parts {
@@ -376,6 +354,36 @@ impl Tally {
         })
     }
 
+    /// The error of a column of two kinds, where cells of one are not meant to be: it blames one of
+    /// which there are far fewer, or the one that came later.
+    fn two_kinds(&self, table: &dyn Table, j: usize) -> Option<Error> {
+        let [number, date, truth, text] = &self.first;
+        let [numbers, dates, _, texts] = self.cells;
+        let others: u64 = self.cells[1..].iter().sum();
+        let (stray, says) = if let Some(number) = number {
+            if self.reading.is_some() {
+                return None;
+            }
+            let other = [date, truth, text].into_iter().flatten().min()?;
+            if is_stray((others, other.0), (numbers, number.0)) {
+                (other, format!("the text {} among numbers", short(&other.1)))
+            } else {
+                (number, format!("the number {} among text", number.1))
+            }
+        } else {
+            let (date, text) = (date.as_ref()?, text.as_ref().filter(|_| !self.as_text)?);
+            if is_stray((texts, text.0), (dates, date.0)) {
+                (text, format!("{} among dates", short(&text.1)))
+            } else {
+                (date, format!("{} among text", short(&date.1)))
+            }
+        };
+        let error = table.fault(stray.0, j, &format!("holds {says}"));
+        let is_text = text.as_ref() == Some(stray);
+        let word = is_text.then_some(stray.1.as_str());
+        Some(questions::cured(error, word, self.name.clone()))
+    }
+
     /// What its dates cover. Where gaps are filled it is read a second time, by its reading.
     pub(super) fn covered(&self) -> &Covered {
         let read = self.reading.as_ref();
@@ -406,6 +414,18 @@ impl Tally {
             _ => self.levels.shares(median),
         };
         Ok(Some(Fill { values, indicator }))
+    }
+}
+
+/// Whether cells are strangers among others, by how many there are of each, and by the rows of the
+/// first.
+fn is_stray((few, row): (u64, u64), (many, other): (u64, u64)) -> bool {
+    match (few, many) {
+        (1, 2..) => true,
+        (2.., 1) => false,
+        _ if many >= FAR_MORE * few => true,
+        _ if few >= FAR_MORE * many => false,
+        _ => row > other,
     }
 }
 

@@ -180,7 +180,12 @@ pub(super) struct Prose {
     texts: u64,
     several: u64,
     words: u64,
+    /// Texts in which each of [`BETWEEN`] stands between words, and no blank does.
+    listed: [u64; BETWEEN.len()],
 }
+
+/// What parts lists that have no blanks: `pool|wifi`, `a;b`, `/shop/a/b`.
+const BETWEEN: [char; 6] = ['|', ';', '/', ',', '+', '>'];
 
 impl Prose {
     pub(super) fn see(&mut self, text: &str) {
@@ -196,7 +201,21 @@ impl Prose {
         self.several += u64::from(several);
         if several {
             each_word(text, |_| self.words += 1);
+        } else if !text.contains(char::is_whitespace) {
+            for (mark, count) in BETWEEN.into_iter().zip(&mut self.listed) {
+                let parts = text
+                    .split(mark)
+                    .filter(|part| part.contains(char::is_alphabetic));
+                *count += u64::from(text.contains(mark) && parts.count() > 1);
+            }
         }
+    }
+
+    /// What stands between the words of most texts, where that is no blank.
+    pub(super) fn mark_between(&self) -> Option<char> {
+        let mut all = BETWEEN.into_iter().zip(self.listed);
+        let most = all.find(|(_, count)| 2 * count > self.texts)?;
+        Some(most.0)
     }
 
     pub(super) fn is(&self) -> bool {
@@ -300,6 +319,16 @@ mod tests {
         ] {
             assert!(!is(text), "{text}");
         }
+        let mark = |texts: [&str; 3]| {
+            let mut prose = Prose::default();
+            texts.into_iter().for_each(|text| prose.see(text));
+            assert!(!prose.is());
+            prose.mark_between()
+        };
+        assert_eq!(mark(["pool|wifi", "wifi", "bed|pool|wifi"]), Some('|'));
+        assert_eq!(mark(["/shop/a", "/shop/b/c", "/"]), Some('/'));
+        assert_eq!(mark(["wifi", "pool", "bed;pool"]), None);
+        assert_eq!(mark(["7/8", "9/10", "a/7"]), None);
         let mut half = Prose::default();
         half.see("two words");
         half.see("one");
