@@ -1,27 +1,13 @@
 //! Cells that may not be what they say: numbers that stand for no value, and slips.
 
-use crate::data::Survey;
+mod gap_codes;
 
-/// Such a number is farther from the others than so many of their ranges.
-const APART: f64 = 2.0;
-/// Rows that have it, at least: one may be a value.
+use crate::data::Survey;
+use gap_codes::{GapCodes, no_date};
+
+/// Rows that have a number beyond all others, at least: one may be a value.
 const OFTEN: usize = 2;
-/// Numbers that programs write for no value, beside those of nines alone: the ends of whole numbers
-/// of 16 and 32 bits.
-const ENDS: [f64; 6] = [
-    32_767.0,
-    32_768.0,
-    65_535.0,
-    2_147_483_647.0,
-    2_147_483_648.0,
-    4_294_967_295.0,
-];
-/// Days that stand for no date, of which one tells.
-const NO_DATES: [(f64, &str); 3] = [
-    (2_932_896.0, "9999-12-31"),
-    (-25_567.0, "1900-01-01"),
-    (-719_162.0, "0001-01-01"),
-];
+
 /// A slip is farther from the middle than so many times the range of the inner 98 % of the rows.
 /// Among 10^6 logarithmic normal values of deviation 3 on the scale of logarithms none is.
 const SLIP: f64 = 1e4;
@@ -49,67 +35,101 @@ fn warnings(survey: &Survey) -> Vec<String> {
         let says = said(rows.feature(j))?;
         Some(format!("{}: {says}", survey.column(j)))
     });
-    let amounts = survey.targets.iter().enumerate().filter(|(_, target)| {
+    let targets = survey.targets.iter().enumerate().filter(|(_, target)| {
+        let ends = [target.min, target.max].map(|end| as_written(survey, end));
+        survey.rescale.is_some() || is_suspect(ends, target.mean, target.variance)
+    });
+    let targets = targets.filter_map(|(k, target)| {
+        let values = rows.target(k).into_iter();
+        let values = values.map(|value| as_written(survey, value)).collect();
+        // Of labels none is a slip.
         let is_label = target.whole && target.distinct.is_some();
-        !is_label && is_suspect([target.min, target.max], target.mean, target.variance)
+        let values = sorted(values);
+        let gaps = gaps(&values).map(|says| says + WITHOUT_TARGET);
+        let says = gaps.or_else(|| slips(&values).filter(|_| !is_label))?;
+        let which = match survey.targets.len() {
+            1 => "the target".to_owned(),
+            _ => format!("target {k} (counted from 0)"),
+        };
+        Some(format!("{which}: {says}"))
     });
-    let amounts = amounts.filter_map(|(k, _)| {
-        let says = said(rows.target(k))?;
-        Some(format!("target {k} (counted from 0): {says}"))
-    });
-    features.chain(amounts).collect()
+    features.chain(targets).collect()
+}
+
+/// What helps beside where targets stand for no value.
+const WITHOUT_TARGET: &str =
+    ", with --drop-rows-without-target (drop_rows_without_target=) beside it";
+
+/// A target as it is written, where the fit sees it on another scale: to twelve digits, for a
+/// logarithm has not more.
+fn as_written(survey: &Survey, value: f64) -> f64 {
+    let Some(rescale) = &survey.rescale else {
+        return value;
+    };
+    let amount = rescale.amount(value);
+    format!("{amount:.11e}").parse().unwrap_or(amount)
 }
 
 /// Whether values with these ends may be worth a look at each.
 fn is_suspect(ends: [f64; 2], mean: f64, variance: f64) -> bool {
     let most = DEVIATIONS * variance.sqrt();
-    let is_far = |end: f64| (end - mean).abs() > most || may_stand_for_none(end);
+    let is_far = |end: f64| (end - mean).abs() > most || gap_codes::may_be(end);
     ends.into_iter().any(is_far)
 }
 
-/// Whether a number is of nines alone, as -999 and 9999 are, or another that programs write for no
-/// value.
-fn may_stand_for_none(value: f64) -> bool {
-    let size = value.abs();
-    let nines = (2..=9).any(|digits| size == 10_f64.powi(digits) - 1.0);
-    nines || ENDS.contains(&size) || no_date(value).is_some()
-}
-
-/// The day that a number is, if it is one that stands for no date.
-fn no_date(value: f64) -> Option<&'static str> {
-    let found = NO_DATES.iter().find(|(day, _)| *day == value);
-    found.map(|(_, text)| *text)
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values
 }
 
 /// What is said of the values of a column, if anything.
-fn said(mut sorted: Vec<f64>) -> Option<String> {
-    sorted.sort_unstable_by(f64::total_cmp);
+fn said(values: Vec<f64>) -> Option<String> {
+    let sorted = sorted(values);
+    gaps(&sorted).or_else(|| slips(&sorted))
+}
+
+/// What is said of values that stand for none.
+fn gaps(sorted: &[f64]) -> Option<String> {
     let count = sorted.len();
     if count < ENOUGH {
         return None;
     }
-    for none in [sorted[0], sorted[count - 1]] {
+    let GapCodes { codes, others } = gap_codes::found(sorted).or_else(|| beyond(sorted))?;
+    let [first, last] = others;
+    let rows = codes
+        .iter()
+        .map(|(code, rows)| format!("{} in {rows}", spelled(*code)));
+    let rows = rows.collect::<Vec<_>>().join(", ");
+    let list = codes.iter().map(|(code, _)| spelled(*code));
+    let list = list.collect::<Vec<_>>().join(",");
+    let them = if codes.len() > 1 { "them" } else { "it" };
+    Some(format!(
+        "{rows} of {count} rows, apart from all others ({first} to {last}), may stand for no \
+         value: --na {list} (na=) takes {them} so"
+    ))
+}
+
+/// A number at an end that is beyond the others as 1e20 is, whatever else is wrong.
+fn beyond(sorted: &[f64]) -> Option<GapCodes> {
+    let count = sorted.len();
+    [sorted[0], sorted[count - 1]].into_iter().find_map(|none| {
         let others: Vec<f64> = sorted.iter().copied().filter(|v| *v != none).collect();
-        let (Some(first), Some(last)) = (others.first(), others.last()) else {
-            return None;
-        };
-        let gap = (none - last).max(first - none);
-        let often = count - others.len();
+        let ends = [*others.first()?, *others.last()?];
         let inner = |share: f64| others[((others.len() - 1) as f64 * share).round() as usize];
-        let far = if may_stand_for_none(none) {
-            APART * (last - first)
-        } else {
-            // As 1e20 is, whatever else is wrong.
-            SLIP * (inner(0.99) - inner(0.01))
-        };
-        let least = if no_date(none).is_some() { 1 } else { OFTEN };
-        if often >= least && gap > far && far > 0.0 {
-            let none = spelled(none);
-            return Some(format!(
-                "{none} in {often} of {count} rows, far from all others ({first} to {last}), may \
-                 stand for no value: --na {none} (na=) takes it so"
-            ));
-        }
+        let (gap, rows) = ((none - ends[1]).max(ends[0] - none), count - others.len());
+        let far = SLIP * (inner(0.99) - inner(0.01));
+        (rows >= OFTEN && gap > far && far > 0.0).then(|| GapCodes {
+            codes: vec![(none, rows)],
+            others: ends,
+        })
+    })
+}
+
+/// What is said of one value that is a slip.
+fn slips(sorted: &[f64]) -> Option<String> {
+    let count = sorted.len();
+    if count < ENOUGH {
+        return None;
     }
     let at = |share: f64| sorted[((count - 1) as f64 * share).round() as usize];
     let (low, middle, high) = (at(0.01), at(0.5), at(0.99));
@@ -121,8 +141,8 @@ fn said(mut sorted: Vec<f64>) -> Option<String> {
     let often = sorted.iter().filter(|v| **v == farthest).count();
     ((farthest - middle).abs() > SLIP * (high - low) && high > low).then(|| {
         format!(
-            "holds {farthest:e} in {often} of {count} rows, and 98 % of them lie in {low} to {high}: \
-             if it is a slip, correct it or leave the rows out; it moves scales and fits"
+            "holds {farthest:e} in {often} of {count} rows, and 98 % of them lie in {low} to \
+             {high}: if it is a slip, correct it or leave the rows out; it moves scales and fits"
         )
     })
 }
