@@ -45,6 +45,12 @@ fn flag(remedy: &Remedy) -> String {
             );
         }
         Remedy::FirstLineNames => "take the first line for names with --header yes",
+        Remedy::Delimiter(mark) => {
+            return format!(
+                "say what separates columns with --delimiter {}",
+                quoted_mark(*mark)
+            );
+        }
         Remedy::OtherEncoding(name) => {
             return format!("say how it is written, as in --encoding {name}");
         }

@@ -208,6 +208,12 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::SkipRows(lines) => format!("skip the lines above the names with skip_rows={lines}"),
         Remedy::Comment(begins) => format!("leave such lines out with comment={begins:?}"),
         Remedy::FirstLineNames => "take the first line for names with header='yes'".into(),
+        Remedy::Delimiter(mark) => {
+            format!(
+                "say what separates columns with delimiter={:?}",
+                mark.to_string()
+            )
+        }
         Remedy::OtherEncoding(name) => format!("say how it is written, as in encoding='{name}'"),
         Remedy::Categorical(name) => format!("name it with categorical={name:?}"),
         Remedy::Ignore(_) => "leave it out by columns=".into(),

@@ -69,6 +69,8 @@ pub enum Remedy {
     Comment(String),
     /// The first line of a file taken for names.
     FirstLineNames,
+    /// Say what separates the fields of a file.
+    Delimiter(char),
     /// Say how the characters of a file are written, as in this encoding.
     OtherEncoding(&'static str),
     /// Treat the values of this column as names of categories.
@@ -135,6 +137,9 @@ impl fmt::Display for Remedy {
                 return write!(f, "leave such lines out with .comment({begins:?})");
             }
             Self::FirstLineNames => "take the first line for names with .header(Header::Yes)",
+            Self::Delimiter(mark) => {
+                return write!(f, "say what separates columns with .delimiter({mark:?})");
+            }
             Self::OtherEncoding(name) => {
                 return write!(
                     f,

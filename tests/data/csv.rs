@@ -112,6 +112,13 @@ fn refuses_with_line_and_column() {
         read("a,b\n1,2\n3\n", &[]),
         &["line 3 has 1 fields", "has 2", "same columns"],
     );
+    assert_says(
+        read("a,b\n1,2\nSource: own data\n", &[]),
+        &[
+            "line 3 has 1 fields",
+            "leave such lines out with .comment(\"Source:\")",
+        ],
+    );
     assert_says(read("a,b\n1,2,3\n", &[]), &["line 2 has 3 fields"]);
     assert_says(
         read("a,b\n1,\"2\n3,4\n5,6\n", &[]),

@@ -148,6 +148,18 @@ impl Records {
         Ok(windows_1252(self.field(j)).into_owned())
     }
 
+    /// The first word of a line of one field, as words below a table are: `Source: own data`.
+    fn footer(&self) -> Option<String> {
+        let is_line =
+            self.lines.len() == 1 && self.names.len() > 1 && self.layout.comment.is_none();
+        let line = std::str::from_utf8(self.lines.raw())
+            .ok()
+            .filter(|_| is_line)?;
+        let word = line.split_whitespace().next()?;
+        word.starts_with(char::is_alphabetic)
+            .then(|| word.to_owned())
+    }
+
     /// Errors unless the row has a field under each name.
     pub(super) fn require_fields(&self) -> Result<()> {
         let count = self.lines.len();
@@ -174,6 +186,8 @@ impl Records {
             error = error.help(Remedy::Comment("#".into()));
         } else if let Some(lines) = self.titles() {
             error = error.help(Remedy::SkipRows(lines));
+        } else if let Some(word) = self.footer() {
+            error = error.help(Remedy::Comment(word));
         }
         Err(error.help(Remedy::words("give every row the same columns")))
     }

@@ -8,6 +8,8 @@ use crate::data::input::encoding::windows_1252;
 use crate::error::{Remedy, Result};
 use std::borrow::Cow;
 
+/// What separates the columns of some files, and stands in names of others.
+const RARE: [u8; 4] = *b" ^~:";
 /// Records that are looked at, and bytes after which no other is.
 const LOOKED_AT: usize = 32;
 const BYTES: usize = 1 << 20;
@@ -37,8 +39,27 @@ impl Looked {
 
 impl Records {
     /// What helps where no column is called `name`: the first row may hold the names, or a row
-    /// below titles.
+    /// below titles, or something else may separate them.
     pub(super) fn remedy(&self, name: &str) -> Option<Remedy> {
+        self.names_elsewhere(name)
+            .or_else(|| self.rare_delimiter(name))
+    }
+
+    /// What separates the names in the first line, if they are one.
+    fn rare_delimiter(&self, name: &str) -> Option<Remedy> {
+        let is_open = self.layout.delimiter.is_none() && self.names.len() == 1;
+        let mut rare = RARE.into_iter().filter(|_| is_open);
+        let found = rare.find(|&mark| {
+            let records = self.look(mark).unwrap_or_default();
+            let has = |first: &Looked| first.cells.iter().any(|cell| cell == name);
+            records
+                .first()
+                .is_some_and(|first| first.cells.len() > 1 && has(first))
+        });
+        found.map(|mark| Remedy::Delimiter(char::from(mark)))
+    }
+
+    fn names_elsewhere(&self, name: &str) -> Option<Remedy> {
         self.delimiters().into_iter().find_map(|delimiter| {
             let records = self.look(delimiter).ok()?;
             let has = |record: &Looked| record.cells.iter().any(|cell| cell == name);
@@ -138,6 +159,11 @@ mod tests {
         let (_folder, numbers) = records("2019,2020\n1,2\n");
         assert_eq!(numbers.remedy("2020"), Some(Remedy::FirstLineNames));
         assert_eq!(numbers.remedy("2021"), None);
+        for (text, mark) in [("a b y\n1 2 3\n", ' '), ("a^y\n1^2\n", '^')] {
+            let helps = Some(Remedy::Delimiter(mark));
+            assert_eq!(records(text).1.remedy("y"), helps, "{text:?}");
+        }
+        assert_eq!(records("a b\n1\n").1.remedy("y"), None);
     }
 
     #[test]
