@@ -29,6 +29,7 @@ mod file;
 mod folds;
 mod format;
 mod gaps;
+pub(crate) mod grouped;
 mod input;
 mod joined;
 mod kept_rows;
@@ -71,6 +72,7 @@ pub use self::file::{DataFile, TextLabelled};
 pub use self::folds::Folds;
 pub use self::format::{Format, file_of};
 pub use self::gaps::{Gaps, NanRows, Refill};
+pub use self::grouped::Grouped;
 pub use self::input::encoding::TextEncoding;
 #[cfg(target_family = "wasm")]
 pub use self::input::page::PageFile;
@@ -105,6 +107,7 @@ pub use self::table_source::TableSource;
 
 use crate::error::{Error, Result};
 use ndarray::{Array1, Array2};
+use std::sync::Arc;
 
 /// Consecutive rows `[rows, d]`, row-major, in the precision in which the source holds them: values
 /// that f32 holds exactly (f32, f16, 8- and 16-bit integers, booleans) as f32, everything else as
@@ -174,6 +177,12 @@ pub trait ChunkSource: Send {
     fn schema(&self) -> Option<&Schema> {
         None
     }
+    /// A number for each row, where some are to be left out together ([`Grouped`]): those of one
+    /// number, and before others those of the numbers next to it. Rows that are held out have the
+    /// largest numbers, and folds are runs of numbers.
+    fn groups(&self) -> Option<Arc<[u32]>> {
+        None
+    }
     /// Whether the source itself refuses values that are not finite, as those of this module do, so
     /// that nobody looks twice.
     fn is_checked(&self) -> bool {
@@ -197,6 +206,12 @@ fn require_rows(max_rows: usize) -> Result<()> {
 #[macro_export]
 macro_rules! as_its_source {
     ($self:ident => $source:expr) => {
+        $crate::as_its_source!($self => $source, but its groups);
+        fn groups(&$self) -> Option<std::sync::Arc<[u32]>> {
+            $source.groups()
+        }
+    };
+    ($self:ident => $source:expr, but its groups) => {
         fn columns(&$self) -> usize {
             $source.columns()
         }

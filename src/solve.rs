@@ -32,6 +32,7 @@ mod sketch;
 mod stagewise;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub(crate) use admm::Admm;
 pub(crate) use ascent::Ascent;

@@ -131,6 +131,9 @@ pub(crate) struct Args {
     /// The fold whose rows are held out, in the place of `test`.
     #[arg(skip)]
     held_out: Option<(Folds, usize)>,
+    /// Which rows are in one fold, and are left out together.
+    #[arg(skip)]
+    parted: Option<Folds>,
 }
 
 impl Args {
@@ -164,7 +167,7 @@ impl Args {
         let around = Around {
             weighted: self.weight.is_some(),
             parts: self.is_in_parts(),
-            folds: self.folds.is_asked(),
+            folds: self.folds.is_asked() || self.folds.part_rows(),
         };
         if let Some(refused) = job.refused(around) {
             return Err(refused::usage(refused, &self.learner.name()).into());

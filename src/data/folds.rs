@@ -1,7 +1,7 @@
 //! Rows parted for cross-validation: which fold each is in.
 
 use super::{
-    ChunkSource,
+    ChunkSource, Grouped, grouped,
     parting::{Part, hash},
     survey,
 };
@@ -10,7 +10,9 @@ use ndarray::ArrayView1;
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 /// Rows in K folds, each of which is held out in turn: which fold a row is in hangs on its number
-/// alone, so that it is the same in chunks of any size. It keeps two bytes a row.
+/// alone, so that it is the same in chunks of any size. It keeps two bytes a row, and four more
+/// of groups and of times, which parts of the folds have as their [`ChunkSource::groups`], so that
+/// what a fit chooses by rows held out, it chooses by whole groups, or by rows of other times.
 ///
 /// | made by | fold k is held out | and learnt from |
 /// |---|---|---|
@@ -32,6 +34,8 @@ pub struct Folds {
     count: usize,
     /// Whether a fold is learnt from the blocks up to its own, and held out in the next.
     ahead: bool,
+    /// Which rows are left out together, where that is known.
+    groups: Option<Arc<[u32]>>,
 }
 
 /// Rows that are read at a time.
@@ -103,6 +107,7 @@ impl Folds {
             of_row: of_row.collect(),
             count,
             ahead: false,
+            groups: None,
         })
     }
 
@@ -112,6 +117,7 @@ impl Folds {
     ///
     /// Errors with [`Error::Parameter`] on fewer than 2 folds and on more than there are groups.
     pub fn of_groups<G: Eq + Hash>(groups: &[G], count: usize, seed: Seed) -> Result<Self> {
+        let together = grouped::drawn(groups, seed);
         let mut numbered = Numbered::default();
         let groups: Vec<u32> = groups.iter().map(|group| numbered.of(group)).collect();
         require(count, numbered.0.len(), "group")?;
@@ -135,6 +141,7 @@ impl Folds {
                 .collect(),
             count,
             ahead: false,
+            groups: Some(together.into()),
         })
     }
 
@@ -178,6 +185,7 @@ impl Folds {
             of_row: of_row.into(),
             count,
             ahead: true,
+            groups: Some(grouped::ranks(times).into()),
         })
     }
 
@@ -209,6 +217,7 @@ impl Folds {
             of_row: (0..rows).map(|row| u16::from(row >= first)).collect(),
             count: 1,
             ahead: true,
+            groups: Some((0..rows).map(|row| row as u32).collect()),
         })
     }
 
@@ -220,6 +229,23 @@ impl Folds {
     /// Number of rows that are in folds, or in blocks of time.
     pub fn rows(&self) -> usize {
         self.of_row.len()
+    }
+
+    /// Which rows are left out together: those of one group, or those next to each other in time.
+    pub(crate) fn groups(&self) -> Option<&Arc<[u32]>> {
+        self.groups.as_ref()
+    }
+
+    /// All rows of `source`, which knows of them what folds of groups or of times do: what a fit
+    /// beside folds is learnt from. The source must be at its first row and have the rows that
+    /// folds were made of.
+    ///
+    /// Errors with [`Error::Parameter`] where it has others.
+    pub fn all<S: ChunkSource + 'static>(&self, source: S) -> Result<Box<dyn ChunkSource>> {
+        Ok(match &self.groups {
+            Some(groups) => Box::new(Grouped::of(source, groups.clone())?),
+            None => Box::new(source),
+        })
     }
 
     /// Whether folds are ahead of what they are learnt from.

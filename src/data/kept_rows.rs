@@ -8,7 +8,7 @@ mod tests;
 use super::{Chunk, ChunkSource, Rows};
 use crate::{Error, Result, store::Store};
 use ndarray::{Array1, Array2, ArrayView1, s};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A row that is kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ struct Kept {
     weight: f64,
     /// How many there were.
     count: u64,
+    /// Its group, where rows have one.
+    group: u32,
 }
 
 /// At most so many different rows of a stream: those whose contents have the smallest hashes, so
@@ -36,6 +38,8 @@ pub(crate) struct KeptRows {
     /// Rows with this hash or a larger one are not kept.
     end: u64,
     rows: BTreeMap<u64, Kept>,
+    /// Whether rows have groups.
+    grouped: bool,
 }
 
 impl KeptRows {
@@ -47,6 +51,7 @@ impl KeptRows {
             most,
             end: u64::MAX,
             rows: BTreeMap::new(),
+            grouped: false,
         }
     }
 
@@ -118,13 +123,20 @@ impl KeptRows {
 
     /// Looks at the rows of a chunk. Rows of weight 0 count for nothing, and are not kept.
     pub(crate) fn look_at(&mut self, chunk: &Chunk) {
+        self.look_at_groups(chunk, None);
+    }
+
+    /// As [`Self::look_at`], of rows of these groups: one that is there twice is of the first.
+    pub(crate) fn look_at_groups(&mut self, chunk: &Chunk, groups: Option<&[u32]>) {
+        self.grouped |= groups.is_some();
+        let group = |i: usize| groups.and_then(|groups| groups.get(i)).copied();
         for i in 0..chunk.x.nrows() {
             let weight = chunk.weights.as_ref().map_or(1.0, |w| w[i]);
             if weight > 0.0 {
                 let targets = chunk.y.row(i);
                 match &chunk.x {
-                    Rows::F32(x) => self.row(x.row(i), f64::from, targets, weight),
-                    Rows::F64(x) => self.row(x.row(i), |v| v, targets, weight),
+                    Rows::F32(x) => self.row((x.row(i), f64::from), targets, (weight, group(i))),
+                    Rows::F64(x) => self.row((x.row(i), |v| v), targets, (weight, group(i))),
                 }
             }
         }
@@ -132,10 +144,9 @@ impl KeptRows {
 
     fn row<T: Copy>(
         &mut self,
-        x: ArrayView1<'_, T>,
-        value: impl Fn(T) -> f64,
+        (x, value): (ArrayView1<'_, T>, impl Fn(T) -> f64),
         targets: ArrayView1<'_, f64>,
-        weight: f64,
+        (weight, group): (f64, Option<u32>),
     ) {
         let hash = hash(x.iter().map(|&v| value(v)), targets);
         if hash >= self.end {
@@ -154,6 +165,7 @@ impl KeptRows {
             targets: targets.to_vec(),
             weight,
             count: 1,
+            group: group.unwrap_or(0),
         };
         self.rows.insert(hash, kept);
         self.cut();
@@ -305,6 +317,7 @@ impl KeptRows {
                 targets: targets.row(i).to_vec(),
                 weight: weights[i],
                 count: counts[i] as u64,
+                group: 0,
             };
             let hash = u64::from(halves[0]) << 32 | u64::from(halves[1]);
             kept.rows.insert(hash, row);
@@ -357,6 +370,10 @@ impl ChunkSource for KeptSource<'_> {
     }
     fn is_weighted(&self) -> bool {
         true
+    }
+    fn groups(&self) -> Option<Arc<[u32]>> {
+        let groups = || self.rows.iter().map(|row| row.group).collect();
+        self.kept.grouped.then(groups)
     }
     fn rows(&self) -> Option<usize> {
         Some(self.rows.len())

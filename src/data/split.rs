@@ -2,7 +2,7 @@
 
 use super::rows::stack;
 use super::{
-    Chunk, ChunkSource, Folds, Rows, Schema,
+    Chunk, ChunkSource, Folds, Rows, Schema, grouped,
     kept_rows::hash as hash_of_contents,
     next_checked,
     parting::{Part, hash},
@@ -10,6 +10,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView1, Axis};
+use std::sync::Arc;
 
 /// The training or the test part of a source.
 ///
@@ -20,6 +21,9 @@ use ndarray::{Array2, ArrayView1, Axis};
 /// `z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31`. So
 /// the parts are the same on every platform and in chunks of any size, and no row is kept back: the
 /// share of test rows is the fraction only on average.
+///
+/// Where the source has [`ChunkSource::groups`] the test rows are those of whole groups, of about
+/// the fraction of all, and folds are runs of groups, whatever the seed.
 #[derive(Debug)]
 pub struct Split<S> {
     source: S,
@@ -30,6 +34,8 @@ pub struct Split<S> {
     /// Whether this pass has yielded a row.
     any: bool,
     rows: Option<usize>,
+    /// Groups of the rows that are taken.
+    groups: Option<Arc<[u32]>>,
 }
 
 /// Which rows are taken.
@@ -43,6 +49,8 @@ enum Rule {
     Fold(u64, u64),
     /// Those of a part of a fold, whatever their hash.
     Of(Folds, usize, Part),
+    /// These, which whole groups decide on.
+    Groups(Arc<[bool]>),
 }
 
 impl Folds {
@@ -55,9 +63,12 @@ impl Folds {
             let problem = format!("there is no fold {k} of {}, counted from 0", self.count());
             return Err(Error::parameter(problem));
         }
+        let groups = source.groups();
+        let groups = groups.as_ref().or(self.groups());
         Ok(Split {
-            source,
             rows: Some(self.rows_of(k, part)),
+            groups: groups.map(|all| among(all, |row| self.takes(row, k, part) == Some(true))),
+            source,
             rule: Rule::Of(self.clone(), k, part),
             seed: 0,
             next: 0,
@@ -66,7 +77,29 @@ impl Folds {
     }
 }
 
+/// The groups of rows that are taken.
+fn among(groups: &[u32], takes: impl Fn(u64) -> bool) -> Arc<[u32]> {
+    let rows = (0..).zip(groups).filter(|(row, _)| takes(*row));
+    rows.map(|(_, &group)| group).collect()
+}
+
 impl Rule {
+    /// The same by whole groups, where there are enough of them.
+    fn by(self, groups: &[u32]) -> Self {
+        let takes: Option<Arc<[bool]>> = match self {
+            Self::Part(part, fraction) | Self::Contents(part, fraction) => {
+                let held_out = grouped::held_out(groups, fraction);
+                held_out.map(|held| held.iter().map(|&h| h == (part == Part::Test)).collect())
+            }
+            Self::Fold(k, folds) => {
+                let folds = grouped::folds(groups, folds as usize);
+                folds.map(|folds| folds.iter().map(|&fold| fold as u64 == k).collect())
+            }
+            Self::Of(..) | Self::Groups(_) => None,
+        };
+        takes.map_or(self, Self::Groups)
+    }
+
     fn takes(&self, seed: u64, row: u64) -> bool {
         match self {
             Self::Fold(k, folds) => hash(seed, row) % folds == *k,
@@ -75,6 +108,7 @@ impl Rule {
                 (uniform < *fraction) == (*part == Part::Test)
             }
             Self::Of(folds, k, part) => folds.takes(row, *k, *part) == Some(true),
+            Self::Groups(takes) => takes.get(row as usize) == Some(&true),
         }
     }
 
@@ -82,6 +116,7 @@ impl Rule {
     fn all_rows(&self) -> Option<u64> {
         match self {
             Self::Of(folds, ..) => Some(folds.rows() as u64),
+            Self::Groups(takes) => Some(takes.len() as u64),
             Self::Part(..) | Self::Contents(..) | Self::Fold(..) => None,
         }
     }
@@ -112,14 +147,7 @@ impl<S: ChunkSource> Split<S> {
     /// whatever their order, targets and classes' names, and a row that counts for two is where two
     /// such rows would be. The part may have no rows.
     pub(crate) fn by_contents(source: S, part: Part, fraction: f64, seed: u64) -> Self {
-        Self {
-            source,
-            rule: Rule::Contents(part, fraction),
-            seed,
-            next: 0,
-            any: false,
-            rows: None,
-        }
+        Self::ruled(source, Rule::Contents(part, fraction), seed)
     }
 
     /// Fold `k` of `folds`, counted from 0: the rows whose `h(seed, i)` is k modulo `folds`. Every
@@ -137,23 +165,36 @@ impl<S: ChunkSource> Split<S> {
     }
 
     fn by(source: S, rule: Rule, seed: u64) -> Result<Self> {
-        let mut split = Self {
+        let mut split = Self::ruled(source, rule, seed);
+        if split.rows.is_none() {
+            let rows = split.source.rows().filter(|&rows| rows <= MOST_COUNTED);
+            split.rows = rows.map(|rows| (0..rows as u64).filter(|&i| split.takes(i)).count());
+        }
+        if split.rows == Some(0) {
+            return Err(split.no_rows());
+        }
+        Ok(split)
+    }
+
+    /// By a rule, or by whole groups in its place.
+    fn ruled(source: S, rule: Rule, seed: u64) -> Self {
+        let groups = source.groups();
+        let rule = match &groups {
+            Some(groups) => rule.by(groups),
+            None => rule,
+        };
+        // What rows hold says which of them are taken, when they are read.
+        let known = groups.filter(|_| !matches!(rule, Rule::Contents(..)));
+        let groups = known.map(|all| among(&all, |row| rule.takes(seed, row)));
+        Self {
+            rows: groups.as_ref().map(|groups| groups.len()),
             source,
             rule,
             seed,
             next: 0,
             any: false,
-            rows: None,
-        };
-        split.rows = split
-            .source
-            .rows()
-            .filter(|&rows| rows <= MOST_COUNTED)
-            .map(|rows| (0..rows as u64).filter(|&i| split.takes(i)).count());
-        if split.rows == Some(0) {
-            return Err(split.no_rows());
+            groups,
         }
-        Ok(split)
     }
 
     fn takes(&self, row: u64) -> bool {
@@ -194,6 +235,7 @@ impl<S: ChunkSource> Split<S> {
                 "the {} of fold {k} has no rows; use fewer folds",
                 named(*part)
             ),
+            Rule::Groups(_) => "a part by groups has no rows; give more groups".to_owned(),
             Rule::Fold(k, folds) => format!(
                 "fold {k} of {folds} has no rows; use fewer folds or another seed, or give more \
                  rows"
@@ -224,6 +266,9 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     }
     fn is_weighted(&self) -> bool {
         self.source.is_weighted()
+    }
+    fn groups(&self) -> Option<Arc<[u32]>> {
+        self.groups.clone()
     }
     fn rows(&self) -> Option<usize> {
         self.rows

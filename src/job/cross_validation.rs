@@ -228,6 +228,7 @@ mod tests {
     use super::*;
     use crate::{
         data::{ColumnChoice, MemorySource, OpenOptions, open},
+        features::Bandwidth,
         learn::RidgeOptions,
         prelude::*,
         seed::Seed,
@@ -321,6 +322,42 @@ mod tests {
                 score.value
             );
         }
+    }
+
+    /// Rows of a patient resemble each other: left out alone they are known by those beside them,
+    /// so that a narrow kernel without a penalty wins, which says nothing of another patient. With
+    /// groups that are known the choice leaves out whole ones; sums of folds do not choose then.
+    #[test]
+    fn groups_are_left_out_in_what_folds_choose() {
+        let (patients, visits) = (40, 6);
+        let wave = |i: usize, j: usize| ((i * (7 * j + 5)) as f64 * 0.37).sin();
+        let x = Array2::from_shape_fn((patients * visits, 4), |(i, j)| match j {
+            3 => (i % visits) as f64,
+            _ => wave(i / visits + 1, j + 1),
+        });
+        let y = Array2::from_shape_fn((patients * visits, 1), |(i, _)| {
+            let patient = i / visits + 1;
+            x[[i, 0]] + x[[i, 1]] + 0.7 * wave(patient, 9) + 0.1 * wave(i, 11)
+        });
+        let of: Vec<usize> = (0..patients * visits).map(|i| i / visits).collect();
+        let open = || MemorySource::new(x.clone(), Some(y.clone()));
+        let folds = Folds::of_groups(&of, 5, Seed(0)).expect("folds");
+        let run = Run::on(&Device::cpu());
+        let ridge = RidgeOptions::default();
+        let score = |bandwidth: Bandwidth| {
+            let mut job = Job::of(
+                &ridge as &dyn Fit,
+                Arc::new(Fourier::new(Gaussian).features(300)),
+            );
+            job.preparation.bandwidth = Some(bandwidth);
+            let scored = job.cross_validate(open, Meaning::Amounts, &folds, &run);
+            scored.expect("scores").mean("r2").expect("amounts").mean
+        };
+        let chosen = score(Bandwidth::Chosen);
+        assert!(chosen > 0.5, "{chosen}");
+        // A bandwidth that is given leaves the penalty to choose.
+        let given = score(Bandwidth::Sigma(0.5));
+        assert!(given > 0.0, "{given}");
     }
 
     /// Means and deviations, of folds that have a score.

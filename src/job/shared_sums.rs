@@ -28,7 +28,8 @@ impl Job<&dyn Fit> {
     ///
     /// `None` where models are no models of sums ([`Fit::of_sums`]), and where rows held out would
     /// have a part in what the others are summed by: scales, a bandwidth, levels of a text or a map
-    /// that hang on the rows. So there a fold is a fit of its own.
+    /// that hang on the rows; and where a penalty is chosen by groups or times of rows. So there a
+    /// fold is a fit of its own.
     pub fn cross_validate_by_sums<S: ChunkSource>(
         &self,
         mut open: impl FnMut() -> Result<S>,
@@ -40,6 +41,14 @@ impl Job<&dyn Fit> {
         let Some(learner) = sums else {
             return Ok(None);
         };
+        // Sums keep rows that are left out alone.
+        let penalty = self
+            .learner
+            .penalised()
+            .and_then(|fit| fit.lambda().given());
+        if folds.groups().is_some() && penalty.is_none_or(|of| of.len() > 1) {
+            return Ok(None);
+        }
         let silent = run.silent();
         let Some(mut ground) = self.common_ground(&mut open, meaning, folds, &silent)? else {
             return Ok(None);

@@ -1,5 +1,6 @@
 //! Kernel ridge regression with an intercept that no penalty holds, at one penalty.
 
+use super::together::{inverse, unseen_together};
 use crate::linalg::cholesky::Lower;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -60,6 +61,21 @@ impl Centred {
             return None;
         }
         Some(self.solve(&lower) * penalty / own_m.insert_axis(Axis(1)))
+    }
+
+    /// As [`Self::errors`], the rows of each fold left out together.
+    pub(crate) fn errors_of_folds(
+        &self,
+        penalty: f64,
+        folds: &[Vec<usize>],
+    ) -> Option<Array2<f64>> {
+        let lower = self.factor(penalty)?;
+        let inverse_mm = inverse(&lower);
+        let m = self.k_mm.nrows() as f64;
+        unseen_together(folds, &(self.solve(&lower) * penalty), |fold| {
+            let own = |(i, j)| penalty * inverse_mm[[fold[i], fold[j]]] - 1.0 / m;
+            Array2::from_shape_fn((fold.len(), fold.len()), own)
+        })
     }
 }
 

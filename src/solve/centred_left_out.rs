@@ -1,7 +1,10 @@
 //! Exact leave-one-out errors of kernel ridge regression with an intercept that no penalty holds,
 //! for every penalty from one decomposition.
 
-use super::centred::{Centred, LEAST};
+use super::{
+    centred::{Centred, LEAST},
+    together::unseen_together,
+};
 use crate::{
     Result,
     linalg::{
@@ -53,6 +56,21 @@ impl CentredLeftOut {
         }
         let damped_mt = &self.along_mt * &left_m.insert_axis(Axis(1));
         Some(self.vectors_mm.dot(&damped_mt) / own_m.insert_axis(Axis(1)))
+    }
+
+    /// As [`Self::errors`], the rows of each fold left out together.
+    pub(crate) fn errors_of_folds(
+        &self,
+        penalty: f64,
+        folds: &[Vec<usize>],
+    ) -> Option<Array2<f64>> {
+        let m = self.values_m.len() as f64;
+        let left_m = self.values_m.mapv(|l| penalty / (l + penalty));
+        let damped_mt = &self.along_mt * &left_m.view().insert_axis(Axis(1));
+        unseen_together(folds, &self.vectors_mm.dot(&damped_mt), |fold| {
+            let vectors_gm = self.vectors_mm.select(Axis(0), fold);
+            (&vectors_gm * &left_m).dot(&vectors_gm.t()) - 1.0 / m
+        })
     }
 }
 

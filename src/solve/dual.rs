@@ -1,6 +1,8 @@
 //! Ridge regression in its dual: for fewer rows than features, which then lie in memory.
 
-use super::{Coefficients, FeatureProducts, LeftOut, descend, left_out::Found, looked_at::unseen};
+mod errors;
+
+use super::{Coefficients, FeatureProducts, LeftOut, descend, left_out::Found};
 use crate::{
     Error, Result,
     device::CpuDevice,
@@ -109,12 +111,14 @@ impl Dual {
     /// `(A y)_i / A_ii`, but for the intercept's share of its leverage (Golub, Heath & Wahba 1979).
     /// Takes features, targets and weights as [`Self::solve`] does, of rows that differ.
     ///
+    /// Where there are folds, the rows of each are left out together.
+    ///
     /// Gives the best place among `lambdas`, and all that was found.
     pub(crate) fn choose(
         intercept: bool,
         (z_nd, y_nt): (Array2<f64>, Array2<f64>),
         weights_n: ArrayView1<'_, f64>,
-        (lambdas, start, relative): (&[f64], usize, Relative<'_>),
+        (lambdas, start, relative, folds): Penalties<'_>,
     ) -> Result<(usize, Found<LeftOut>)> {
         let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
         let gram = rows.products()?;
@@ -129,14 +133,16 @@ impl Dual {
                 }
                 solved => solved?,
             };
-            let mut errors_t = Array1::zeros(alpha_nt.ncols());
-            for ((alpha_t, a), w) in alpha_nt.rows().into_iter().zip(&diagonal_n).zip(weights_n) {
-                let left = penalty * a - w * free;
-                errors_t.zip_mut_with(&alpha_t, |sum: &mut f64, alpha| {
-                    *sum += unseen(penalty * alpha, left).powi(2);
-                });
-            }
-            errors_t /= rows.n;
+            let errors_t = match folds {
+                None => rows.left_out(&alpha_nt, &diagonal_n, (weights_n, penalty, free)),
+                Some(folds) => {
+                    let how = (weights_n, penalty, free);
+                    match rows.left_out_together(&gram, &alpha_nt, how, folds)? {
+                        Some(errors_t) => errors_t,
+                        None => return Ok(None),
+                    }
+                }
+            };
             let error = relative(&errors_t);
             let of = LeftOut {
                 coefficients: rows.coefficients(&alpha_nt),
@@ -151,6 +157,9 @@ impl Dual {
         Ok((best, found))
     }
 }
+
+/// Penalties, from which of them on, by which number of errors, and what is left out together.
+type Penalties<'a> = (&'a [f64], usize, Relative<'a>, Option<&'a [Vec<usize>]>);
 
 /// One number of the errors of all targets.
 type Relative<'a> = &'a dyn Fn(&Array1<f64>) -> f64;

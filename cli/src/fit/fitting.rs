@@ -95,6 +95,7 @@ impl Fitting {
         args.check(&chosen, (dense, searches))?;
         args.settle(&chosen)?;
         args.keep_apart()?;
+        args.part_rows()?;
         args.hold_out_last()?;
         let mut sources = args.sources(&chosen, None)?;
         let width = (sources.train.columns(), sources.train.targets());

@@ -1,6 +1,6 @@
 //! `--cv`: which fold each row is in.
 
-use super::{Fitting, fitting::Prepared};
+use super::{Args, Fitting, fitting::Prepared};
 use anyhow::Result;
 use bochner::{
     data::{Folds, TargetUse},
@@ -18,16 +18,15 @@ pub(super) struct FoldArgs {
     #[arg(long, value_name = "FOLDS", conflicts_with_all = ["test", "test_input"])]
     #[arg(value_parser = folds, allow_hyphen_values = true)]
     cv: Option<usize>,
-    /// Column of a table that is no feature: rows that have one value there are in one fold of --cv
-    #[arg(
-        long,
-        value_name = "COLUMN",
-        requires = "cv",
-        conflicts_with = "cv_time"
-    )]
+    /// Column of a table that is no feature: rows that have one value there are held out together
+    ///
+    /// They are in one fold of --cv and in one part of --test and --calibrate, and preparation,
+    /// bandwidth and penalty are chosen by groups left out.
+    #[arg(long, value_name = "COLUMN", conflicts_with = "cv_time")]
     pub(super) group: Option<String>,
     /// Column of numbers or dates by which folds of --cv follow each other: each is predicted from
-    /// the rows before it. It stays a feature unless --ignore names it
+    /// the rows before it. Blocks of time are left out in choices, too. It stays a feature unless
+    /// --ignore names it
     #[arg(long, value_name = "COLUMN", requires = "cv")]
     cv_time: Option<String>,
 }
@@ -43,6 +42,11 @@ impl FoldArgs {
     /// Whether folds are asked for.
     pub(super) fn is_asked(&self) -> bool {
         self.cv.is_some()
+    }
+
+    /// Whether something says which rows are held out together.
+    pub(super) fn part_rows(&self) -> bool {
+        self.group.is_some() || self.cv_time.is_some()
     }
 
     /// Whether there are folds whose rows are parted by chance alone.
@@ -61,6 +65,26 @@ impl FoldArgs {
     }
 }
 
+impl Args {
+    /// Which rows are in one fold, and are left out together in all that is chosen, where groups or
+    /// times say so.
+    pub(super) fn part_rows(&mut self) -> Result<()> {
+        if self.held_out.is_some() || !self.folds.part_rows() {
+            return Ok(());
+        }
+        // Without --cv two are as good as any number.
+        let count = self.folds.cv.unwrap_or(2);
+        self.parted = Some(match &self.folds.cv_time {
+            Some(column) => Folds::in_time(&self.data.times(&self.input, column)?, count)?,
+            None => {
+                let seed = Seed(self.map.kernel.seed);
+                Folds::of_groups(&self.data.groups(&self.input)?, count, seed)?
+            }
+        });
+        Ok(())
+    }
+}
+
 impl Fitting {
     /// Which fold each row is in, if folds are asked for.
     pub(super) fn folds(&self, at: &Prepared) -> Result<Option<Folds>> {
@@ -68,17 +92,14 @@ impl Fitting {
         let Some(count) = args.folds.cv else {
             return Ok(None);
         };
+        if let Some(parted) = &args.parted {
+            return Ok(Some(parted.clone()));
+        }
         let seed = Seed(args.map.kernel.seed);
-        let folds = match (&args.folds.group, &args.folds.cv_time) {
-            (Some(_), _) => Folds::of_groups(&data.groups(&args.input)?, count, seed),
-            (_, Some(column)) => Folds::in_time(&data.times(&args.input, column)?, count),
-            (None, None) => {
-                let mut source = data.open(&args.input, TargetUse::Required)?;
-                match at.targets {
-                    Targets::Classes(_) => Folds::stratified(source.as_mut(), count, seed),
-                    Targets::Real { .. } => Folds::dealt(source.as_mut(), count, seed),
-                }
-            }
+        let mut source = data.open(&args.input, TargetUse::Required)?;
+        let folds = match at.targets {
+            Targets::Classes(_) => Folds::stratified(source.as_mut(), count, seed),
+            Targets::Real { .. } => Folds::dealt(source.as_mut(), count, seed),
         };
         Ok(Some(folds?))
     }

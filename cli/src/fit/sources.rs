@@ -61,9 +61,15 @@ impl Args {
             }
             return Ok((self.data.open(&self.input, TargetUse::Ignored)?, None));
         }
-        let open = || match known {
-            Some(schema) => self.data.open_again(&self.input, schema),
-            None => self.data.open(&self.input, TargetUse::Required),
+        let open = || -> Result<Source> {
+            let source = match known {
+                Some(schema) => self.data.open_again(&self.input, schema),
+                None => self.data.open(&self.input, TargetUse::Required),
+            }?;
+            Ok(match &self.parted {
+                Some(folds) => folds.all(source)?,
+                None => source,
+            })
         };
         if let Some((folds, k)) = &self.held_out {
             let part = |part| Ok::<_, anyhow::Error>(folds.part(open()?, *k, part)?);

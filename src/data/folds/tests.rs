@@ -1,5 +1,5 @@
 use super::*;
-use crate::data::MemorySource;
+use crate::data::{MemorySource, Split};
 use ndarray::Array2;
 use std::collections::HashSet;
 
@@ -172,4 +172,44 @@ fn folds_that_cannot_be_are_refused_with_what_helps() {
         assert!(error.starts_with("folds were made of 4 rows"), "{error}");
     }
     assert!(folds.part(rows(&[0.0; 4]), 2, Part::Test).is_err());
+}
+
+/// Parts of folds know which of their rows belong together, so that what a part is parted into are
+/// whole groups again, and of times the latest.
+#[test]
+fn parts_of_folds_are_parted_by_whole_groups() {
+    let patients: Vec<usize> = (0..60).map(|row| row % 12).collect();
+    let of_patients = Folds::of_groups(&patients, 4, Seed(3)).expect("folds");
+    let times: Vec<f64> = (0..60).map(|row| f64::from(59 - row)).collect();
+    let in_time = Folds::in_time(&times, 5).expect("folds");
+    for (folds, k) in [(&of_patients, 1), (&in_time, 3)] {
+        let open = || {
+            folds
+                .part(rows(&[0.0; 60]), k, Part::Train)
+                .expect("a fold")
+        };
+        let read = |mut source: Box<dyn ChunkSource>| {
+            let known = source.rows().expect("known");
+            let chunk = source.next_chunk(60).expect("reads").expect("rows");
+            assert_eq!(chunk.x.nrows(), known);
+            let numbers = chunk.x.into_f64();
+            numbers.iter().map(|&row| row as usize).collect::<Vec<_>>()
+        };
+        let held = read(Box::new(
+            Split::new(open(), Part::Test, 0.3, 0).expect("a part"),
+        ));
+        let rest = read(Box::new(Split::by_contents(open(), Part::Train, 0.3, 9)));
+        assert_eq!(held.len() + rest.len(), open().rows().expect("known"));
+        assert!(held.len() > 9 && held.len() < 16, "{held:?}");
+        match folds.is_ahead() {
+            // Later rows come first.
+            true => assert!(held.iter().max() < rest.iter().min()),
+            false => assert!(held.iter().all(|&h| rest.iter().all(|&r| h % 12 != r % 12))),
+        }
+        let one = read(Box::new(Split::fold(open(), (2, 3), 0).expect("a fold")));
+        assert!(one.iter().all(|row| held.contains(row)) || one.len() > held.len());
+        let all = folds.all(rows(&[0.0; 60])).expect("as many");
+        assert_eq!(all.groups().map(|groups| groups.len()), Some(60));
+        assert!(folds.all(rows(&[0.0; 59])).is_err());
+    }
 }

@@ -100,12 +100,16 @@ impl SurveyPart {
             deciding: (look.deciding > 0)
                 .then(|| KeptRows::new(look.deciding, (columns, source.targets()))),
         };
+        let groups = (look.deciding > 0).then(|| source.groups()).flatten();
         let mut row = vec![0.0; columns];
         source.rewind()?;
         let rows = (CHUNK_VALUES / columns.max(1)).max(1);
         while let Some(chunk) = next_checked(source, rows, part.rows as usize)? {
             if let Some(deciding) = &mut part.deciding {
-                deciding.look_at(&chunk);
+                let groups = groups
+                    .as_ref()
+                    .and_then(|all| all.get(part.rows as usize..));
+                deciding.look_at_groups(&chunk, groups);
             }
             for i in 0..chunk.x.nrows() {
                 let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);

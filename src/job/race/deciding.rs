@@ -1,9 +1,9 @@
 //! The rows that decide, and their errors when they are left out.
 
-use super::{MORE_ROWS, ROWS, ground::Ground};
+use super::{MORE_ROWS, ROWS, ground::Ground, track::ENOUGH};
 use crate::{
     Device, Error, Result,
-    data::{ChunkSource, KeptRows, MemorySource, Rescale},
+    data::{ChunkSource, KeptRows, MemorySource, Rescale, grouped},
     features::Scaling,
     normal::{NormalEquations, Targets},
     solve::{Centred, CentredLeftOut, Cholesky},
@@ -52,6 +52,10 @@ const MOST_OUTPUTS: usize = 32;
 pub(super) struct Deciding {
     x_md: Array2<f64>,
     y_mt: Array2<f64>,
+    /// Which rows are left out together, where that is known.
+    groups_m: Option<Vec<u32>>,
+    /// Rows before those that are held out.
+    seen: usize,
     /// Mean and deviation of the first target.
     first: (f64, f64),
     /// Over the number of rows.
@@ -77,8 +81,11 @@ impl Deciding {
             return Ok(None);
         };
         let (x_md, y_mt) = (chunk.x.into_f64(), chunk.y);
-        let x_md = x_md.select(Axis(0), order);
-        let y_mt = y_mt.select(Axis(0), order);
+        let groups_m = kept.source().groups();
+        let (order, seen) = held_last(order, groups_m.as_deref());
+        let groups_m = groups_m.map(|all| order.iter().map(|&i| all[i]).collect());
+        let x_md = x_md.select(Axis(0), &order);
+        let y_mt = y_mt.select(Axis(0), &order);
         let m = x_md.nrows();
         if m < LEAST_ROWS {
             return Ok(None);
@@ -117,6 +124,8 @@ impl Deciding {
         Ok(varies.then_some(Self {
             x_md,
             y_mt,
+            groups_m,
+            seen,
             first,
             penalties,
         }))
@@ -177,7 +186,7 @@ impl Deciding {
             return Ok(None);
         };
         let u_md = how.apply(self.x_md.clone())?;
-        let (seen, held) = (s![..self.seen(), ..], s![self.seen().., ..]);
+        let (seen, held) = (s![..self.seen, ..], s![self.seen.., ..]);
         let y_mt = self.y_mt.slice(held);
         let targets = Targets::Real {
             columns: y_mt.ncols(),
@@ -217,6 +226,8 @@ impl Deciding {
         (how, near): (How<'_>, Option<f64>),
     ) -> Result<Option<(f64, Array2<f64>)>> {
         let m = rows.len() as f64;
+        let groups_m = self.groups_m.as_ref().map(|groups| &groups[rows.clone()]);
+        let folds = groups_m.and_then(grouped::choosing);
         let rows = s![rows, ..];
         let x_md = self.x_md.slice(rows).to_owned();
         let k_mm = ground.gram(how.apply(x_md)?, how.line)?;
@@ -225,13 +236,20 @@ impl Deciding {
             let centred = Centred::of(&k_mm, y_mt);
             let at = self.penalties.partition_point(|&penalty| penalty < near);
             return downhill((&self.penalties, at), |penalty| {
-                Ok(centred.errors(m * penalty))
+                Ok(match &folds {
+                    None => centred.errors(m * penalty),
+                    Some(folds) => centred.errors_of_folds(m * penalty, folds),
+                })
             });
         }
         let path = CentredLeftOut::of(&k_mm, y_mt)?;
         let all = self.penalties.iter();
         Ok(least(all.filter_map(|&penalty| {
-            Some((penalty, path.errors(m * penalty)?))
+            let off_mt = match &folds {
+                None => path.errors(m * penalty),
+                Some(folds) => path.errors_of_folds(m * penalty, folds),
+            };
+            Some((penalty, off_mt?))
         })))
     }
 
@@ -272,11 +290,6 @@ impl Deciding {
         Ok(Some(sum_d / some as f64))
     }
 
-    /// Rows before those that are held out.
-    fn seen(&self) -> usize {
-        self.all() - self.all() / HELD_OUT
-    }
-
     /// Errors of the rows of `judged`, and the penalty if they were left out in turn.
     fn off(
         &self,
@@ -300,7 +313,7 @@ impl Deciding {
     fn judged(&self, judged: Judged) -> ArrayView2<'_, f64> {
         match judged {
             Judged::LeftOut(from, to) => self.y_mt.slice(s![from..to, ..]),
-            Judged::HeldOut => self.y_mt.slice(s![self.seen().., ..]),
+            Judged::HeldOut => self.y_mt.slice(s![self.seen.., ..]),
         }
     }
 
@@ -362,6 +375,21 @@ impl Deciding {
             log_density_m: normal_m + y_m.mapv(|seen| rescale.ln_slope(seen)),
         }))
     }
+}
+
+/// The order in which rows are looked at, and how many come before those that are held out: a
+/// quarter, of whole groups where rows have some and there are enough of them.
+fn held_last(order: &[usize], groups_m: Option<&[u32]>) -> (Vec<usize>, usize) {
+    let m = order.len();
+    let is_held = groups_m
+        .filter(|_| m >= ENOUGH)
+        .and_then(|groups_m| grouped::held_out(groups_m, 1.0 / HELD_OUT as f64));
+    let Some(is_held) = is_held else {
+        return (order.to_vec(), m - m / HELD_OUT);
+    };
+    let (held, seen): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&i| is_held[i]);
+    let before = seen.len();
+    (seen.into_iter().chain(held).collect(), before)
 }
 
 /// How far rows are off that were left out.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Result,
-    data::{KeptRows, Survey},
+    data::{ChunkSource, KeptRows, Survey, grouped},
     features::{Bandwidth, Linear},
     normal::Targets,
 };
@@ -360,6 +360,10 @@ pub(super) fn race(
         rows: candidates[chosen].rows,
         candidates,
         chosen,
+        by_groups: kept
+            .source()
+            .groups()
+            .is_some_and(|groups| grouped::count(&groups) > 1),
         scales: Vec::new(),
     };
     Ok(Some(Outcome { race, amounts }))

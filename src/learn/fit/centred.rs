@@ -83,6 +83,9 @@ impl ChunkSource for Centred<'_> {
     fn is_weighted(&self) -> bool {
         self.inner.is_weighted()
     }
+    fn groups(&self) -> Option<std::sync::Arc<[u32]>> {
+        self.inner.groups()
+    }
     fn rows(&self) -> Option<usize> {
         self.inner.rows()
     }

@@ -117,6 +117,9 @@ impl ChunkSource for Weighing<'_> {
     fn is_weighted(&self) -> bool {
         true
     }
+    fn groups(&self) -> Option<std::sync::Arc<[u32]>> {
+        self.inner.groups()
+    }
     fn rows(&self) -> Option<usize> {
         self.inner.rows()
     }

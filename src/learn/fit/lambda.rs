@@ -117,6 +117,18 @@ impl Lambda {
         !matches!(self, Self::Best { by, .. } if !by_rows(by))
     }
 
+    /// The penalties that are chosen among by rows that are each left out alone.
+    pub(in crate::learn) fn by_rows(&self) -> Option<Vec<f64>> {
+        let by_folds = matches!(
+            self,
+            Self::Best {
+                by: HeldOut::Folds(_),
+                ..
+            }
+        );
+        self.candidates().filter(|_| !by_folds)
+    }
+
     /// The penalties that are chosen among, if there are several.
     pub(in crate::learn) fn candidates(&self) -> Option<Vec<f64>> {
         match self {

@@ -67,6 +67,9 @@ impl ChunkSource for Keeping<'_> {
     fn targets(&self) -> usize {
         self.source.targets()
     }
+    fn groups(&self) -> Option<std::sync::Arc<[u32]>> {
+        self.source.groups()
+    }
     fn rows(&self) -> Option<usize> {
         self.source.rows()
     }

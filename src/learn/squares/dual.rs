@@ -4,7 +4,7 @@
 use crate::{
     Error, Result,
     clock::Instant,
-    data::{Chunk, ChunkSource},
+    data::{Chunk, ChunkSource, grouped},
     device::room,
     error::Remedy,
     features::{End, FeatureMap, Featurizer, Lane},
@@ -64,7 +64,7 @@ pub(in crate::learn) fn has_room_to_choose(rows: u64, features: usize, run: &Run
 
 /// Solves with the best of some penalties by errors on each row left out in turn, where there
 /// [is room](has_room_to_choose). Rows that are equal are one row of their weight, and are left out
-/// together.
+/// together; of a source that has groups, by folds of these.
 ///
 /// Errors as [`fit`] does.
 pub(in crate::learn) fn choose(
@@ -79,7 +79,8 @@ pub(in crate::learn) fn choose(
     }
     let start = Instant::now();
     let held = hold(map.as_ref(), source, targets, run)?;
-    let held = held.ok_or_else(|| Error::shape("there are more rows than were surveyed"))?;
+    let mut held = held.ok_or_else(|| Error::shape("there are more rows than were surveyed"))?;
+    held.groups_n = source.groups().map(|groups| groups.to_vec());
     let rows = held.z_nd.nrows() as u64;
     let accumulate = start.elapsed();
     let start = Instant::now();
@@ -91,10 +92,16 @@ pub(in crate::learn) fn choose(
     let variances_t = held.variances();
     let relative = |errors_t: &Array1<f64>| lambda::relative(errors_t, &variances_t);
     let usual = lambda::place_of_usual(lambdas);
-    let how = (lambdas, usual, &relative as &dyn Fn(&Array1<f64>) -> f64);
+    let folds = held.groups_n.as_deref().and_then(grouped::choosing);
+    let by = match &folds {
+        Some(folds) => HeldOut::Folds(folds.len()),
+        None => HeldOut::LeaveOneOut,
+    };
+    let relative = &relative as &dyn Fn(&Array1<f64>) -> f64;
+    let how = (lambdas, usual, relative, folds.as_deref());
     let data = (held.z_nd, held.y_nt);
     let (best, mut found) = Dual::choose(intercept, data, weights_n.view(), how)?;
-    let curve = LambdaCurve::of_walk(HeldOut::LeaveOneOut, lambdas, &found);
+    let curve = LambdaCurve::of_walk(by, lambdas, &found);
     let none = || Error::numerical("no penalty has a finite held-out error");
     let (_, one) = found.remove(&best).ok_or_else(none)?;
     let targets = targets.clone();
@@ -133,6 +140,7 @@ pub(in crate::learn) fn fit(
             z_nd,
             y_nt,
             weights_n,
+            ..
         }) => {
             let rows = z_nd.nrows() as u64;
             let (coefficients, dimension) =
@@ -194,6 +202,8 @@ struct Held {
     z_nd: Array2<f64>,
     y_nt: Array2<f64>,
     weights_n: Option<Array1<f64>>,
+    /// Which are left out together, where that is known.
+    groups_n: Option<Vec<u32>>,
 }
 
 impl Held {
@@ -228,7 +238,9 @@ impl Held {
         if first.len() == self.z_nd.nrows() {
             return Self { weights_n, ..self };
         }
+        let groups_n = self.groups_n.as_ref();
         Self {
+            groups_n: groups_n.map(|groups| first.iter().map(|&i| groups[i]).collect()),
             z_nd: self.z_nd.select(Axis(0), &first),
             y_nt: self.y_nt.select(Axis(0), &first),
             weights_n,
@@ -286,6 +298,7 @@ fn hold(
         z_nd: Array2::from_shape_vec((rows, features), z).map_err(shape)?,
         y_nt: Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?,
         weights_n: source.is_weighted().then(|| Array1::from(weights)),
+        groups_n: None,
     }))
 }
 

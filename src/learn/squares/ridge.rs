@@ -11,7 +11,7 @@ pub use solver::{FitOptions, Solver};
 
 use crate::{
     Error, Result,
-    data::{KeptRows, Survey},
+    data::{KeptRows, Survey, grouped},
     features::{FeatureMap, require_dense},
     learn::{
         Fit, FitAnySums, FitData, FitPenalised, Lambda,
@@ -19,7 +19,7 @@ use crate::{
         squares::{dual, lambda},
     },
     linalg::eigen::EIGEN_BYTES,
-    model::LinearModel,
+    model::{HeldOut, LinearModel},
     normal::{SUM_BYTES, Targets},
     settings::Settings,
     solve::Intercept,
@@ -181,7 +181,19 @@ impl Fit for RidgeOptions {
             solver = Solver::Dual;
         }
         let direct = matches!(solver, Solver::Auto | Solver::Cholesky);
-        let lambda = match &self.lambda {
+        // Rows left out alone say nothing of groups that the fit has not seen.
+        let groups = data.source.groups().filter(|_| dense);
+        let folds = groups.map_or(0, |groups| {
+            grouped::choosing(&groups).map_or(0, |f| f.len())
+        });
+        let by_groups = match (folds, self.lambda.by_rows()) {
+            (2.., Some(of)) if direct => Some(Lambda::Best {
+                of,
+                by: HeldOut::Folds(folds),
+            }),
+            _ => None,
+        };
+        let lambda = match by_groups.as_ref().unwrap_or(&self.lambda) {
             Lambda::Usual if dense && direct => return fit_sums(self, map, data),
             Lambda::Usual if dense && solver == Solver::Dual && chooses() => {
                 let lambdas = lambda::ascending(&self.lambda.candidates().unwrap_or_default())?;

@@ -51,6 +51,9 @@ impl ChunkSource for Curved<'_> {
     fn is_weighted(&self) -> bool {
         true
     }
+    fn groups(&self) -> Option<std::sync::Arc<[u32]>> {
+        self.source.groups()
+    }
     fn rows(&self) -> Option<usize> {
         self.source.rows()
     }

@@ -1,0 +1,53 @@
+//! Errors of rows that a fit in the dual has not seen.
+
+use super::{Centred, factored};
+use crate::{
+    Result,
+    linalg::cholesky::Lower,
+    solve::{
+        looked_at::unseen,
+        together::{inverse, unseen_together},
+    },
+};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+
+impl Centred {
+    /// Mean squared errors of rows left out in turn, by the diagonal of the inverse; with the
+    /// penalty of all rows, and what a free intercept has of the leverage of a row of weight 1.
+    pub(super) fn left_out(
+        &self,
+        alpha_nt: &Array2<f64>,
+        diagonal_n: &[f64],
+        (weights_n, penalty, free): (ArrayView1<'_, f64>, f64, f64),
+    ) -> Array1<f64> {
+        let mut errors_t = Array1::zeros(alpha_nt.ncols());
+        for ((alpha_t, a), w) in alpha_nt.rows().into_iter().zip(diagonal_n).zip(weights_n) {
+            let left = penalty * a - w * free;
+            errors_t.zip_mut_with(&alpha_t, |sum: &mut f64, alpha| {
+                *sum += unseen(penalty * alpha, left).powi(2);
+            });
+        }
+        errors_t / self.n
+    }
+
+    /// As [`Self::left_out`], of folds that are left out together.
+    pub(super) fn left_out_together(
+        &self,
+        gram: &Array2<f64>,
+        alpha_nt: &Array2<f64>,
+        (weights_n, penalty, free): (ArrayView1<'_, f64>, f64, f64),
+        folds: &[Vec<usize>],
+    ) -> Result<Option<Array1<f64>>> {
+        let (factor, _) = factored(Lower::of(gram), self.y_nt.clone(), penalty)?;
+        let inverse_nn = inverse(&factor);
+        let roots_n = weights_n.mapv(f64::sqrt);
+        let errors_nt = unseen_together(folds, &(alpha_nt * penalty), |fold| {
+            let own = |(i, j): (usize, usize)| {
+                let (i, j) = (fold[i], fold[j]);
+                penalty * inverse_nn[[i, j]] - roots_n[i] * roots_n[j] * free
+            };
+            Array2::from_shape_fn((fold.len(), fold.len()), own)
+        });
+        Ok(errors_nt.map(|errors| errors.mapv(|e| e * e).sum_axis(Axis(0)) / self.n))
+    }
+}

@@ -1,0 +1,111 @@
+//! Rows that are left out together.
+
+use super::centred::LEAST;
+use crate::linalg::cholesky::Lower;
+use ndarray::{Array2, Axis};
+
+/// The errors that rows of each fold would have, had the fit not seen any of them, `[m, t]`: of a
+/// linear smoother H with the residuals r they are `(I - H)_GG^-1 r_G` for the rows G of a fold,
+/// which is `r_i / (1 - h_ii)` of one row (Craven & Wahba 1979, lemma 3.1). `left` gives
+/// `(I - H)_GG`. `None` where rounding leaves nothing of that.
+pub(super) fn unseen_together(
+    folds: &[Vec<usize>],
+    residuals_mt: &Array2<f64>,
+    mut left: impl FnMut(&[usize]) -> Array2<f64>,
+) -> Option<Array2<f64>> {
+    let mut errors_mt = Array2::zeros(residuals_mt.dim());
+    for fold in folds {
+        let mut factor = Lower::take(left(fold));
+        if !factor.factor() || (0..fold.len()).any(|i| factor.row(i)[i].powi(2) < LEAST) {
+            return None;
+        }
+        let mut own_gt = residuals_mt.select(Axis(0), fold);
+        factor.solve(&mut own_gt);
+        factor.solve_transposed(&mut own_gt);
+        for (&row, own_t) in fold.iter().zip(own_gt.rows()) {
+            errors_mt.row_mut(row).assign(&own_t);
+        }
+    }
+    Some(errors_mt)
+}
+
+/// The inverse of a matrix by its factor.
+pub(super) fn inverse(factor: &Lower) -> Array2<f64> {
+    let mut inverse_mm = Array2::eye(factor.order());
+    factor.solve(&mut inverse_mm);
+    factor.solve_transposed(&mut inverse_mm);
+    inverse_mm
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        kernels::{Gaussian, gram},
+        solve::{Centred, CentredLeftOut, Dual},
+    };
+    use ndarray::{Array1, Array2, Axis};
+
+    /// Against a fit of its own without the rows of each fold, by a factor, by a decomposition and
+    /// in the dual, where rows have weights.
+    #[test]
+    fn folds_are_left_out_as_by_refitting() {
+        const M: usize = 24;
+        let wave = |i: usize, j: usize| ((i * (7 * j + 5)) as f64 * 0.37).sin();
+        let x = Array2::from_shape_fn((M, 2), |(i, j)| wave(i, j));
+        let y = Array2::from_shape_fn((M, 2), |(i, t)| 3.0 + wave(i, t + 3) + x[[i, 0]]);
+        let k = gram(&Gaussian, x.view());
+        let folds: Vec<Vec<usize>> = (0..3)
+            .map(|k| (0..M).filter(|i| i * 7 % 11 % 3 == k).collect())
+            .collect();
+        assert!(folds.iter().all(|fold| fold.len() > 2));
+        let z = crate::linalg::eigen::eigen(&k).expect("decomposes");
+        let z = &z.vectors_nn * &z.values_n.mapv(|v| v.max(0.0).sqrt());
+        let ones = Array1::ones(M);
+        let weights = Array1::from_shape_fn(M, |i| [1.0, 0.5, 3.0][i % 3]);
+        for penalty in [1e-3, 0.3] {
+            let refitted = |weights: &Array1<f64>| {
+                let mut errors = Array2::zeros((M, 2));
+                for fold in &folds {
+                    let rest: Vec<usize> = (0..M).filter(|i| !fold.contains(i)).collect();
+                    let w = weights.select(Axis(0), &rest);
+                    let dual = Dual {
+                        lambda: penalty / w.sum(),
+                        intercept: true,
+                    };
+                    let data = (z.select(Axis(0), &rest), y.select(Axis(0), &rest));
+                    let fit = dual
+                        .solve(data.0, data.1, Some(w.view()))
+                        .expect("solves")
+                        .0;
+                    let found = z.select(Axis(0), fold).dot(&fit.beta_dt) + &fit.intercept_t;
+                    for (&row, found) in fold.iter().zip(found.rows()) {
+                        errors.row_mut(row).assign(&(&y.row(row) - &found));
+                    }
+                }
+                errors
+            };
+            let known = refitted(&ones);
+            let by_factor = Centred::of(&k, y.view()).errors_of_folds(penalty, &folds);
+            let path = CentredLeftOut::of(&k, y.view()).expect("decomposes");
+            for found in [by_factor, path.errors_of_folds(penalty, &folds)] {
+                let gap = found.expect("errors") - &known;
+                assert!(gap.iter().all(|gap| gap.abs() < 1e-6), "{penalty} {gap}");
+            }
+            let known_t = (refitted(&weights).mapv(|e| e * e)
+                * weights.view().insert_axis(Axis(1)))
+            .sum_axis(Axis(0))
+                / weights.sum();
+            let how = ([penalty / weights.sum()], Some(folds.as_slice()));
+            let relative = |errors_t: &Array1<f64>| errors_t.sum();
+            let found = Dual::choose(
+                true,
+                (z.clone(), y.clone()),
+                weights.view(),
+                (&how.0, 0, &relative, how.1),
+            );
+            let (_, found) = found.expect("solves");
+            let gap = &found[&0].1.errors_t / &known_t - 1.0;
+            assert!(gap.iter().all(|gap| gap.abs() < 1e-6), "{penalty} {gap}");
+        }
+    }
+}
