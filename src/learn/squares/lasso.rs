@@ -27,8 +27,9 @@ use problem::Problem;
 pub struct LassoOptions {
     /// The penalty of absolute values, > 0. Without one it is chosen by the sums: of a path from
     /// where all coefficients are 0 down, each penalty three quarters of the last, the one with the
-    /// least generalised cross-validation. The path ends when five penalties were no better, when
-    /// half as many coefficients as rows are not 0, or when 1000 sweeps do not do.
+    /// least generalised cross-validation. The path goes down to 1e-4 of the first penalty, and ends
+    /// when five penalties were no better, or when half as many coefficients as rows are not 0. Each
+    /// has 1000 sweeps at most, and the next goes on from where these end.
     pub l1: Option<f64>,
     /// The penalty of squares, 0 or more.
     pub lambda: f64,
@@ -129,7 +130,8 @@ impl FitSums for LassoOptions {
         let stop = (self.tolerance, self.max_sweeps);
         let cost = Separable::Absolute(l1);
         let (most, done) = problem.minimise(cost, &mut at.beta_td, stop);
-        if !done {
+        // What was chosen was judged as the sweeps left it.
+        if !done && chosen.is_none() {
             log::warn!("lasso: {most} sweeps did not reach the tolerance");
         }
         let objective = problem.objective(&at.beta_td, l1);
