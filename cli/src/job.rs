@@ -7,6 +7,7 @@ use crate::{Cli, report::Usage};
 use anyhow::Result;
 use clap::{ArgMatches, Command, parser::ValueSource};
 use source::Options;
+pub(crate) use source::reading;
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
 /// Where options of a fit come from that do not stand on the command line.

@@ -2,7 +2,7 @@
 
 use crate::report::Usage;
 use anyhow::Result;
-use bochner::{Error, models::LinearModel};
+use bochner::{Error, data::Schema, models::LinearModel};
 use clap::ArgAction;
 use std::{ffi::OsString, fmt::Write, path::Path};
 use toml::de::{DeTable, DeValue};
@@ -124,8 +124,6 @@ impl Options {
         for (name, value) in job.iter().filter(|&(name, _)| name != "weighted") {
             options.push(name, vec![value.to_owned()], at.clone());
         }
-        let named =
-            |names: &[String]| -> Vec<String> { names.iter().map(|name| listed(name)).collect() };
         if let Some(names) = &model.target_names {
             options.push("target", named(names), at.clone());
         }
@@ -133,13 +131,8 @@ impl Options {
             let fields = schema.features().iter();
             fields.map(|field| field.name().to_owned()).collect()
         });
-        let said = model.schema.iter().flat_map(|schema| schema.options());
-        for (name, words) in said {
-            let words = match words {
-                [one] if !LISTS.contains(&name) => vec![one.clone()],
-                all => vec![named(all).join(",")],
-            };
-            options.push(name, words, at.clone());
+        for (name, word) in model.schema.iter().flat_map(reading) {
+            options.push(name, vec![word], at.clone());
         }
         if let Some(names) = of_schema.as_ref().or(model.column_names.as_ref()) {
             options.push("columns", named(names), at.clone());
@@ -154,6 +147,18 @@ impl Options {
         }
         Ok(options)
     }
+}
+
+/// How cells were read that a schema was learnt of, as options and their words.
+pub(crate) fn reading(schema: &Schema) -> impl Iterator<Item = (&str, String)> {
+    schema.options().map(|(name, words)| match words {
+        [one] if !LISTS.contains(&name) => (name, one.clone()),
+        all => (name, named(all).join(",")),
+    })
+}
+
+fn named(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| listed(name)).collect()
 }
 
 /// A name as one of a list: in quotes where it has a comma.

@@ -267,8 +267,12 @@ fn dates_have_parts_where_these_tell_something_or_are_asked_for() {
         bochner(at, &format!("{fit} {options} -q -o {of}"), &[]).ok();
         let like = format!("fit t.csv --like {of} --test .25 --device cpu -q -o like");
         bochner(at, &like, &[]).ok();
-        let [one, other] = [of, "like"].map(|name| fs::read(at.join(name)).expect("reads"));
-        assert!(one == other, "{options}");
+        let job = bochner(at, &format!("show {of} --job"), &[]).ok();
+        fs::write(at.join("job.toml"), job.stdout).expect("writes");
+        let by = "fit t.csv --job job.toml --target y --test .25 --device cpu -q -o job";
+        bochner(at, by, &[]).ok();
+        let files = [of, "like", "job"].map(|name| fs::read(at.join(name)).expect("reads"));
+        assert!(files.iter().all(|file| *file == files[0]), "{options}");
     }
     let day = bochner(at, &format!("{fit} --dates day --json"), &[]).ok();
     assert!(!day.stderr.contains("--dates"), "{day:?}");
