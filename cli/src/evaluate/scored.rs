@@ -106,11 +106,26 @@ impl Scored {
         }
     }
 
-    /// What is said of amounts that are predicted worse than by the mean of their targets: of the
-    /// worst target, if rows are enough to tell.
+    /// What is said of labels that are named worse than by one name for all, by more than the
+    /// deviation of the accuracy.
+    fn worse_than_one(&self, labels: &LabelScores) -> Option<String> {
+        let (base_rate, most) = labels.base_rate();
+        let Score { value, deviation } = labels.accuracy()?;
+        let most = self.classes.get(most)?;
+        (labels.rows() >= ENOUGH && value + deviation < base_rate).then(|| {
+            format!(
+                "accuracy {value:.3} on the rows held out, and {base_rate:.3} of them are {most}: \
+                 worse than to name that always; try another --lambda or --gamma, or other columns"
+            )
+        })
+    }
+
+    /// What is said of predictions that are worse than one for all: of amounts, than the mean of
+    /// their targets, of the worst target, if rows are enough to tell.
     pub(super) fn worse_than_mean(&self) -> Option<String> {
-        let More::Amounts(amounts) = &self.more else {
-            return None;
+        let amounts = match &self.more {
+            More::Amounts(amounts) => amounts,
+            More::Labels(labels) => return self.worse_than_one(labels),
         };
         if self.quantile.is_some() {
             return None;
@@ -204,6 +219,10 @@ impl Scored {
         let (base_rate, most) = labels.base_rate();
         let most = self.classes.get(most).map_or("", String::as_str);
         let scores = labels.named();
+        let rarer = labels
+            .rarer()
+            .and_then(|class| self.classes.get(class))
+            .cloned();
         // Means over rows that are summed in another order differ in the last digit.
         report.set("accuracy", self.scores.accuracy());
         for &(name, score) in &scores {
@@ -214,8 +233,15 @@ impl Scored {
                 }
                 _ => said(score),
             };
-            report.line(name.replace('_', " "), text);
+            let of = match name {
+                "average_precision" => rarer
+                    .as_ref()
+                    .map_or(String::new(), |class| format!(" of {class}")),
+                _ => String::new(),
+            };
+            report.line(format!("{}{of}", name.replace('_', " ")), text);
         }
+        report.set("average_precision_of", rarer);
         report.set("base_rate", base_rate);
         report.set("deviations", objects(&scores).1);
         self.by_class(labels, report);
@@ -291,6 +317,42 @@ mod tests {
     use super::*;
     use bochner::solve::Targets;
     use ndarray::{Array2, Axis};
+
+    #[test]
+    fn labels_are_held_to_the_most_frequent() {
+        let labels = [0.0, 1.0, 2.0];
+        let said = |wrong: usize, rows: usize| {
+            // Two of three rows are of the second class.
+            let y = Array2::from_shape_fn((rows, 1), |(i, _)| [1.0, 1.0, 0.0][i % 3]);
+            let found = Array2::from_shape_fn((rows, 1), |(i, _)| match i % 10 < wrong {
+                true => 2.0,
+                false => y[[i, 0]],
+            });
+            let mut scores = LabelScores::new(&labels);
+            let raw = Array2::zeros((rows, 3));
+            scores
+                .add(found.view(), raw.view(), y.view())
+                .expect("adds");
+            let scored = Scored {
+                scores: Scores::default(),
+                more: More::Labels(scores),
+                seen: Seen::of(&Targets::Classes(labels.to_vec()), None),
+                intervals: None,
+                targets: None,
+                classes: ["a", "b", "c"].map(String::from).to_vec(),
+                probable: false,
+                quantile: None,
+            };
+            scored.worse_than_mean()
+        };
+        assert_eq!(said(3, 300), None);
+        let worse = said(5, 300).expect("worse");
+        assert!(
+            worse.starts_with("accuracy 0.500") && worse.contains("0.667 of them are b"),
+            "{worse}"
+        );
+        assert_eq!(said(5, 9), None);
+    }
 
     #[test]
     fn predictions_are_held_to_the_mean() {

@@ -243,11 +243,23 @@ impl LabelScores {
         ranks.score(&self.ranked(), |order| order.auc)
     }
 
-    /// The sum over thresholds of precision times the gain in recall: of two classes of the second,
-    /// of more the mean over classes; `None` of over 40.
+    /// The sum over thresholds of precision times the gain in recall: of two classes of
+    /// [the rarer](Self::rarer), of more the mean over classes; `None` of over 40.
     pub fn average_precision(&self) -> Option<Score> {
         let ranks = self.ranks.as_ref()?;
-        ranks.score(&self.ranked(), |order| order.average_precision)
+        let ranked = self
+            .rarer()
+            .map_or_else(|| self.ranked(), |rarer| vec![rarer]);
+        ranks.score(&ranked, |order| order.average_precision)
+    }
+
+    /// The place of the class, of two, that has fewer rows; of equally many the second.
+    pub fn rarer(&self) -> Option<usize> {
+        let rows = |class: usize| {
+            let rows = self.groups.iter().map(|counts| counts.of[class][0]);
+            rows.sum::<f64>()
+        };
+        (self.labels.len() == 2).then(|| usize::from(rows(1) <= rows(0)))
     }
 
     fn ranked(&self) -> Vec<usize> {
@@ -339,6 +351,9 @@ mod tests {
         near(classes[1].f1, 4.0 / 7.0);
         assert_eq!((classes[0].rows, classes[1].rows), (2, 3));
         near(scores.auc(), 5.5 / 9.0);
+        // Of the class that has fewer rows, whichever it is: these have .8 and .4, another .6.
+        assert_eq!(scores.rarer(), Some(0));
+        near(scores.average_precision(), 0.5 + 0.5 * 2.0 / 3.0);
         assert!(
             scores
                 .add(taken.view(), p1_alone().view(), y.view())
