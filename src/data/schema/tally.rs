@@ -110,7 +110,7 @@ impl Tally {
         let counts = self.counts.contains(&true) && self.weight >= FEW_ROWS;
         match (number, text) {
             _ if date || truth || self.as_text || self.reading.is_some() => false,
-            (true, false) => counts && numbers_rows(&self.name),
+            (true, false) => counts && super::numbers_rows(&self.name),
             (false, true) => self.levels.tell_rows_apart(),
             _ => false,
         }
@@ -431,31 +431,6 @@ fn is_stray((few, row): (u64, u64), (many, other): (u64, u64)) -> bool {
 
 /// Rows below which numbers that count say nothing.
 const FEW_ROWS: f64 = 20.0;
-/// What columns are called that number rows. Others that count may be a time. A first column
-/// without a name is called 0.
-const NUMBERS: [&str; 15] = [
-    "",
-    "0",
-    "unnamed: 0",
-    "index",
-    "id",
-    "row",
-    "rowid",
-    "row_id",
-    "row id",
-    "rownames",
-    "rowname",
-    "nr",
-    "no",
-    "no.",
-    "#",
-];
-
-/// Whether the name of a column says that it numbers rows.
-pub(in crate::data) fn numbers_rows(name: &str) -> bool {
-    NUMBERS.contains(&name.trim().to_ascii_lowercase().as_str())
-}
-
 /// The values of one column.
 fn values_of(sample: Reservoir) -> Result<Vec<f64>> {
     Ok(sample.finish()?.0.into_iter().collect())
