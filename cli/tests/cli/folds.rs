@@ -123,6 +123,12 @@ fn groups_times_and_the_last_rows_are_held_out() {
         !columns.contains("person") && columns.contains("day"),
         "{columns}"
     );
+    // Without folds whole people are held out, three of twelve, and left out in choices.
+    let alone = run(&format!("{all} --group person --test 0.25")).json();
+    assert_eq!(
+        (&alone["test_rows"], &alone["lambda_by"]),
+        (&21.into(), &"5 folds".into())
+    );
     let timed = run(&format!("{all} --cv 3 --cv-time day")).json();
     // Three rows a day, 28 days, four blocks.
     let folds = &timed["cross_validation"]["folds"];
@@ -144,6 +150,10 @@ fn groups_times_and_the_last_rows_are_held_out() {
     };
     part("first.csv", &lines[1..64]);
     part("last.csv", &lines[64..]);
+    // What is chosen is chosen by blocks of time, which a file of the first rows knows nothing of.
+    let chosen = run(&format!("{all} --test last:0.25")).json();
+    assert_eq!(chosen["lambda_by"], "5 folds");
+    let all = format!("{all} --gamma scale --lambda 1e-3");
     let last = run(&format!("{all} --test last:0.25")).json();
     let of_files = format!("fit first.csv --test-input last.csv --device cpu -q {all}");
     let of_files = bochner(at, &of_files, &[]).json();
