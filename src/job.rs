@@ -36,6 +36,7 @@ pub use crate::settings::Settings;
 pub use choose::Chosen;
 pub use cross_validation::{CrossValidation, FoldMean, FoldScore, FoldScores};
 pub use meaning::Meaning;
+pub use odd::warn_of_odd_cells;
 pub use preparation::{DrawnMap, Preparation, Scales};
 pub use race::{Candidate, Race};
 pub use rules::{Around, Choice, Refused, check_weights};
@@ -295,7 +296,7 @@ impl Job<&dyn Fit> {
             source: &mut *source,
             ..data
         };
-        odd::warn(survey);
+        warn_of_odd_cells(survey, &mut [&mut *data.source])?;
         let with = WithProbabilities(self.learner);
         let fit: &dyn Fit = if self.probabilities {
             &with
@@ -329,6 +330,7 @@ impl Job<&dyn Fit> {
     pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
         let options = self.penalised()?;
         let search = self.search.clone().unwrap_or_default();
+        warn_of_odd_cells(rows.survey, &mut [&mut *rows.source])?;
         let data = self.search_data(rows.again(), options)?;
         let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
         model.name_columns(rows.source);

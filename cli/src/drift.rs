@@ -15,6 +15,7 @@ use bochner::{
     data::{Alike, Kind, Schema, TargetUse},
     features::Standardize,
     hypothesis::{ColumnShift, Pooled, TwoSampleOptions, column_shifts},
+    job::warn_of_odd_cells,
     seed::Seed,
 };
 use serde_json::json;
@@ -66,6 +67,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         schema.keep_scales_of_texts(&mut survey);
     }
     report.seconds("survey", seconds);
+    warn_of_odd_cells(&survey, &mut [a.as_mut(), b.as_mut()])?;
+    let mut pooled = Pooled::new(&mut a, &mut b)?;
     let (built, seconds) = args.map.build(
         &mut pooled,
         Some(&survey),

@@ -9,7 +9,7 @@ use crate::{
     args::{DataArgs, RunArgs, fraction},
     outputs::keep_apart,
     page::head,
-    predict::check_columns,
+    predict::{beyond::Watched, check_columns},
     report::{Console, Report},
     threshold::Threshold,
 };
@@ -110,8 +110,9 @@ pub(crate) fn score(
     let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
     let run = run.clone().progress(bar.follow());
     let threshold = Threshold::of(threshold, model)?;
-    let mut along = Along::of(source);
-    console.timed(|| -> Result<_> {
+    let mut watched = Watched::with_scores(source, model);
+    let mut along = Along::of(&mut watched);
+    let scored = console.timed(|| -> Result<_> {
         let source = &mut along;
         let mut all = Scoring::of(model);
         match &model.targets {
@@ -150,12 +151,13 @@ pub(crate) fn score(
         if let Some((name, column)) = along.column() {
             all.scored.seen.draw_along(name, &column);
         }
-        let notes = [all.scored.of_few(), all.scored.worse_than_mean()];
-        for note in notes.into_iter().flatten() {
-            console.note(&note);
-        }
         Ok(all.scored)
-    })
+    })?;
+    let (of_few, worse) = (scored.0.of_few(), scored.0.worse_than_mean());
+    for note in [of_few, worse, watched.note()].into_iter().flatten() {
+        console.note(&note);
+    }
+    Ok(scored)
 }
 
 /// Sums of scores while rows stream by.

@@ -1,6 +1,6 @@
 //! `bochner predict`: predictions of a fitted model.
 
-mod beyond;
+pub(crate) mod beyond;
 mod kept;
 mod output;
 mod seen;

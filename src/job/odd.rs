@@ -2,7 +2,10 @@
 
 mod gap_codes;
 
-use crate::data::Survey;
+use crate::{
+    Result,
+    data::{ChunkSource, KeptRows, Survey},
+};
 use gap_codes::{GapCodes, no_date};
 
 /// Rows that have a number beyond all others, at least: one may be a value.
@@ -16,17 +19,46 @@ const DEVIATIONS: f64 = 2.5;
 /// Fewer rows tell nothing.
 const ENOUGH: usize = 20;
 
-/// Warns of columns and targets that hold such numbers, of the rows that were kept to decide by.
-pub(super) fn warn(survey: &Survey) {
-    for warning in warnings(survey) {
+/// Rows that are looked at where none were kept to decide by, and the bytes that they may take.
+const FIRST: (usize, usize) = (4096, 4 << 20);
+
+/// Warns of columns and targets that hold numbers which may stand for no value, and slips: of the
+/// rows that the survey kept to decide by, or of the first of each source. These are at their first
+/// rows again. Errors as they do.
+pub fn warn_of_odd_cells(survey: &Survey, sources: &mut [&mut dyn ChunkSource]) -> Result<()> {
+    let first;
+    let rows = match &survey.deciding {
+        Some(rows) => rows,
+        None => {
+            first = first_rows(sources)?;
+            &first
+        }
+    };
+    for warning in warnings(survey, rows) {
         log::warn!("{warning}");
     }
+    Ok(())
 }
 
-fn warnings(survey: &Survey) -> Vec<String> {
-    let Some(rows) = &survey.deciding else {
-        return Vec::new();
-    };
+fn first_rows(sources: &mut [&mut dyn ChunkSource]) -> Result<KeptRows> {
+    let size = (sources.first()).map_or((1, 0), |source| (source.columns(), source.targets()));
+    let (most, bytes) = FIRST;
+    let most = most.min(bytes / KeptRows::row_bytes(size));
+    let mut rows = KeptRows::new(most * sources.len(), size);
+    for source in sources {
+        let mut left = most;
+        while left > 0
+            && let Some(chunk) = source.next_chunk(left)?
+        {
+            left = left.saturating_sub(chunk.x.nrows());
+            rows.look_at(&chunk);
+        }
+        source.rewind()?;
+    }
+    Ok(rows)
+}
+
+fn warnings(survey: &Survey, rows: &KeptRows) -> Vec<String> {
     let features = (0..survey.mean.len()).filter(|&j| {
         let ends = [survey.min[j], survey.max[j]];
         is_suspect(ends, survey.mean[j], survey.variance[j])
@@ -159,8 +191,9 @@ fn spelled(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::MemorySource;
     use crate::seed::{Seed, Stream};
-    use ndarray::Array1;
+    use ndarray::{Array1, Array2};
 
     fn normal(rows: usize) -> Array1<f64> {
         let mut draws = Seed(4).stream(Stream::Data, 0);
@@ -183,6 +216,26 @@ mod tests {
             values.iter_mut().step_by(9).for_each(|v| *v = none);
             assert_eq!(said(values.to_vec()), None);
         }
+    }
+
+    /// Without rows that were kept to decide by the first ones are looked at, of learners without
+    /// targets, too.
+    #[test]
+    fn rows_that_nobody_kept_are_looked_at() {
+        let mut x = Array2::from_shape_fn((300, 2), |(i, j)| normal(300)[(i + j) % 300]);
+        x.column_mut(1)
+            .iter_mut()
+            .step_by(9)
+            .for_each(|v| *v = -999.0);
+        let mut source = MemorySource::new(x, None).expect("rows");
+        let survey = Survey::of(&mut source, 0, 0).expect("a survey");
+        let rows = first_rows(&mut [&mut source]).expect("rows");
+        let found = warnings(&survey, &rows);
+        assert!(
+            found.len() == 1 && found[0].contains("--na -999"),
+            "{found:?}"
+        );
+        assert!(source.next_chunk(300).expect("reads").is_some(), "rewound");
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(super) struct Fitting {
     searches: bool,
     /// Whether leave-one-out errors chose preparation and bandwidth.
     raced: bool,
+    /// Whether standardised columns were among what these errors chose from.
+    tried_standardized: bool,
     pub(super) sources: Sources,
     pub(super) run: Run,
     /// What a search chose.
@@ -116,6 +118,7 @@ impl Fitting {
             landmarks,
             searches,
             raced: false,
+            tried_standardized: false,
             sources,
             run,
             found: None,
@@ -193,6 +196,8 @@ impl Fitting {
         let kernel = &mut self.args.map.kernel;
         self.raced = race.is_some();
         if let Some(race) = race {
+            let mut candidates = race.candidates.iter();
+            self.tried_standardized = candidates.any(|c| c.standardize == Standardize::Yes);
             kernel.settle_for(bandwidth, Some(race.chosen().standardize));
             chosen::describe(&race, survey, &mut self.report);
             self.report.seconds("race", seconds);
@@ -318,7 +323,7 @@ impl Fitting {
             let found = (args.search).run(&job, &spec, rows, (console, &mut self.report))?;
             self.chosen.take(&found);
             self.found = Some(found);
-        } else {
+        } else if !self.tried_standardized {
             hint(&at.scales.scaling, &at.scales.lengthscales, console);
         }
         let (drawn, seconds) = {

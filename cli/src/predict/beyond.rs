@@ -10,8 +10,12 @@ use bochner::{
 /// Columns that are named, at most.
 const NAMED: usize = 3;
 
+/// Rows that are scored are of the law of those that were fitted, as a rule: they are told of where
+/// they are outside by so many times what lies between the ends.
+const WITH_SCORES: f64 = 10.0;
+
 /// A source that counts such rows on their way to a model.
-pub(super) struct Watched<S> {
+pub(crate) struct Watched<S> {
     source: S,
     rows: u64,
     columns: Vec<Seen>,
@@ -24,17 +28,28 @@ struct Seen {
     name: String,
     is_date: bool,
     ends: Range,
+    /// By how many times what lies between them rows are outside that count, at least.
+    least: f64,
     /// Rows that are far outside, and the value that is farthest.
     far: u64,
     farthest: Option<f64>,
 }
 
 impl<S> Watched<S> {
-    pub(super) fn new(source: S, model: &LinearModel) -> Self {
+    pub(crate) fn new(source: S, model: &LinearModel) -> Self {
         Self {
             source,
             rows: 0,
-            columns: columns(model),
+            columns: columns(model, 0.0),
+        }
+    }
+
+    /// As [`Self::new`], of rows that are scored.
+    pub(crate) fn with_scores(source: S, model: &LinearModel) -> Self {
+        Self {
+            source,
+            rows: 0,
+            columns: columns(model, WITH_SCORES),
         }
     }
 
@@ -52,7 +67,7 @@ impl<S> Watched<S> {
     }
 
     /// What is said of such rows: of the columns that most of them are far outside of.
-    pub(super) fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         let mut far: Vec<&Seen> = self.columns.iter().filter(|seen| seen.far > 0).collect();
         far.sort_by_key(|seen| std::cmp::Reverse(seen.far));
         let named = far.iter().take(NAMED).map(|seen| seen.said(self.rows));
@@ -71,7 +86,7 @@ impl<S> Watched<S> {
 }
 
 /// The columns of `model` whose ranges are known, but for those that text became.
-fn columns(model: &LinearModel) -> Vec<Seen> {
+fn columns(model: &LinearModel, least: f64) -> Vec<Seen> {
     let Some(ranges) = &model.ranges else {
         return Vec::new();
     };
@@ -83,6 +98,7 @@ fn columns(model: &LinearModel) -> Vec<Seen> {
         },
         is_date,
         ends: ranges.of_column(at),
+        least,
         far: 0,
         farthest: None,
     };
@@ -104,12 +120,12 @@ fn columns(model: &LinearModel) -> Vec<Seen> {
 
 impl Seen {
     fn look_at(&mut self, value: f64) {
-        if !self.ends.is_far(value) {
+        let Range { min, max } = self.ends;
+        let distance = |value: f64| (value - max).max(min - value);
+        if !self.ends.is_far(value) || distance(value) < self.least * (max - min) {
             return;
         }
         self.far += 1;
-        let Range { min, max } = self.ends;
-        let distance = |value: f64| (value - max).max(min - value);
         if self
             .farthest
             .is_none_or(|most| distance(value) > distance(most))
@@ -168,6 +184,13 @@ mod tests {
             while watched.next_chunk(1).expect("rows").is_some() {}
             watched.note()
         };
+        let scored = |value: f64| {
+            let source = MemorySource::new(array![[value, 0.0, 0.0]], None).expect("rows");
+            let mut watched = Watched::with_scores(source, model.linear());
+            while watched.next_chunk(1).expect("rows").is_some() {}
+            watched.note().is_some()
+        };
+        assert!(!scored(400.0) && scored(450.0));
         let near = array![[0.0, 78.0, 0.0], [50.0, -10.0, 3.0]];
         assert_eq!(note(near.clone()), None);
         let mut far = near;
