@@ -15,7 +15,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run, Step,
-    data::{ChunkSource, ColumnChoice, Format, NanRows, OpenOptions, open},
+    data::{ChunkSource, ColumnChoice, Format, NanRows, OpenOptions, Survey, open},
     error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
     hypothesis::{ConditionalIndependence, Independence, Null, Outcome, Variant},
@@ -129,13 +129,8 @@ impl Args {
 /// Features of z for these rows: residuals need twice as many rows. The source is at its first row
 /// again.
 fn features_for(source: &mut dyn ChunkSource) -> Result<usize> {
-    let mut rows = 0;
-    while rows < 2 * FEATURES
-        && let Some(chunk) = source.next_chunk(2 * FEATURES)?
-    {
-        rows += chunk.x.nrows();
-    }
-    source.rewind()?;
+    // A table of texts and dates makes up its mind about them on the way.
+    let rows = usize::try_from(Survey::of(source, 0, 0)?.rows).unwrap_or(usize::MAX);
     // Cosines and sines come in pairs.
     Ok(FEATURES.min(rows / 4 * 2).max(2))
 }
