@@ -41,15 +41,23 @@ fn keeps_nothing(model: &LinearModel) -> bool {
 fn too_wide(model: &LinearModel, survey: &Survey) -> Option<String> {
     let (columns, rows) = (survey.mean.len(), survey.rows);
     let is_tried = model.learner == "lasso" && model.map.name() == "identity";
-    let amounts = matches!(model.targets, Targets::Real { .. });
-    if columns as u64 <= rows || is_tried || !amounts {
+    if columns as u64 <= rows || is_tried {
         return None;
     }
+    let instead = match model.targets {
+        Targets::Real { .. } => {
+            "a lasso of the columns themselves may find them (--model lasso --map identity)"
+        }
+        Targets::Classes(_) => {
+            "logistic regression of the columns themselves with a penalty of absolute values may \
+             find them (--model logistic --map identity --l1 0.02)"
+        }
+    };
     let r2 = COMPARED.iter().find_map(|name| model.facts.get(*name))?;
     (*r2 < LITTLE).then(|| {
         format!(
             "{columns} columns of {rows} rows, and R2 {r2:.2} on rows left out: if few columns \
-             matter, a lasso of the columns themselves may find them (--model lasso --map identity)"
+             matter, {instead}"
         )
     })
 }
@@ -121,6 +129,12 @@ mod tests {
         let said = too_wide(&model, &survey).expect("poor");
         assert!(
             said.contains("60 columns of 40 rows") && said.contains("lasso"),
+            "{said}"
+        );
+        model.targets = Targets::Classes(vec![0.0, 1.0]);
+        let said = too_wide(&model, &survey).expect("poor");
+        assert!(
+            said.contains("--model logistic --map identity --l1"),
             "{said}"
         );
         model.facts.insert("held_out_r2".into(), 0.9);
