@@ -181,6 +181,9 @@ mod tests {
         let found = folds(&uneven, 4).expect("as many groups");
         assert_eq!(found[90..], [1, 2, 3]);
         assert_eq!(folds(&uneven, 5), None);
+        uneven.iter_mut().for_each(|group| *group = 3 - *group);
+        let found = folds(&uneven, 4).expect("as many groups");
+        assert_eq!((found[0], &found[90..]), (3, &[2, 1, 0][..]));
         assert_eq!(held_out(&[7; 5], 0.5), None);
         // All but one at most, one at least.
         assert_eq!(held_out(&[0, 1], 0.99), Some(vec![false, true]));

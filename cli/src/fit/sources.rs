@@ -44,6 +44,18 @@ impl Args {
         })
     }
 
+    /// The rows of the input, which know what was said of groups and times.
+    fn opened(&self, known: Option<&Schema>) -> Result<Source> {
+        let source = match known {
+            Some(schema) => self.data.open_again(&self.input, schema),
+            None => self.data.open(&self.input, TargetUse::Required),
+        }?;
+        Ok(match &self.parted {
+            Some(folds) => folds.all(source)?,
+            None => source,
+        })
+    }
+
     /// Training rows, and test rows where asked for.
     fn train_and_test(
         &self,
@@ -61,16 +73,7 @@ impl Args {
             }
             return Ok((self.data.open(&self.input, TargetUse::Ignored)?, None));
         }
-        let open = || -> Result<Source> {
-            let source = match known {
-                Some(schema) => self.data.open_again(&self.input, schema),
-                None => self.data.open(&self.input, TargetUse::Required),
-            }?;
-            Ok(match &self.parted {
-                Some(folds) => folds.all(source)?,
-                None => source,
-            })
-        };
+        let open = || self.opened(known);
         if let Some((folds, k)) = &self.held_out {
             let part = |part| Ok::<_, anyhow::Error>(folds.part(open()?, *k, part)?);
             return Ok((

@@ -27,9 +27,9 @@ use problem::Problem;
 pub struct LassoOptions {
     /// The penalty of absolute values, > 0. Without one it is chosen by the sums: of a path from
     /// where all coefficients are 0 down, each penalty three quarters of the last, the one with the
-    /// least generalised cross-validation. The path goes down to 1e-4 of the first penalty, and ends
-    /// when five penalties were no better, or when half as many coefficients as rows are not 0. Each
-    /// has 1000 sweeps at most, and the next goes on from where these end.
+    /// least generalised cross-validation. The path goes down to 1e-4 of the first penalty, and
+    /// ends when five penalties were no better, or when half as many coefficients as rows are not
+    /// 0. Each has 1000 sweeps at most, and the next goes on from where these end.
     pub l1: Option<f64>,
     /// The penalty of squares, 0 or more.
     pub lambda: f64,

@@ -11,7 +11,7 @@ pub use solver::{FitOptions, Solver};
 
 use crate::{
     Error, Result,
-    data::{KeptRows, Survey, grouped},
+    data::{ChunkSource, KeptRows, Survey, grouped},
     features::{FeatureMap, require_dense},
     learn::{
         Fit, FitAnySums, FitData, FitPenalised, Lambda,
@@ -78,6 +78,16 @@ impl Default for RidgeOptions {
             penalised: false,
             solver: Solver::Auto,
         }
+    }
+}
+
+impl RidgeOptions {
+    /// The choice by folds of whole groups, where rows have some and a penalty is chosen by rows:
+    /// those left out alone say nothing of groups that the fit has not seen.
+    fn by_groups(&self, source: &dyn ChunkSource) -> Option<Lambda> {
+        let of = self.lambda.by_rows()?;
+        let by = HeldOut::Folds(grouped::choosing(&source.groups()?)?.len());
+        Some(Lambda::Best { of, by })
     }
 }
 
@@ -181,18 +191,9 @@ impl Fit for RidgeOptions {
             solver = Solver::Dual;
         }
         let direct = matches!(solver, Solver::Auto | Solver::Cholesky);
-        // Rows left out alone say nothing of groups that the fit has not seen.
-        let groups = data.source.groups().filter(|_| dense);
-        let folds = groups.map_or(0, |groups| {
-            grouped::choosing(&groups).map_or(0, |f| f.len())
-        });
-        let by_groups = match (folds, self.lambda.by_rows()) {
-            (2.., Some(of)) if direct => Some(Lambda::Best {
-                of,
-                by: HeldOut::Folds(folds),
-            }),
-            _ => None,
-        };
+        // In the dual what is usual is chosen there, by groups, too.
+        let is_dual = !direct && self.lambda == Lambda::Usual;
+        let by_groups = self.by_groups(data.source).filter(|_| dense && !is_dual);
         let lambda = match by_groups.as_ref().unwrap_or(&self.lambda) {
             Lambda::Usual if dense && direct => return fit_sums(self, map, data),
             Lambda::Usual if dense && solver == Solver::Dual && chooses() => {
