@@ -346,7 +346,7 @@ impl Candidates {
         let Reading::Date(format) = reading else {
             return Ok(Some(reading.clone()));
         };
-        let from = |year| Reading::Date(format.from_year(year));
+        let from = |year| Reading::Date(format.with_years_from(year));
         match self.years.century() {
             Century::From(year) if format.has_usual_years() => Ok(Some(from(year))),
             Century::Either(year, row, text) if format.has_usual_years() => Err(Ambiguous {

@@ -83,7 +83,7 @@ impl DateFormat {
     }
 
     /// The same of the hundred years from such a one on.
-    pub(super) fn from_year(&self, year: i64) -> Self {
+    pub(super) fn with_years_from(&self, year: i64) -> Self {
         Self::known(&self.to_string().replace("%y", &format!("%{year:02}y")))
     }
 }
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn formats_tell_their_first_year() {
         let usual = DateFormat::known("%d.%m.%y");
-        let other = usual.from_year(5);
+        let other = usual.with_years_from(5);
         assert_eq!((usual.first_year(), other.first_year()), (None, Some(1905)));
         assert!(usual.has_usual_years() && !other.has_usual_years());
         assert_eq!(other.to_string(), "%d.%m.%05y");

@@ -120,7 +120,7 @@ fn are_far(low: &[(f64, usize)], high: &[(f64, usize)], [first, last]: [f64; 2])
             OFTEN
         };
         // Without 9 there are no others of a single digit.
-        let is_code = value < 0.0 || value >= 10.0 || has_nine;
+        let is_code = !(0.0..10.0).contains(&value) || has_nine;
         is_code && rows >= least && (first - value).max(value - last) > far
     };
     low.iter().chain(high).all(fits)
