@@ -7,6 +7,9 @@ use bochner::data::{
 };
 use std::fs;
 
+/// The cell of each row.
+type Cells<'a> = &'a dyn Fn(usize) -> String;
+
 /// Whole numbers without an order.
 fn mixed(i: usize, of: usize) -> usize {
     (i * 7_919 + 13) % of
@@ -30,7 +33,7 @@ fn became(rows: usize, cell: &dyn Fn(usize) -> String, as_target: bool) -> bochn
 
 #[test]
 fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
-    let cases: [(usize, &dyn Fn(usize) -> String, &str); 8] = [
+    let cases: [(usize, Cells<'_>, &str); 8] = [
         (
             60,
             &|i| format!("ca. {}", mixed(i, 900)),
@@ -106,7 +109,7 @@ fn later_cells_are_read_where_they_are_clear() {
         Ok::<_, bochner::Error>(x[[0, 0]])
     };
     let none = TableOptions::default;
-    let cases: [(&dyn Fn(usize) -> String, &str, f64); 8] = [
+    let cases: [(Cells<'_>, &str, f64); 8] = [
         (&|i| format!("{i},5"), "1.234,50", 1234.5),
         (&|i| format!("${i}.50"), "$1,234.50", 1234.5),
         (&|i| format!("₹{i}"), "₹1,23,456", 123_456.0),
