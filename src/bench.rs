@@ -113,9 +113,10 @@ impl Timed {
         let arithmetic = self.work.flops / ceilings.flops_per_second;
         let memory = self.work.bytes / ceilings.copy_rate(self.work.bytes);
         let floor = arithmetic.max(memory);
-        let bound = match arithmetic >= memory {
-            true => BoundBy::Arithmetic,
-            false => BoundBy::Memory,
+        let bound = if arithmetic >= memory {
+            BoundBy::Arithmetic
+        } else {
+            BoundBy::Memory
         };
         (bound, floor / self.sample.median())
     }

@@ -311,9 +311,10 @@ impl NormalEquations {
         let zty_dt = store.f64("zty")?;
         let (features, targets) = zty_dt.dim();
         // Older files have the whole square.
-        let gram_dd = match store.has(TRIANGLE) {
-            true => square(store, features)?,
-            false => store.f64("gram")?,
+        let gram_dd = if store.has(TRIANGLE) {
+            square(store, features)?
+        } else {
+            store.f64("gram")?
         };
         if gram_dd.dim() != (features, features) {
             return Err(Error::format(format!(
@@ -323,9 +324,10 @@ impl NormalEquations {
         }
         let rows: u64 = store.get("rows")?;
         // Files from before there were weights have none.
-        let weight = match store.has_property("weight") {
-            true => store.get("weight")?,
-            false => rows as f64,
+        let weight = if store.has_property("weight") {
+            store.get("weight")?
+        } else {
+            rows as f64
         };
         let log_weight = match store.has_property(LOG_WEIGHT) {
             true => {

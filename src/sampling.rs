@@ -149,9 +149,10 @@ impl Sampling {
     ) -> Self {
         let cube = measure.and_then(|measure| measure.cube_dim(d));
         let serves = cube.is_some_and(|dim| lattice::serves(dim + 1, s));
-        match d <= Self::FEW_COLUMNS && serves {
-            true => self,
-            false => Self::Auto,
+        if d <= Self::FEW_COLUMNS && serves {
+            self
+        } else {
+            Self::Auto
         }
     }
 

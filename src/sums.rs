@@ -101,12 +101,13 @@ pub(super) fn read_marked<S: Sums>(store: &Store) -> Result<S> {
         )));
     }
     let found = store.text(NAME)?;
-    match found == S::NAME {
-        true => S::read(store),
-        false => Err(Error::format(format!(
+    if found == S::NAME {
+        S::read(store)
+    } else {
+        Err(Error::format(format!(
             "these are {found}, not {}; name sums of the same learner",
             S::NAME
-        ))),
+        )))
     }
 }
 
@@ -160,9 +161,8 @@ mod tests {
     /// Every number differs, and none is a round one.
     fn numbers(features: usize, targets: usize, from: f64) -> NormalEquations {
         let entry = |k: usize| (from + k as f64).sqrt();
-        let gram_dd = Array2::from_shape_fn((features, features), |(i, j)| match j <= i {
-            true => entry(i * features + j),
-            false => 0.0,
+        let gram_dd = Array2::from_shape_fn((features, features), |(i, j)| {
+            if j <= i { entry(i * features + j) } else { 0.0 }
         });
         NormalEquations {
             rows: 7 + from as u64,

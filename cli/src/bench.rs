@@ -112,16 +112,18 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.serve {
         return serve::run(&device);
     }
-    let size = match args.full {
-        true => Size::Full,
-        false => Bench::size(&device),
+    let size = if args.full {
+        Size::Full
+    } else {
+        Bench::size(&device)
     };
     let bench = Bench {
         seconds: args
             .seconds
-            .unwrap_or(match args.full || args.features.is_some() {
-                true => FULL_SECONDS,
-                false => SECONDS,
+            .unwrap_or(if args.full || args.features.is_some() {
+                FULL_SECONDS
+            } else {
+                SECONDS
             }),
     };
     let mut page = Page::new(args.output.json, &device);
@@ -345,9 +347,10 @@ impl Page {
                 .map(|(class, tile)| format!("{class}: {}", tile.as_str().unwrap_or("")));
             line(
                 "tuned",
-                match tuned.is_empty() {
-                    true => "nothing yet; bochner bench --tune does".into(),
-                    false => each.collect::<Vec<_>>().join(", "),
+                if tuned.is_empty() {
+                    "nothing yet; bochner bench --tune does".into()
+                } else {
+                    each.collect::<Vec<_>>().join(", ")
                 },
             );
         }
@@ -413,12 +416,13 @@ impl Page {
             "features": shape.features,
             "reason": why,
         }));
-        match self.as_json {
-            true => Ok(()),
-            false => report::to_stdout(&format!(
+        if self.as_json {
+            Ok(())
+        } else {
+            report::to_stdout(&format!(
                 "{op:<18} {:<22} skipped: {why}\n",
                 shape.to_string()
-            )),
+            ))
         }
     }
 

@@ -53,9 +53,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         adapter_text(adapter, &mut text);
     }
     writeln!(text, "{}\n", listing.cpu)?;
-    let why = match why.is_empty() {
-        true => String::new(),
-        false => format!(" ({why})"),
+    let why = if why.is_empty() {
+        String::new()
+    } else {
+        format!(" ({why})")
     };
     writeln!(text, "auto takes: {device}{why}")?;
     report::to_stdout(&text)
@@ -98,9 +99,10 @@ fn adapter_json(adapter: &AdapterReport) -> Value {
 
 fn adapter_text(adapter: &AdapterReport, text: &mut String) {
     let (low, high) = adapter.subgroup;
-    let subgroup = match low == high {
-        true => low.to_string(),
-        false => format!("{low} to {high}"),
+    let subgroup = if low == high {
+        low.to_string()
+    } else {
+        format!("{low} to {high}")
     };
     let mut lines = vec![
         ("kind", adapter.kind.to_string()),

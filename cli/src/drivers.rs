@@ -33,10 +33,11 @@ pub(crate) fn to_stderr(line: &str) {
 /// dropped; or heard, with `-v`.
 pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(unix)]
-    let _hush = match log::log_enabled!(log::Level::Info) {
-        true => None,
+    let _hush = if log::log_enabled!(log::Level::Info) {
+        None
+    } else {
         // Where the system refuses, the words are heard: a nuisance and no fault.
-        false => Hush::begin().ok(),
+        Hush::begin().ok()
     };
     work()
 }

@@ -35,9 +35,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     keep_apart([Some(args.output.as_path())], [Some(args.model.as_path())])?;
     let model = LinearModel::load(&args.model)?;
-    let input = match args.double {
-        true => Input::Double,
-        false => Input::Single,
+    let input = if args.double {
+        Input::Double
+    } else {
+        Input::Single
     };
     let bytes = model.to_onnx(input)?;
     let mut file = AtomicFile::create(&args.output)?;

@@ -250,10 +250,13 @@ fn note_far(source: &mut dyn ChunkSource) -> Result<()> {
     source.settle(false, &mut |_| true)?;
     let rows = (FIRST_VALUES / source.columns().max(1)).clamp(1, FIRST_ROWS);
     let first = match source.next_chunk(rows) {
-        Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
-            true => source.next_chunk(rows)?,
-            false => return Err(Error::Data { path, problem }.into()),
-        },
+        Err(Error::Data { path, problem }) => {
+            if source.settle(true, &mut |_| true)? {
+                source.next_chunk(rows)?
+            } else {
+                return Err(Error::Data { path, problem }.into());
+            }
+        }
         first => first?,
     };
     if let Some(first) = first {

@@ -241,9 +241,10 @@ impl Args {
         console: &Console,
     ) -> Result<LinearModel> {
         let all = rows.survey.rows;
-        let bar = match iterates {
-            true => console.steps("fit", None),
-            false => console.bar("fit", Some(all)),
+        let bar = if iterates {
+            console.steps("fit", None)
+        } else {
+            console.bar("fit", Some(all))
         };
         let remaining = self.learner.residual().map(Remaining::until);
         let run = rows.run.clone().progress(move |step| match step {

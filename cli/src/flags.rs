@@ -84,9 +84,10 @@ fn quoted_mark(mark: char) -> String {
 
 /// A name as it is written in a list: in quotes where it has a comma or a quote.
 pub(crate) fn listed(name: &str) -> String {
-    match name.contains([',', '"']) {
-        true => format!("'\"{}\"'", name.replace('"', "\"\"")),
-        false => name.to_owned(),
+    if name.contains([',', '"']) {
+        format!("'\"{}\"'", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
     }
 }
 

@@ -123,9 +123,10 @@ impl Args {
             let takes = |what: fn(MapKind) -> bool| map.parts().iter().any(|part| what(part.kind));
             let sampled = takes(MapKind::takes_sampling) && !auto;
             // Another sampling would leave nothing to choose.
-            let drawings = match sampled {
-                true => drawings.as_slice(),
-                false => &[monte_carlo],
+            let drawings = if sampled {
+                drawings.as_slice()
+            } else {
+                &[monte_carlo]
             };
             for &drawing in drawings {
                 if drawing == Drawing::Leverage && !map.has(MapKind::Fourier) {
@@ -139,17 +140,19 @@ impl Args {
                     }
                     None => &[Form::Paired],
                 };
-                let forms = match takes(MapKind::takes_form) {
-                    true => forms,
-                    false => &[Form::Paired],
+                let forms = if takes(MapKind::takes_form) {
+                    forms
+                } else {
+                    &[Form::Paired]
                 };
                 for &form in forms {
                     let seed = self.kernel.seed;
                     let (map, kernel) = (map.clone(), kernel.clone());
                     let spec = self.tuning.spec(map, kernel, 0, form, drawing, seed);
-                    let label = match auto {
-                        true => format!("auto, {form}"),
-                        false => label(&spec, sampled.then_some(drawing)),
+                    let label = if auto {
+                        format!("auto, {form}")
+                    } else {
+                        label(&spec, sampled.then_some(drawing))
                     };
                     lines.push(Line { label, spec, auto });
                 }
@@ -182,16 +185,18 @@ impl Args {
         let mut names: Vec<String> = Vec::new();
         for (line, error) in left_out {
             let others = usable.iter().any(|other| other.spec.map == line.spec.map);
-            let asked = match others {
-                true => matches!(self.sampling, Listed::Some(_)),
-                false => matches!(self.map, Listed::Some(_)),
+            let asked = if others {
+                matches!(self.sampling, Listed::Some(_))
+            } else {
+                matches!(self.map, Listed::Some(_))
             };
             if asked {
                 return Err(Usage(flags::explain(&error)).into());
             }
-            let name = match others {
-                true => line.label,
-                false => line.spec.map.to_string(),
+            let name = if others {
+                line.label
+            } else {
+                line.spec.map.to_string()
             };
             if !names.contains(&name) {
                 names.push(name);

@@ -99,9 +99,12 @@ impl Cli {
     /// values wherever a value is due, so that an option's own words say what it takes, and not a
     /// guess that a dash begins another option.
     fn definition() -> clap::Command {
-        let numbers = |argument: clap::Arg| match argument.get_action().takes_values() {
-            true => argument.allow_negative_numbers(true),
-            false => argument,
+        let numbers = |argument: clap::Arg| {
+            if argument.get_action().takes_values() {
+                argument.allow_negative_numbers(true)
+            } else {
+                argument
+            }
         };
         let command = <Self as CommandFactory>::command();
         command.mut_subcommands(|command| help::shortened(command.mut_args(numbers)))

@@ -105,9 +105,10 @@ pub(crate) struct BuiltMap {
 impl BuiltMap {
     /// The error without the advice to standardise, where that is done.
     pub(crate) fn advise(standardized: bool, error: Error) -> Error {
-        match standardized {
-            true => error.instead(&Remedy::Standardize, None),
-            false => error,
+        if standardized {
+            error.instead(&Remedy::Standardize, None)
+        } else {
+            error
         }
     }
 
@@ -371,9 +372,10 @@ pub(crate) fn note(selection: &Selection, console: &Console) {
     let Selection {
         kind, reason, kept, ..
     } = selection;
-    let kept = match kept {
-        true => " (measured before and kept)",
-        false => "",
+    let kept = if *kept {
+        " (measured before and kept)"
+    } else {
+        ""
     };
     console.note(&format!("auto takes --map {kind}: {reason}{kept}"));
 }

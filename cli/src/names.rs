@@ -20,9 +20,10 @@ impl From<Vec<String>> for Names {
 /// As a shell reads it back.
 pub(crate) fn quoted(argument: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !argument.is_empty() && argument.chars().all(plain) {
-        true => argument,
-        false => format!("'{}'", argument.replace('\'', "'\\''")),
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
     }
 }
 

@@ -179,9 +179,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.probabilities {
         report.output("probabilities", path);
     }
-    match args.fills_stdout() {
-        true => args.run.print_beside(&report),
-        false => args.run.print(&report),
+    if args.fills_stdout() {
+        args.run.print_beside(&report)
+    } else {
+        args.run.print(&report)
     }
 }
 

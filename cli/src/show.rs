@@ -124,9 +124,10 @@ fn taken(model: &LinearModel, report: &mut Report) {
 /// What it predicts.
 pub(crate) fn gives(model: &LinearModel) -> String {
     let names = model.target_names.clone().unwrap_or_default();
-    let of = match names.is_empty() {
-        true => String::new(),
-        false => format!(" of {}", few(&names)),
+    let of = if names.is_empty() {
+        String::new()
+    } else {
+        format!(" of {}", few(&names))
     };
     match (&model.targets, &model.class_names) {
         (Targets::Real { columns: 0, .. }, _) => "what it finds in rows without targets".into(),

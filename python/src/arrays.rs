@@ -82,11 +82,12 @@ impl<'a> Given<'a> {
             return Ok(());
         };
         let same = |rows: Option<usize>| rows.is_none_or(|rows| rows == view.rows());
-        match same(y.map(|y| y.nrows())) && same(weights.map(|w| w.len())) {
-            true => Ok(()),
-            false => Err(PyValueError::new_err(
+        if same(y.map(|y| y.nrows())) && same(weights.map(|w| w.len())) {
+            Ok(())
+        } else {
+            Err(PyValueError::new_err(
                 "X, y and sample_weight differ in their rows",
-            )),
+            ))
         }
     }
 
@@ -123,9 +124,10 @@ impl<'a> Given<'a> {
             return self.source(y, weights, stop);
         };
         // What the targets and weights of the file say is nothing that those beside it do.
-        let file = match y.is_some() || weights.is_some() {
-            true => file.clone().by_target(&[]),
-            false => file.clone(),
+        let file = if y.is_some() || weights.is_some() {
+            file.clone().by_target(&[])
+        } else {
+            file.clone()
         };
         let mut source = FileSource::open(&file, stop)?.of_any_columns();
         (source.y, source.weights) = (y, weights);

@@ -67,9 +67,10 @@ fn next_rows(source: &mut dyn ChunkSource, rows: usize) -> Result<Array2<f64>> {
         taken.push(chunk.x.into_f64());
     }
     let views: Vec<_> = taken.iter().map(|rows| rows.view()).collect();
-    match views.is_empty() {
-        true => Ok(Array2::zeros((0, source.columns()))),
-        false => concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string())),
+    if views.is_empty() {
+        Ok(Array2::zeros((0, source.columns())))
+    } else {
+        concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))
     }
 }
 

@@ -24,9 +24,10 @@ fn wrong<T>(problem: String) -> PyResult<T> {
 
 /// What intercept there is: whether one is fitted, and whether it is penalised.
 pub(crate) fn intercept_of((fitted, penalised): (bool, bool)) -> Intercept {
-    match penalised && fitted {
-        true => Intercept::Penalised,
-        false => fitted.into(),
+    if penalised && fitted {
+        Intercept::Penalised
+    } else {
+        fitted.into()
     }
 }
 

@@ -114,18 +114,17 @@ impl FeatureMap {
         let result = if sparse {
             cell.with_dependent_mut(|_, transformer| sparse_rows(transformer, x, z_nd, interrupt))
         } else {
-            cell.with_dependent_mut(
-                |_, transformer| match x.rows() * x.columns() <= FEW_VALUES {
-                    true => transformer.rows(&x.part(0..x.rows())?, z_nd),
-                    false => {
-                        let mut source = Source::new(x, interrupt.flag());
-                        let mut proceed = || interrupt.check();
-                        transformer
-                            .stream(&mut source, z_nd, &mut proceed)
-                            .map(drop)
-                    }
-                },
-            )
+            cell.with_dependent_mut(|_, transformer| {
+                if x.rows() * x.columns() <= FEW_VALUES {
+                    transformer.rows(&x.part(0..x.rows())?, z_nd)
+                } else {
+                    let mut source = Source::new(x, interrupt.flag());
+                    let mut proceed = || interrupt.check();
+                    transformer
+                        .stream(&mut source, z_nd, &mut proceed)
+                        .map(drop)
+                }
+            })
         };
         if result.is_err() {
             // A device that failed is opened anew.

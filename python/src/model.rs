@@ -338,10 +338,7 @@ impl Model {
 
     /// Writes an ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>, double: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let input = match double {
-            true => Input::Double,
-            false => Input::Single,
-        };
+        let input = if double { Input::Double } else { Input::Single };
         let bytes = without_gil(py, |_| self.model.to_onnx(input))?;
         Ok(PyBytes::new(py, &bytes))
     }

@@ -79,9 +79,10 @@ fn laid_out(mut file: DataFile, lines: &Lines) -> Result<DataFile> {
     if let Some(encoding) = encoding {
         file = file.encoding(encoding.parse()?);
     }
-    Ok(match drop {
-        true => file.drop_rows_without_target(),
-        false => file,
+    Ok(if *drop {
+        file.drop_rows_without_target()
+    } else {
+        file
     })
 }
 
@@ -149,9 +150,10 @@ impl Scan {
             file = file.targets(targets);
         }
         if let Some(columns) = &columns {
-            file = file.columns(match matching {
-                true => ColumnChoice::Matching(columns.clone()),
-                false => ColumnChoice::These(columns.clone()),
+            file = file.columns(if matching {
+                ColumnChoice::Matching(columns.clone())
+            } else {
+                ColumnChoice::These(columns.clone())
             });
         }
         if let Some(width) = width {
@@ -278,9 +280,10 @@ impl Scan {
                 }
                 first = end;
             }
-            match next == rows.len() {
-                true => stacked(taken),
-                false => Err(Error::shape(format!("the file has {first} rows"))),
+            if next == rows.len() {
+                stacked(taken)
+            } else {
+                Err(Error::shape(format!("the file has {first} rows")))
             }
         })?;
         Ok(HeldRows {

@@ -61,9 +61,10 @@ impl Options<'_, '_> {
             (None, None) => Budget::All,
         };
         Ok(Search {
-            kernels: match self.need("search_kernel")? {
-                true => Search::catalogue(),
-                false => Vec::new(),
+            kernels: if self.need("search_kernel")? {
+                Search::catalogue()
+            } else {
+                Vec::new()
             },
             bandwidth: self.need("search_gamma")?,
             lambda: self.need("search_penalty")?,

@@ -146,20 +146,22 @@ fn positive(value: f64) -> bool {
 }
 
 pub(super) fn require_error(error: f64) -> Result<()> {
-    match positive(error) {
-        true => Ok(()),
-        false => Err(Error::parameter(format!(
+    if positive(error) {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
             "the error is {error}; it must be positive and finite"
-        ))),
+        )))
     }
 }
 
 fn require_confidence(confidence: f64) -> Result<()> {
-    match confidence > 0.0 && confidence < 1.0 {
-        true => Ok(()),
-        false => Err(Error::parameter(format!(
+    if confidence > 0.0 && confidence < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
             "the confidence is {confidence}; it must lie between 0 and 1"
-        ))),
+        )))
     }
 }
 

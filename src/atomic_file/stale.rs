@@ -55,9 +55,10 @@ fn remove(path: &Path) {
     if let Err(TryLockError::WouldBlock | TryLockError::Error(_)) = file.try_lock() {
         return;
     }
-    let removed = match path.is_dir() {
-        true => remove_copy(path),
-        false => std::fs::remove_file(path),
+    let removed = if path.is_dir() {
+        remove_copy(path)
+    } else {
+        std::fs::remove_file(path)
     };
     match removed {
         Ok(()) => log::debug!("removed {}, which a killed run left", path.display()),

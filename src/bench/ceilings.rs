@@ -98,9 +98,10 @@ fn on_cpu(device: &Device, cpu: &CpuDevice, seconds: f64) -> Result<Ceilings> {
 
 fn on_gpu(device: &Device, gpu: &GpuDevice, seconds: f64) -> Result<Ceilings> {
     let cols = 1024;
-    let most = match gpu.is_software() {
-        true => SOFTWARE_COPY_BYTES,
-        false => usize::MAX,
+    let most = if gpu.is_software() {
+        SOFTWARE_COPY_BYTES
+    } else {
+        usize::MAX
     };
     let most = most.min(usize::try_from(gpu.max_binding_bytes()).unwrap_or(usize::MAX));
     let (mut copies, mut clock) = (Vec::new(), Clock::Wall);

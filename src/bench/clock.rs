@@ -131,9 +131,10 @@ fn measure_within(
             Err(error) => return Err(error),
         }
     }
-    let batch = match device.is_gpu() {
-        true => ((BATCH_SECONDS / estimate.max(1e-9)) as usize).clamp(1, MOST),
-        false => 1,
+    let batch = if device.is_gpu() {
+        ((BATCH_SECONDS / estimate.max(1e-9)) as usize).clamp(1, MOST)
+    } else {
+        1
     };
     let batches = times.div_ceil(batch).max(LEAST);
     let mut taken = Vec::with_capacity(batches);

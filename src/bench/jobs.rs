@@ -61,9 +61,10 @@ fn draw(rows: usize, cols: usize, scale: f32, start: usize) -> Array2<f32> {
 fn block_rows(device: &Device, rows: usize, widest: usize, columns: usize) -> Result<usize> {
     let by_binding = device.max_matrix_bytes() / (4 * widest.next_multiple_of(4) as u64).max(1);
     let by_memory = MEMORY / (4 * columns as u64).max(1);
-    let by_dispatch = match device.is_gpu() {
-        true => 65_535 * 8,
-        false => u64::MAX,
+    let by_dispatch = if device.is_gpu() {
+        65_535 * 8
+    } else {
+        u64::MAX
     };
     let most = by_binding.min(by_memory).min(by_dispatch) as usize;
     if most == 0 {
@@ -84,9 +85,10 @@ fn blocks(rows: usize, block: usize) -> impl Iterator<Item = usize> {
 
 /// How an op goes about it on a device, for the table: vector instructions on the CPU.
 fn way(device: &Device, on_gpu: impl FnOnce() -> String) -> String {
-    match device.is_gpu() {
-        true => on_gpu(),
-        false => instruction_set().to_string(),
+    if device.is_gpu() {
+        on_gpu()
+    } else {
+        instruction_set().to_string()
     }
 }
 

@@ -30,9 +30,10 @@ pub(crate) fn next_checked(
     }
     let weights = chunk.weights.as_ref().map(Array1::len);
     if weights != source.is_weighted().then_some(rows) {
-        let promise = match source.is_weighted() {
-            true => format!("one for each of its {rows} rows"),
-            false => "none".into(),
+        let promise = if source.is_weighted() {
+            format!("one for each of its {rows} rows")
+        } else {
+            "none".into()
         };
         return Err(Error::shape(format!(
             "a chunk from row {row0} on has {} weights, the source promises {promise}: mend the \

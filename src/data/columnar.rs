@@ -244,9 +244,10 @@ impl Table for ColumnarTable {
             };
             let count = (batch.num_rows() - done).min(max_rows - rows);
             let more = self.convert(&batch, (done, count), self.taken)?;
-            match columns.is_empty() {
-                true => columns = more,
-                false => columns = arrays::joined(columns, more),
+            if columns.is_empty() {
+                columns = more
+            } else {
+                columns = arrays::joined(columns, more)
             }
             self.pending = Some((batch, done + count));
             self.taken += count as u64;

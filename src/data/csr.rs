@@ -183,9 +183,10 @@ impl CsrSource {
         if self.next == self.rows && self.start != all {
             return Err(self.damaged(format!("rows end at {}, values at {all}", self.start)));
         }
-        match !self.finite || x.iter().all(|value| value.is_finite()) {
-            true => Ok(()),
-            false => Err(self.damaged("entries of one place exceed f64".into())),
+        if !self.finite || x.iter().all(|value| value.is_finite()) {
+            Ok(())
+        } else {
+            Err(self.damaged("entries of one place exceed f64".into()))
         }
     }
 }

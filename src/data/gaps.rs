@@ -143,14 +143,13 @@ impl Gaps {
         let mut state = self.state();
         let mut kept = Vec::new();
         for (i, good) in good.enumerate() {
-            match good {
-                true => kept.push(i),
-                false => {
-                    pass.dropped += 1;
-                    if state.listed {
-                        let row = state.at;
-                        state.rows.push_back(row);
-                    }
+            if good {
+                kept.push(i)
+            } else {
+                pass.dropped += 1;
+                if state.listed {
+                    let row = state.at;
+                    state.rows.push_back(row);
                 }
             }
             pass.read += 1;
@@ -280,9 +279,12 @@ impl<S: ChunkSource> ChunkSource for GaplessSource<S> {
                 }));
             }
         }
-        let why = || match self.of_targets {
-            true => "no row has a target".to_owned(),
-            false => NONE_LEFT.to_owned(),
+        let why = || {
+            if self.of_targets {
+                "no row has a target".to_owned()
+            } else {
+                NONE_LEFT.to_owned()
+            }
         };
         self.gaps.end(&self.pass, self.of_targets, why)?;
         Ok(None)

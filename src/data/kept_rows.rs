@@ -323,9 +323,10 @@ impl KeptRows {
             kept.rows.insert(hash, row);
             from = to;
         }
-        match kept.rows.len() == rows && rows <= kept.most {
-            true => Ok(kept),
-            false => Err(wrong()),
+        if kept.rows.len() == rows && rows <= kept.most {
+            Ok(kept)
+        } else {
+            Err(wrong())
         }
     }
 }
@@ -341,9 +342,12 @@ fn mix(mut h: u64) -> u64 {
 /// so that a loop over columns has no chain.
 pub(crate) fn hash(x: impl Iterator<Item = f64>, targets: ArrayView1<'_, f64>) -> u64 {
     const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let at = |place: u64, value: f64| match value == 0.0 {
-        true => 0,
-        false => mix(value.to_bits() ^ place.wrapping_mul(GOLDEN)),
+    let at = |place: u64, value: f64| {
+        if value == 0.0 {
+            0
+        } else {
+            mix(value.to_bits() ^ place.wrapping_mul(GOLDEN))
+        }
     };
     let sum = |first: u64, sum: u64, (j, value)| sum.wrapping_add(at(first + j, value));
     let of_x = (0..).zip(x).fold(0, |all, next| sum(1, all, next));

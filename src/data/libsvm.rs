@@ -173,13 +173,14 @@ fn label(token: &[u8]) -> std::result::Result<f64, String> {
         return Err("is several labels; one for each row can be read".into());
     }
     let (value, exact) = number(token).map_err(|wrong| wrong.to_string())?;
-    match exact || value.abs() < EXACT {
-        true => Ok(value),
-        false => Err(
+    if exact || value.abs() < EXACT {
+        Ok(value)
+    } else {
+        Err(
             "is a whole number beyond 2^53, which f64 cannot hold exactly; renumber \
                       the targets"
                 .into(),
-        ),
+        )
     }
 }
 

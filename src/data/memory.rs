@@ -85,13 +85,15 @@ impl MemorySource {
             views => ndarray::concatenate(Axis(0), views)
                 .map_err(|error| Error::shape(error.to_string()))?,
         };
-        let all = match xs.is_empty() {
-            true => return Err(Error::shape("the data has no rows")),
-            false => Self::new(Rows::stack(xs)?, Some(y))?,
+        let all = if xs.is_empty() {
+            return Err(Error::shape("the data has no rows"));
+        } else {
+            Self::new(Rows::stack(xs)?, Some(y))?
         };
-        match source.is_weighted() {
-            true => all.with_weights(weights),
-            false => Ok(all),
+        if source.is_weighted() {
+            all.with_weights(weights)
+        } else {
+            Ok(all)
         }
     }
 

@@ -44,9 +44,10 @@ impl Rows {
     /// The rows of `range`, copied unless they are all. Panics if the range reaches beyond the last
     /// row.
     pub(crate) fn part(&self, range: Range<usize>) -> Cow<'_, Self> {
-        match range == (0..self.nrows()) {
-            true => Cow::Borrowed(self),
-            false => Cow::Owned(self.slice(range)),
+        if range == (0..self.nrows()) {
+            Cow::Borrowed(self)
+        } else {
+            Cow::Owned(self.slice(range))
         }
     }
 

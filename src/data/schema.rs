@@ -422,9 +422,10 @@ impl fmt::Display for Field {
             Kind::Date(parts) if parts.width() > 0 => write!(f, ", with {parts}")?,
             _ => {}
         }
-        match self.has_indicator() {
-            true => f.write_str(", and whether it is missing"),
-            false => Ok(()),
+        if self.has_indicator() {
+            f.write_str(", and whether it is missing")
+        } else {
+            Ok(())
         }
     }
 }

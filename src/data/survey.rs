@@ -59,10 +59,13 @@ pub(in crate::data) fn settled<T>(
 ) -> Result<T> {
     source.settle(false, &mut |_| true)?;
     match pass(source) {
-        Err(Error::Data { path, problem }) => match source.settle(true, &mut |_| true)? {
-            true => pass(source),
-            false => Err(Error::Data { path, problem }),
-        },
+        Err(Error::Data { path, problem }) => {
+            if source.settle(true, &mut |_| true)? {
+                pass(source)
+            } else {
+                Err(Error::Data { path, problem })
+            }
+        }
         done => done,
     }
 }

@@ -128,9 +128,12 @@ impl Column {
     /// ```
     pub fn cells(&self) -> Vec<String> {
         let of = |values: &[f64], text: &dyn Fn(f64) -> String| {
-            let cell = |&value: &f64| match value.is_nan() {
-                true => String::new(),
-                false => text(value),
+            let cell = |&value: &f64| {
+                if value.is_nan() {
+                    String::new()
+                } else {
+                    text(value)
+                }
             };
             values.iter().map(cell).collect()
         };

@@ -86,9 +86,10 @@ impl TableSource {
         if let Some(gaps) = options.nan.gaps() {
             let columns = (table.as_ref(), &places);
             let needed = needed(columns, (&schema, settled), options);
-            let no_value = match settled {
-                true => schema.no_value().clone(),
-                false => NoValue::of(options.table.na.as_deref()),
+            let no_value = if settled {
+                schema.no_value().clone()
+            } else {
+                NoValue::of(options.table.na.as_deref())
             };
             let (nan, needed) = ((&options.nan, gaps), (needed, &places));
             table = Box::new(GaplessTable::new(table, nan, &no_value, needed)?);
@@ -226,10 +227,7 @@ fn needed(
         names.position(|own| own == name)
     });
     let fields = schema.features().iter();
-    let needs = fields.map(|field| match settled {
-        true => !field.may_miss(),
-        false => !fills,
-    });
+    let needs = fields.map(|field| if settled { !field.may_miss() } else { !fills });
     let features = places.features.iter().zip(needs);
     let features = features.filter(|(_, needs)| *needs).map(|(j, _)| j);
     let beside = places.weight.iter().chain(&places.group);
@@ -403,9 +401,12 @@ impl ChunkSource for TableSource {
             ColumnChoice::All | ColumnChoice::These(_) | ColumnChoice::AllBut(_) => false,
         };
         // What stands for missing values a fit says, and a model keeps.
-        let of_model = |error: Error| match known {
-            true => error.instead(&Remedy::FillMissing, Some(Remedy::RefitWithMissing)),
-            false => error,
+        let of_model = |error: Error| {
+            if known {
+                error.instead(&Remedy::FillMissing, Some(Remedy::RefitWithMissing))
+            } else {
+                error
+            }
         };
         let chunk = match &mut self.reader {
             Reader::Numbers(numbers, places) => {

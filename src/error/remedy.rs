@@ -181,9 +181,10 @@ pub(super) fn advice(remedies: &[Remedy], say: impl Fn(&Remedy) -> String) -> St
             _ if shared && uses => " or ",
             _ => ", or ",
         };
-        phrase += match shared && uses {
-            true => &said[USE.len()..],
-            false => &said,
+        phrase += if shared && uses {
+            &said[USE.len()..]
+        } else {
+            &said
         };
         shared |= uses;
     }

@@ -109,9 +109,12 @@ impl Affine {
     /// zero.
     pub fn standardize(survey: &Survey) -> Self {
         let scale = (0..survey.mean.len())
-            .map(|j| match survey.is_constant(j) {
-                true => 0.0,
-                false => 1.0 / survey.variance[j].sqrt(),
+            .map(|j| {
+                if survey.is_constant(j) {
+                    0.0
+                } else {
+                    1.0 / survey.variance[j].sqrt()
+                }
             })
             .collect();
         Self::new(survey.mean.clone(), scale)
@@ -265,9 +268,10 @@ impl Affine {
         if self.domain.holds(u) {
             return Ok(());
         }
-        let scaled = match u == x {
-            true => String::new(),
-            false => format!(", {u} after scaling"),
+        let scaled = if u == x {
+            String::new()
+        } else {
+            format!(", {u} after scaling")
         };
         let problem = format!(
             "row {row}, column {column} (counted from 0) holds {x}{scaled}; the kernel takes values \

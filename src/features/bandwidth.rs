@@ -179,9 +179,10 @@ impl Bandwidth {
                      density is divided by",
                     kernel.spec()
                 );
-                return Error::unsupported(problem).help(match kernel.is_shift_invariant() {
-                    true => Remedy::UseKernel("gaussian"),
-                    false => Remedy::UseMap("fourier"),
+                return Error::unsupported(problem).help(if kernel.is_shift_invariant() {
+                    Remedy::UseKernel("gaussian")
+                } else {
+                    Remedy::UseMap("fourier")
                 });
             }
             let problem = format!("{self} is not known for the kernel {}", kernel.spec());
@@ -220,12 +221,13 @@ impl Standardize {
 }
 
 fn checked(lengthscale: f64) -> Result<Vec<f64>> {
-    match lengthscale > 0.0 && lengthscale.is_finite() {
-        true => Ok(vec![lengthscale]),
-        false => Err(Error::parameter(format!(
+    if lengthscale > 0.0 && lengthscale.is_finite() {
+        Ok(vec![lengthscale])
+    } else {
+        Err(Error::parameter(format!(
             "the lengthscale is {lengthscale}; it must be positive and finite"
         ))
-        .help(Remedy::OtherBandwidth)),
+        .help(Remedy::OtherBandwidth))
     }
 }
 

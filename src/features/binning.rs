@@ -157,14 +157,15 @@ impl Binning {
                 dictionary.learn(hashes);
                 Ok(())
             })?;
-            match dictionary.bytes() <= most {
-                true => Ok(()),
-                false => Err(Error::Limit {
+            if dictionary.bytes() <= most {
+                Ok(())
+            } else {
+                Err(Error::Limit {
                     what: "the bins of a binning map".into(),
                     needed: format!("more than {}", human_bytes(dictionary.bytes())),
                     allowed: human_bytes(most),
                     remedies: vec![Remedy::MoreMemory, Remedy::FewerFeatures],
-                }),
+                })
             }
         })?;
         if seen == 0 {

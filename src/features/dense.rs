@@ -66,12 +66,13 @@ impl DenseFeatures {
         let input = Affine::read(store)?;
         let vector = |name: &str| -> Result<Vec<f32>> {
             let array = store.f32(name)?;
-            match array.dim() == (1, w_ds.ncols()) {
-                true => Ok(array.into_raw_vec_and_offset().0),
-                false => Err(Error::shape(format!(
+            if array.dim() == (1, w_ds.ncols()) {
+                Ok(array.into_raw_vec_and_offset().0)
+            } else {
+                Err(Error::shape(format!(
                     "{name:?} does not fit {} frequencies",
                     w_ds.ncols()
-                ))),
+                )))
             }
         };
         if input.columns() != w_ds.nrows() {
@@ -134,9 +135,10 @@ impl FeatureMap for DenseFeatures {
             return None;
         }
         let scale = self.input.scale();
-        let common = match scale.iter().all(|s| *s == scale[0]) {
-            true => scale[0],
-            false => 1.0,
+        let common = if scale.iter().all(|s| *s == scale[0]) {
+            scale[0]
+        } else {
+            1.0
         };
         let mut w_es = self.dense.w_ds.mapv(f64::from);
         for (mut row, scale) in w_es.rows_mut().into_iter().zip(scale) {

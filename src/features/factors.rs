@@ -40,9 +40,12 @@ pub(super) fn side_by_side(
     entry: impl Fn(usize, usize, usize, Part) -> f64,
 ) -> DenseMap {
     let real = real_parts(features);
-    let of = |feature: usize| match feature < real {
-        true => (feature, Part::Real),
-        false => (feature - real + 1, Part::Imaginary),
+    let of = |feature: usize| {
+        if feature < real {
+            (feature, Part::Real)
+        } else {
+            (feature - real + 1, Part::Imaginary)
+        }
     };
     let mut w_ds = Array2::zeros((d, degree * features));
     let mut phase_s = vec![0.0; degree * features];
@@ -59,9 +62,10 @@ pub(super) fn side_by_side(
         }
     }
     let amplitude = |feature: usize| {
-        let weight = match is_real(of(feature).0, features) {
-            true => 1.0,
-            false => 2.0,
+        let weight = if is_real(of(feature).0, features) {
+            1.0
+        } else {
+            2.0
         };
         (weight / features as f64).sqrt() as f32
     };

@@ -175,9 +175,12 @@ impl Formula {
                     (Level::Top, Some(one)) => kernel.evaluate(one, one),
                     _ => 0.0,
                 };
-                let block = Array2::from_shape_fn((n, level.columns(m)), |(i, j)| match j < m {
-                    true => kernel.evaluate(&u[i], &l[j]) - top,
-                    false => 1.0,
+                let block = Array2::from_shape_fn((n, level.columns(m)), |(i, j)| {
+                    if j < m {
+                        kernel.evaluate(&u[i], &l[j]) - top
+                    } else {
+                        1.0
+                    }
                 });
                 Ok(match root_br {
                     Some(root) => block.dot(root),

@@ -172,9 +172,12 @@ impl HadamardSketch {
         for k in 0..shape.factors {
             let mut draws = self.seed.stream(Stream::Signs, k as u64);
             for diagonal in 0..shape.diagonals() {
-                let of = |draws: &mut Draws| match diagonal < shape.blocks() {
-                    true => draws.below(4),
-                    false => 2 * draws.below(2),
+                let of = |draws: &mut Draws| {
+                    if diagonal < shape.blocks() {
+                        draws.below(4)
+                    } else {
+                        2 * draws.below(2)
+                    }
                 };
                 for j in 0..shape.columns {
                     quarters[[k * shape.diagonals() + diagonal, j]] = of(&mut draws) as u32;
@@ -207,12 +210,13 @@ impl Turns {
             quarter < 4 && !(is_real && quarter % 2 == 1)
         };
         let turns = self.quarters.indexed_iter().all(is_turn);
-        match turns && self.rows.iter().all(|&row| row < shape.padded) {
-            true => Ok(self.clone()),
-            false => Err(Error::parameter(format!(
+        if turns && self.rows.iter().all(|&row| row < shape.padded) {
+            Ok(self.clone())
+        } else {
+            Err(Error::parameter(format!(
                 "quarter turns are 0 to 3, of real features 0 or 2, and rows below {}",
                 shape.padded
-            ))),
+            )))
         }
     }
 }

@@ -118,9 +118,10 @@ impl FeatureMap for IdentityMap {
     }
 
     fn of_zeros(&self) -> Option<Vec<f32>> {
-        match self.input.is_logarithm() {
-            true => None,
-            false => Some(self.input.of_zeros()),
+        if self.input.is_logarithm() {
+            None
+        } else {
+            Some(self.input.of_zeros())
         }
     }
 }

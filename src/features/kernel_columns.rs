@@ -187,9 +187,10 @@ impl KernelColumnsMap {
             self.kernel.as_ref(),
             self.landmarks_md.mapv(f64::from).view(),
         );
-        match k_mm.iter().all(|k| k.is_finite()) {
-            true => Ok(k_mm),
-            false => Err(super::nystrom::not_finite("the landmarks")),
+        if k_mm.iter().all(|k| k.is_finite()) {
+            Ok(k_mm)
+        } else {
+            Err(super::nystrom::not_finite("the landmarks"))
         }
     }
 

@@ -196,16 +196,15 @@ impl MapBuilder for Precomputed {
 impl Precomputed {
     /// Errors unless the data has a column for each landmark.
     pub(super) fn check(&self, columns: usize) -> Result<()> {
-        match columns == self.landmarks() {
-            true => Ok(()),
-            false => {
-                let problem = format!(
-                    "the data has {}, and the kernel is of {}; give one column for each",
-                    counted(columns, "column"),
-                    counted(self.landmarks(), "landmark")
-                );
-                Err(Error::shape(problem).help(Remedy::words("name targets with --target")))
-            }
+        if columns == self.landmarks() {
+            Ok(())
+        } else {
+            let problem = format!(
+                "the data has {}, and the kernel is of {}; give one column for each",
+                counted(columns, "column"),
+                counted(self.landmarks(), "landmark")
+            );
+            Err(Error::shape(problem).help(Remedy::words("name targets with --target")))
         }
     }
 }

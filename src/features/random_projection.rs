@@ -58,11 +58,12 @@ impl FromStr for Entries {
 }
 
 fn checked(s: f64) -> Result<f64> {
-    match s >= 1.0 && s.is_finite() {
-        true => Ok(s),
-        false => Err(Error::parameter(format!(
+    if s >= 1.0 && s.is_finite() {
+        Ok(s)
+    } else {
+        Err(Error::parameter(format!(
             "one entry in {s} was asked to be other than 0; use 1 or more"
-        ))),
+        )))
     }
 }
 
@@ -180,9 +181,12 @@ impl RandomProjection {
         let mut w_ds = Array2::zeros((d, self.features));
         for (l, mut column) in w_ds.columns_mut().into_iter().enumerate() {
             let mut draws = self.seed.stream(Stream::Signs, l as u64);
-            column.mapv_inplace(|_: f32| match draws.uniform() * one_in < 1.0 {
-                true => draws.sign() as f32,
-                false => 0.0,
+            column.mapv_inplace(|_: f32| {
+                if draws.uniform() * one_in < 1.0 {
+                    draws.sign() as f32
+                } else {
+                    0.0
+                }
             });
         }
         (w_ds, vec![one_in; self.features])

@@ -47,9 +47,12 @@ impl Scaling {
         });
         let scale: Vec<f64> = scale.collect();
         let center = columns.clone();
-        let center = center.map(|j| match shift_invariant || decision.standardized[j] {
-            true => survey.mean[j],
-            false => 0.0,
+        let center = center.map(|j| {
+            if shift_invariant || decision.standardized[j] {
+                survey.mean[j]
+            } else {
+                0.0
+            }
         });
         let center: Vec<f64> = center.collect();
         let reach = columns.clone().map(|j| {
@@ -148,9 +151,12 @@ impl Scaling {
     /// Deviation of each column before any lengthscale; `None` for those that are dropped.
     pub(crate) fn deviations(&self, survey: &Survey) -> Vec<Option<f64>> {
         let columns = self.input.scale().iter().enumerate();
-        let deviation = |j: usize| match survey.is_constant(j) {
-            true => 0.0,
-            false => survey.variance[j].sqrt(),
+        let deviation = |j: usize| {
+            if survey.is_constant(j) {
+                0.0
+            } else {
+                survey.variance[j].sqrt()
+            }
         };
         let each = columns.map(|(j, &s)| (s != 0.0).then(|| s * deviation(j)));
         each.collect()

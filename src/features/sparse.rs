@@ -60,13 +60,14 @@ impl Affine {
             values: columns.iter().zip(values).map(value).collect(),
         };
         let all = input.base_d.iter().chain(&input.values);
-        match all.into_iter().all(|u| u.abs() <= LARGEST) {
-            true => Ok(input),
-            false => Err(Error::parameter(format!(
+        if all.into_iter().all(|u| u.abs() <= LARGEST) {
+            Ok(input)
+        } else {
+            Err(Error::parameter(format!(
                 "a column holds a value beyond {LARGEST:e} after scaling, where sums would leave the \
                  range of f32"
             ))
-            .help(Remedy::Standardize)),
+            .help(Remedy::Standardize))
         }
     }
 }

@@ -98,9 +98,10 @@ fn mixed(survey: &Survey) -> (Option<f64>, String) {
     let range = |j: usize| survey.max[j] - survey.min[j];
     let deviation = |j: usize| survey.variance[j].sqrt();
     if varying.is_empty() {
-        let reason = match survey.of_words.contains(&true) {
-            true => "there are words alone",
-            false => "no column varies",
+        let reason = if survey.of_words.contains(&true) {
+            "there are words alone"
+        } else {
+            "no column varies"
         };
         return (None, reason.into());
     }
@@ -153,9 +154,10 @@ fn factor(scales: impl Iterator<Item = f64>, other: Option<f64>) -> f64 {
 pub(super) fn two_digits(value: f64) -> String {
     let unit = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
     let rounded = (value / unit).round() * unit;
-    match rounded < 1e6 {
-        true => format!("{rounded:.0}"),
-        false => format!("{rounded:.1e}"),
+    if rounded < 1e6 {
+        format!("{rounded:.0}")
+    } else {
+        format!("{rounded:.1e}")
     }
 }
 

@@ -74,15 +74,16 @@ impl Stretched {
                 (*cosine, *sine) = (amplitude * cos, amplitude * sin);
             }
         });
-        match self.paired {
-            true => StretchedFeatures {
+        if self.paired {
+            StretchedFeatures {
                 z_dn: ndarray::concatenate![Axis(0), cosine_sn, sine_sn],
                 sine_sn: None,
-            },
-            false => StretchedFeatures {
+            }
+        } else {
+            StretchedFeatures {
                 z_dn: cosine_sn,
                 sine_sn: Some(sine_sn),
-            },
+            }
         }
     }
 

@@ -136,12 +136,13 @@ impl StructuredFeatures {
             depth: input.columns(),
             padded: store.get("padded")?,
             signs: store.u32("signs")?,
-            mixing: match fastfood {
-                true => Mixing::Fastfood {
+            mixing: if fastfood {
+                Mixing::Fastfood {
                     permutation_bn: store.u32("permutation")?,
                     gaussian_bn: store.f32("gaussian")?,
-                },
-                false => Mixing::Sorf,
+                }
+            } else {
+                Mixing::Sorf
             },
             radius_s: vector("radii")?,
             phase_s: vector("phases")?,

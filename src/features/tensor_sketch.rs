@@ -144,11 +144,12 @@ impl Hashes {
             )));
         }
         let signs = self.signs.iter().all(|&v| v.abs() == 1.0);
-        match signs && self.places.iter().all(|&place| place < s) {
-            true => Ok(self.clone()),
-            false => Err(Error::parameter(format!(
+        if signs && self.places.iter().all(|&place| place < s) {
+            Ok(self.clone())
+        } else {
+            Err(Error::parameter(format!(
                 "hashes are places below {s}, with signs of 1 and -1"
-            ))),
+            )))
         }
     }
 }

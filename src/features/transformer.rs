@@ -96,9 +96,10 @@ impl<'m> Transformer<'m> {
         };
         into.check(source.rows())?;
         let rows = self.featurizer.write(source, &mut into)?;
-        match rows == into.z_nd.nrows() as u64 {
-            true => Ok(rows),
-            false => Err(into.wrong(&format!("{rows} rows"))),
+        if rows == into.z_nd.nrows() as u64 {
+            Ok(rows)
+        } else {
+            Err(into.wrong(&format!("{rows} rows")))
         }
     }
 
@@ -149,9 +150,10 @@ impl Transformer<'_> {
         };
         into.check(Some(x.nrows()))?;
         if let Some(z) = into.lend(0..x.nrows()) {
-            return match self.featurizer.write_sparse(x, z)? {
-                true => Ok(()),
-                false => self.filled(x, z_nd),
+            return if self.featurizer.write_sparse(x, z)? {
+                Ok(())
+            } else {
+                self.filled(x, z_nd)
             };
         }
         let most = (HELD / self.columns.max(1)).max(1);
@@ -212,9 +214,10 @@ impl<T> fmt::Debug for Place<'_, T> {
 impl<T: FeatureValue> Place<'_, T> {
     fn check(&self, rows: Option<usize>) -> Result<()> {
         let (n, columns) = self.z_nd.dim();
-        match columns == self.columns && rows.is_none_or(|rows| rows == n) {
-            true => Ok(()),
-            false => Err(self.wrong(&rows.map_or("rows".into(), |rows| format!("{rows} rows")))),
+        if columns == self.columns && rows.is_none_or(|rows| rows == n) {
+            Ok(())
+        } else {
+            Err(self.wrong(&rows.map_or("rows".into(), |rows| format!("{rows} rows"))))
         }
     }
 

@@ -63,9 +63,10 @@ impl Union {
         let domain = |(map, _): &(Box<dyn FeatureMap>, f64)| map.input().domain();
         let narrow = parts.iter().map(domain).find(|&d| d != Domain::Any);
         let input = base.input().clone();
-        let input = match input.is_logarithm() {
-            true => input,
-            false => input.within(narrow.unwrap_or_default()),
+        let input = if input.is_logarithm() {
+            input
+        } else {
+            input.within(narrow.unwrap_or_default())
         };
         let parts = parts.into_iter().map(|(map, weight)| {
             let rescale = map.input().relative_to(&input)?;

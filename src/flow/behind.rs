@@ -27,9 +27,10 @@ impl ReadBehind {
     ) -> Result<()> {
         self.0.push_back((readings, rows));
         // A page cannot wait here: there all portions are on their way until it does.
-        match cfg!(target_family = "wasm") {
-            true => Ok(()),
-            false => wait(self.settle(Self::AT_ONCE - 1, take)),
+        if cfg!(target_family = "wasm") {
+            Ok(())
+        } else {
+            wait(self.settle(Self::AT_ONCE - 1, take))
         }
     }
 

@@ -76,15 +76,14 @@ fn shift(j: usize, a: &Survey, b: &Survey, omega: &[f64]) -> ColumnShift {
     let shares = rows.map(|n| n / (rows[0] + rows[1]));
     let pooled = shares[0] * a.variance[j] + shares[1] * b.variance[j];
     let width = (pooled + shares[0] * shares[1] * apart * apart).sqrt();
-    let mmd = match width > 0.0 {
-        true => {
-            let centre = shares[0] * a.mean[j] + shares[1] * b.mean[j];
-            let of = |sample: &Array2<f64>| embedding(sample.column(j), centre, width, omega);
-            let (a, b) = (of(&a.sample), of(&b.sample));
-            let squares = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b));
-            squares.sum::<f64>().sqrt()
-        }
-        false => 0.0,
+    let mmd = if width > 0.0 {
+        let centre = shares[0] * a.mean[j] + shares[1] * b.mean[j];
+        let of = |sample: &Array2<f64>| embedding(sample.column(j), centre, width, omega);
+        let (a, b) = (of(&a.sample), of(&b.sample));
+        let squares = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b));
+        squares.sum::<f64>().sqrt()
+    } else {
+        0.0
     };
     let ratio = |top: f64, bottom: f64| match (top == 0.0, bottom == 0.0) {
         (true, true) => None,

@@ -240,9 +240,12 @@ impl Regression {
         // What rounding leaves of a constant feature is no spread.
         let varies = |c: f64, m: f64| c > 1e-12 * (c + m * m);
         let spread = r_dd.diag().to_owned();
-        let scale_d = Array1::from_shape_fn(spread.len(), |j| match varies(spread[j], mean_d[j]) {
-            true => 1.0 / spread[j].sqrt(),
-            false => 0.0,
+        let scale_d = Array1::from_shape_fn(spread.len(), |j| {
+            if varies(spread[j], mean_d[j]) {
+                1.0 / spread[j].sqrt()
+            } else {
+                0.0
+            }
         });
         for ((i, j), r) in r_dd.indexed_iter_mut() {
             *r *= scale_d[i] * scale_d[j];

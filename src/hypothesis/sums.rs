@@ -21,9 +21,10 @@ pub(super) fn each_block(parts: &[ArrayView2<'_, f32>], mut work: impl FnMut(Arr
         let z = concatenate(Axis(1), &views).expect("parts of the same rows");
         let z = z.mapv(f64::from);
         // One column comes out in another layout.
-        work(match z.is_standard_layout() {
-            true => z,
-            false => z.as_standard_layout().into_owned(),
+        work(if z.is_standard_layout() {
+            z
+        } else {
+            z.as_standard_layout().into_owned()
         });
     }
 }

@@ -74,9 +74,10 @@ impl Job<&dyn Fit> {
                     kernel,
                     metric: None,
                     lengthscale: data.lengthscale,
-                    lambda: match search.lambda {
-                        true => Lambda::auto(HeldOut::LeaveOneOut),
-                        false => options.lambda().settled(),
+                    lambda: if search.lambda {
+                        Lambda::auto(HeldOut::LeaveOneOut)
+                    } else {
+                        options.lambda().settled()
                     },
                     size: None,
                     trials: Vec::new(),

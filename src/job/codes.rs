@@ -56,9 +56,10 @@ fn warning(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) -> Opt
     });
     let (j, told) = told.max_by(|(_, a), (_, b)| a.r2.total_cmp(&b.r2))?;
     let name = &names[j];
-    let ask = match told.numbers <= FEW {
-        true => format!("--categorical {name:?} (categorical=)"),
-        false => format!("--by-target {name:?} (by_target=)"),
+    let ask = if told.numbers <= FEW {
+        format!("--categorical {name:?} (categorical=)")
+    } else {
+        format!("--by-target {name:?} (by_target=)")
     };
     // Without figures, which differ between folds of the same rows.
     (told.r2 > fitted + MORE).then(|| {

@@ -148,9 +148,10 @@ impl Refused {
 
 /// Errors with [`Error::Unsupported`] where rows are `weighted` and the learner counts all alike.
 pub fn check_weights(learner: &dyn Fit, weighted: bool) -> Result<()> {
-    match weighted && !learner.takes_weights() {
-        true => Err(UNWEIGHTED.error()),
-        false => Ok(()),
+    if weighted && !learner.takes_weights() {
+        Err(UNWEIGHTED.error())
+    } else {
+        Ok(())
     }
 }
 

@@ -158,9 +158,10 @@ fn blocks_of(folds: &Folds) -> usize {
 
 /// Whether a block is among those that fold `k` is learnt from.
 fn learns_from(folds: &Folds, k: usize, block: usize) -> bool {
-    match folds.is_ahead() {
-        true => block <= k,
-        false => block != k,
+    if folds.is_ahead() {
+        block <= k
+    } else {
+        block != k
     }
 }
 

@@ -115,9 +115,10 @@ fn of_metric(settings: Settings, metric: &MetricOptions) -> Settings {
     let usual = MetricOptions::from(Metric::Diagonal);
     let power = (metric.power != usual.power).then_some(metric.power);
     let settings = settings.maybe("metric-power", power);
-    match metric.iterations == usual.iterations {
-        true => settings,
-        false => settings.text("metric-iterations", metric.iterations),
+    if metric.iterations == usual.iterations {
+        settings
+    } else {
+        settings.text("metric-iterations", metric.iterations)
     }
 }
 

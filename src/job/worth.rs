@@ -83,9 +83,12 @@ mod tests {
     ) -> (LinearModel, Survey) {
         let mut draws = Seed(5).stream(Stream::Data, 0);
         let x = Array2::from_shape_simple_fn((rows, 60), || draws.normal());
-        let y = Array1::from_shape_fn(rows, |i| match constant {
-            true => 3.5,
-            false => x[[i, 3]] - 2.0 * x[[i, 40]],
+        let y = Array1::from_shape_fn(rows, |i| {
+            if constant {
+                3.5
+            } else {
+                x[[i, 3]] - 2.0 * x[[i, 40]]
+            }
         });
         let mut source = MemorySource::new(x, Some(y.insert_axis(ndarray::Axis(1)))).expect("rows");
         let job = Job::of(learner, Arc::new(Identity));

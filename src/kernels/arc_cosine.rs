@@ -56,12 +56,13 @@ impl ArcCosineKernel {
     /// # Errors
     /// [`Error::Parameter`] unless `bias` is finite and not negative.
     pub fn with_bias(self, bias: f64) -> Result<Self> {
-        match bias >= 0.0 && bias.is_finite() {
-            true => Ok(Self { bias, ..self }),
-            false => Err(Error::parameter(format!(
+        if bias >= 0.0 && bias.is_finite() {
+            Ok(Self { bias, ..self })
+        } else {
+            Err(Error::parameter(format!(
                 "the bias of arc-cosine is a standard deviation, finite and not negative, not \
                  {bias}"
-            ))),
+            )))
         }
     }
 

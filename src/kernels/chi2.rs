@@ -19,9 +19,12 @@ impl Kernel for AdditiveChi2 {
     }
 
     fn evaluate(&self, x: &[f64], y: &[f64]) -> f64 {
-        let column = |(&x, &y): (&f64, &f64)| match x + y == 0.0 {
-            true => 0.0,
-            false => 2.0 * x * y / (x + y),
+        let column = |(&x, &y): (&f64, &f64)| {
+            if x + y == 0.0 {
+                0.0
+            } else {
+                2.0 * x * y / (x + y)
+            }
         };
         x.iter().zip(y).map(column).sum()
     }
@@ -59,11 +62,12 @@ impl SkewedChi2Kernel {
     /// # Errors
     /// [`Error::Parameter`] unless `skewedness` is finite.
     pub fn new(skewedness: f64) -> Result<Self> {
-        match skewedness.is_finite() {
-            true => Ok(Self { skewedness }),
-            false => Err(Error::parameter(format!(
+        if skewedness.is_finite() {
+            Ok(Self { skewedness })
+        } else {
+            Err(Error::parameter(format!(
                 "the skewedness of skewed-chi2 is a finite number, not {skewedness}"
-            ))),
+            )))
         }
     }
 

@@ -23,10 +23,7 @@ impl Kernel for Laplacian {
     fn gradient(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> bool {
         let k = self.evaluate(x, y);
         for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
-            *out = match x == y {
-                true => 0.0,
-                false => -k * (x - y).signum(),
-            };
+            *out = if x == y { 0.0 } else { -k * (x - y).signum() };
         }
         true
     }

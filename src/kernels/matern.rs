@@ -150,9 +150,10 @@ impl SpectralMeasure for Matern {
 
     /// That of the multivariate t with 2 nu degrees of freedom.
     fn second_moment(&self, d: usize) -> Option<f64> {
-        Some(match self.nu > 1.0 {
-            true => d as f64 * self.nu / (self.nu - 1.0),
-            false => f64::INFINITY,
+        Some(if self.nu > 1.0 {
+            d as f64 * self.nu / (self.nu - 1.0)
+        } else {
+            f64::INFINITY
         })
     }
 

@@ -43,9 +43,10 @@ impl Lower {
     }
 
     fn zeros(n: usize) -> Self {
-        let stride = match n >= ALIAS && n.is_multiple_of(ALIAS) {
-            true => n + PADDING,
-            false => n,
+        let stride = if n >= ALIAS && n.is_multiple_of(ALIAS) {
+            n + PADDING
+        } else {
+            n
         };
         Self {
             n,
@@ -58,13 +59,14 @@ impl Lower {
     /// can stay.
     pub(crate) fn take(a: Array2<f64>) -> Self {
         let n = a.nrows();
-        match a.is_standard_layout() && !(n >= ALIAS && n.is_multiple_of(ALIAS)) {
-            true => Self {
+        if a.is_standard_layout() && !(n >= ALIAS && n.is_multiple_of(ALIAS)) {
+            Self {
                 n,
                 stride: n,
                 data: a.into_raw_vec_and_offset().0,
-            },
-            false => Self::of(&a),
+            }
+        } else {
+            Self::of(&a)
         }
     }
 
@@ -227,16 +229,17 @@ mod tests {
     #[test]
     fn factors_multiply_to_the_matrix() {
         for n in [1, 7, 300, 512, 811] {
-            let full = Array2::from_shape_fn((n, n), |(i, j)| match i == j {
-                true => n as f64,
-                false => ((i * j) as f64).sin(),
+            let full = Array2::from_shape_fn((n, n), |(i, j)| {
+                if i == j {
+                    n as f64
+                } else {
+                    ((i * j) as f64).sin()
+                }
             });
             let mut lower = Lower::of(&full);
             assert!(lower.factor());
-            let l = Array2::from_shape_fn((n, n), |(i, j)| match j <= i {
-                true => lower.row(i)[j],
-                false => 0.0,
-            });
+            let l =
+                Array2::from_shape_fn((n, n), |(i, j)| if j <= i { lower.row(i)[j] } else { 0.0 });
             let error = l.dot(&l.t()) - &full;
             assert!(error.iter().all(|e| e.abs() < 1e-12 * n as f64), "{n}");
             let b = Array2::from_shape_fn((n, 3), |(i, j)| ((i + 5 * j) as f64).cos());

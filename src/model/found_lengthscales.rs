@@ -66,9 +66,10 @@ impl FoundLengthscales {
             )));
         }
         let figures = store.vector("lengthscales.figures", 4)?;
-        let names = match store.has_property("lengthscales.names") {
-            false => None,
-            true => Some(store.list("lengthscales.names")?),
+        let names = if store.has_property("lengthscales.names") {
+            Some(store.list("lengthscales.names")?)
+        } else {
+            None
         };
         if names.as_ref().is_some_and(|names| names.len() != columns) {
             return Err(Error::format("lengthscales do not go with their names"));

@@ -100,13 +100,13 @@ impl LearnedMetric {
             return Err(Error::numerical("gradients of the model are not finite"));
         }
         // No gradient at all: nothing says that columns differ.
-        let factor = match trace > 0.0 {
-            true => d as f64 / trace,
-            false => 0.0,
-        };
-        let importance = m_dd.diag().mapv(|m| match trace > 0.0 {
-            true => m.max(0.0) / trace,
-            false => 1.0 / d as f64,
+        let factor = if trace > 0.0 { d as f64 / trace } else { 0.0 };
+        let importance = m_dd.diag().mapv(|m| {
+            if trace > 0.0 {
+                m.max(0.0) / trace
+            } else {
+                1.0 / d as f64
+            }
         });
         let raised = |m: f64| (m.max(0.0) * factor + FLOOR).powf(options.power);
         let root = match options.kind {
@@ -202,12 +202,13 @@ impl LearnedMetric {
                 root.dim()
             )));
         }
-        let names: Option<Vec<String>> = match store.has_property("metric.names") {
-            true => Some(
+        let names: Option<Vec<String>> = if store.has_property("metric.names") {
+            Some(
                 serde_json::from_str(store.text("metric.names")?)
                     .map_err(|fault| Error::format(format!("names of columns: {fault}")))?,
-            ),
-            false => None,
+            )
+        } else {
+            None
         };
         if names.as_ref().is_some_and(|names| names.len() != d) {
             return Err(Error::format(format!("{d} columns have other names")));

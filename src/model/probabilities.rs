@@ -63,10 +63,11 @@ impl Probabilities {
                 }
             }
             let (sum, classes) = (row.sum(), row.len() as f64);
-            match sum > 0.0 {
-                true => row /= sum,
+            if sum > 0.0 {
+                row /= sum
+            } else {
                 // All sigmoids are zero in f64: nothing is known.
-                false => row.fill(1.0 / classes),
+                row.fill(1.0 / classes)
             }
         }
         scores_nt

@@ -180,9 +180,10 @@ mod tests {
             let y_nt = y.clone().insert_axis(Axis(1));
             let source = || {
                 let source = MemorySource::new(x_nd.clone(), Some(y_nt.clone())).expect("fits");
-                match weighted {
-                    true => source.with_weights(w.clone()).expect("fits"),
-                    false => source,
+                if weighted {
+                    source.with_weights(w.clone()).expect("fits")
+                } else {
+                    source
                 }
             };
             let map = map(&x_nd);

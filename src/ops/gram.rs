@@ -203,10 +203,11 @@ impl GramAccumulator {
 
 /// Errors on sums of nothing.
 fn check((features, targets): (usize, usize)) -> Result<()> {
-    match features == 0 || targets == 0 {
-        true => Err(Error::shape(format!(
+    if features == 0 || targets == 0 {
+        Err(Error::shape(format!(
             "a Gram matrix of {features} features and {targets} targets is empty"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }

@@ -51,9 +51,8 @@ pub fn reference_from(
     }
     let one: Vec<f64> = landmarks_md.row(0).iter().map(|&v| f64::from(v)).collect();
     let top = kernel.evaluate(&one, &one);
-    Array2::from_shape_fn((n, level.columns(m)), |(i, j)| match j < m {
-        true => k[[i, j]] - top,
-        false => 1.0,
+    Array2::from_shape_fn((n, level.columns(m)), |(i, j)| {
+        if j < m { k[[i, j]] - top } else { 1.0 }
     })
 }
 

@@ -55,11 +55,12 @@ impl Fragments {
         });
         let fits = |f: &Self| f.invocations() <= report.workgroup_invocations;
         let all: Vec<_> = all.filter(fits).collect();
-        match all.is_empty() {
-            true => Err(format!(
+        if all.is_empty() {
+            Err(format!(
                 "there is no shader for subgroups of {least} to {most}"
-            )),
-            false => Ok(all),
+            ))
+        } else {
+            Ok(all)
         }
     }
 

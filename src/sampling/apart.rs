@@ -20,9 +20,10 @@ const LANES: usize = 8;
 /// The rows that are needed for the first `rows` of `d` columns: whole frames, for what the first
 /// rows of one become depends on all of them.
 pub(super) fn rows(d: usize, rows: usize) -> usize {
-    match d <= MOST_COLUMNS {
-        true => rows.next_multiple_of(d),
-        false => rows,
+    if d <= MOST_COLUMNS {
+        rows.next_multiple_of(d)
+    } else {
+        rows
     }
 }
 

@@ -55,9 +55,10 @@ pub(super) fn expand(
     zeros: bool,
     ahead: Option<usize>,
 ) {
-    match zeros {
-        true => expand_some::<true>(token, lines, pieces, ahead),
-        false => expand_some::<false>(token, lines, pieces, ahead),
+    if zeros {
+        expand_some::<true>(token, lines, pieces, ahead)
+    } else {
+        expand_some::<false>(token, lines, pieces, ahead)
     }
 }
 

@@ -178,9 +178,10 @@ impl<E: Epilogue> NullaryFnOnce for Product<'_, '_, E> {
                     false => self.cut_tall(x),
                 }
                 is_cut = true;
-                match is_few {
-                    true => self.stacked(part, i * most, x.len() / depth),
-                    false => self.tall(part, i * most, x.len() / depth),
+                if is_few {
+                    self.stacked(part, i * most, x.len() / depth)
+                } else {
+                    self.tall(part, i * most, x.len() / depth)
                 }
             }
         }

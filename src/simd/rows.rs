@@ -94,9 +94,10 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
         let most = most_rows(lanes);
         // Either the columns stay in cache, and rows pass them tile by tile; or a block of rows
         // stays there, and each panel of columns passes all of it once.
-        let tiles = match 4 * depth * panels.columns() <= NEAR_BYTES {
-            true => 1,
-            false => (BLOCK_BYTES / (4 * depth * most)).clamp(1, MOST_ROWS / most),
+        let tiles = if 4 * depth * panels.columns() <= NEAR_BYTES {
+            1
+        } else {
+            (BLOCK_BYTES / (4 * depth * most)).clamp(1, MOST_ROWS / most)
         };
         for (block, x) in x.chunks(tiles * most * depth).enumerate() {
             let row0 = block * tiles * most;

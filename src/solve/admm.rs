@@ -272,8 +272,9 @@ fn stiffer(sums_t: &[Sums]) -> f64 {
         all.slopes += sums.slopes;
     }
     let (primal, dual) = all.residuals();
-    match primal > 0.0 && dual > 0.0 {
-        true => (primal / dual).sqrt().clamp(0.05, 20.0),
-        false => 1.0,
+    if primal > 0.0 && dual > 0.0 {
+        (primal / dual).sqrt().clamp(0.05, 20.0)
+    } else {
+        1.0
     }
 }

@@ -260,9 +260,12 @@ mod tests {
     #[test]
     fn bounds_hold_and_what_is_not_finite_is_too_far() {
         let bounds = [(-5.0, 0.5), (-5.0, 5.0)];
-        let mut evaluate = |x: &[f64]| match x[1] > 2.0 {
-            true => Ok((f64::NAN, vec![f64::NAN; 2])),
-            false => valley(x),
+        let mut evaluate = |x: &[f64]| {
+            if x[1] > 2.0 {
+                Ok((f64::NAN, vec![f64::NAN; 2]))
+            } else {
+                valley(x)
+            }
         };
         let top = ASCENT.climb(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut |_, _| {});
         let top = top.expect("climbs");

@@ -133,9 +133,10 @@ impl Cholesky {
                 format!("the normal equations are not positive definite at lambda = {lambda:e}");
             let error = Error::numerical(problem);
             // Where the kernel grows with the rows, so does the rounding that lambda must outweigh.
-            let error = match norm > LARGE {
-                true => error.help(Remedy::Standardize),
-                false => error,
+            let error = if norm > LARGE {
+                error.help(Remedy::Standardize)
+            } else {
+                error
             };
             return Err(error.help(Remedy::LargerLambda));
         }

@@ -60,9 +60,10 @@ fn kept(weight_n: ArrayView1<'_, f64>, most: usize) -> Kept {
         }
         for _ in 0..40 {
             level = 0.5 * (low + high);
-            match count(level) > most as f64 {
-                true => low = level,
-                false => high = level,
+            if count(level) > most as f64 {
+                low = level
+            } else {
+                high = level
             }
         }
         level = high;
@@ -272,9 +273,10 @@ mod tests {
             .into_iter()
             .flat_map(|way| devices.iter().map(move |d| (d, way)));
         for (device, (intercept, each)) in ways {
-            let mean_d = match intercept {
-                true => Array1::from_shape_fn(d, |j| 0.2 * j as f64),
-                false => Array1::zeros(d),
+            let mean_d = if intercept {
+                Array1::from_shape_fn(d, |j| 0.2 * j as f64)
+            } else {
+                Array1::zeros(d)
             };
             let of = Curvature {
                 mean_d: &mean_d,

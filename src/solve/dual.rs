@@ -81,9 +81,10 @@ impl Dual {
         }
         let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
         let gram = rows.products()?;
-        let (alpha_nt, dimension) = match lambda == 0.0 {
-            true => least(&gram, rows.y_nt.clone())?,
-            false => penalised(gram, rows.y_nt.clone(), lambda * n)?,
+        let (alpha_nt, dimension) = if lambda == 0.0 {
+            least(&gram, rows.y_nt.clone())?
+        } else {
+            penalised(gram, rows.y_nt.clone(), lambda * n)?
         };
         Ok((rows.coefficients(&alpha_nt), dimension))
     }
@@ -183,9 +184,10 @@ impl Centred {
     ) -> Self {
         let (features, targets) = (z_nd.ncols(), y_nt.ncols());
         let n = weights_n.sum();
-        let (z_mean, y_mean) = match intercept {
-            true => (weights_n.dot(&z_nd) / n, weights_n.dot(&y_nt) / n),
-            false => (Array1::zeros(features), Array1::zeros(targets)),
+        let (z_mean, y_mean) = if intercept {
+            (weights_n.dot(&z_nd) / n, weights_n.dot(&y_nt) / n)
+        } else {
+            (Array1::zeros(features), Array1::zeros(targets))
         };
         let roots = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
         z_nd -= &z_mean;
@@ -271,9 +273,10 @@ impl Dual {
             let problem = "the targets are too large";
             return Err(Error::numerical(problem).help(Remedy::Standardize));
         }
-        let (alpha_nt, dimension) = match lambda == 0.0 {
-            true => least(&kernel_nn, y_nt)?,
-            false => penalised(kernel_nn, y_nt, lambda * n)?,
+        let (alpha_nt, dimension) = if lambda == 0.0 {
+            least(&kernel_nn, y_nt)?
+        } else {
+            penalised(kernel_nn, y_nt, lambda * n)?
         };
         let alpha_tn = (alpha_nt.reversed_axes() * &roots_n)
             .as_standard_layout()

@@ -208,9 +208,10 @@ mod tests {
             let (l, a) = (full(&of.landmarks), full(&of.problem));
             let off = l.dot(&l.t()) - &k_mm - Array2::<f64>::eye(m) * of.jitter;
             assert!(off.iter().all(|e| e.abs() < 1e-13), "{off}");
-            let centre = match intercept {
-                true => Array2::<f64>::eye(m) - 1.0 / m as f64,
-                false => Array2::eye(m),
+            let centre = if intercept {
+                Array2::<f64>::eye(m) - 1.0 / m as f64
+            } else {
+                Array2::eye(m)
             };
             let problem = l.t().dot(&centre).dot(&l) / m as f64 + Array2::<f64>::eye(m) * lambda;
             let off = a.dot(&a.t()) - problem;

@@ -19,10 +19,7 @@ pub enum Intercept {
 impl From<bool> for Intercept {
     /// [`Self::Free`] or [`Self::None`].
     fn from(fitted: bool) -> Self {
-        match fitted {
-            true => Self::Free,
-            false => Self::None,
-        }
+        if fitted { Self::Free } else { Self::None }
     }
 }
 

@@ -114,19 +114,18 @@ pub fn weighted_kernel_ridge(
         solved.column(targets),
     );
     let trace = factor.inverse_norm_squared();
-    let (beta_dt, intercept_t, dimension) = match intercept {
-        false => (
+    let (beta_dt, intercept_t, dimension) = if intercept {
+        let b_t = u_nt.sum_axis(Axis(0)) / v_n.sum();
+        let trace = trace - along / v_n.sum();
+        let along = v_n.insert_axis(Axis(1));
+        let dimension = n as f64 - 1.0 - penalty * trace;
+        (&u_nt - &(&along * &b_t), b_t, dimension)
+    } else {
+        (
             u_nt.to_owned(),
             Array1::zeros(targets),
             n as f64 - penalty * trace,
-        ),
-        true => {
-            let b_t = u_nt.sum_axis(Axis(0)) / v_n.sum();
-            let trace = trace - along / v_n.sum();
-            let along = v_n.insert_axis(Axis(1));
-            let dimension = n as f64 - 1.0 - penalty * trace;
-            (&u_nt - &(&along * &b_t), b_t, dimension)
-        }
+        )
     };
     Ok(KernelSolution {
         coefficients: Coefficients {
@@ -211,9 +210,10 @@ mod tests {
                 assert!(left.iter().all(|r| r.abs() < 1e-9), "{left}");
                 let sums = beta_dt.sum_axis(Axis(0));
                 assert_eq!(intercept, sums.iter().all(|s| s.abs() < 1e-6), "{sums}");
-                let centre = match intercept {
-                    true => Array2::<f64>::eye(40) - 1.0 / 40.0,
-                    false => Array2::eye(40),
+                let centre = if intercept {
+                    Array2::<f64>::eye(40) - 1.0 / 40.0
+                } else {
+                    Array2::eye(40)
                 };
                 let values = eigen(&centre.dot(&k).dot(&centre)).expect("decomposes");
                 let free = values.values_n.mapv(|v| v / (v + lambda * 40.0)).sum();

@@ -54,9 +54,10 @@ impl Laplace {
             format!("the covariance of {features} coefficients")
         })?;
         let mut factor = Lower::of(&curved.gram_dd);
-        let mean_d = match intercept {
-            true => &curved.z_sum_d / weight,
-            false => Array1::zeros(features),
+        let mean_d = if intercept {
+            &curved.z_sum_d / weight
+        } else {
+            Array1::zeros(features)
         };
         for (i, &mean) in mean_d.iter().enumerate() {
             let row = factor.row_mut(i);
@@ -116,8 +117,9 @@ pub(crate) fn mean_sigmoid(mean: f64, variance: f64) -> f64 {
 /// Without overflow.
 fn sigmoid(s: f64) -> f64 {
     let small = (-s.abs()).exp();
-    match s >= 0.0 {
-        true => 1.0 / (1.0 + small),
-        false => small / (1.0 + small),
+    if s >= 0.0 {
+        1.0 / (1.0 + small)
+    } else {
+        small / (1.0 + small)
     }
 }

@@ -37,9 +37,10 @@ impl SmoothLoss for Logistic {
         // Neither exponential overflows.
         let small = (-m.abs()).exp();
         let value = small.ln_1p() + (-m).max(0.0);
-        let wrong = match m > 0.0 {
-            true => small / (1.0 + small),
-            false => 1.0 / (1.0 + small),
+        let wrong = if m > 0.0 {
+            small / (1.0 + small)
+        } else {
+            1.0 / (1.0 + small)
         };
         (value, -y * wrong)
     }

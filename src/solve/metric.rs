@@ -25,9 +25,10 @@ impl Covariance {
     /// From sums over rows, weighted as they are.
     pub(crate) fn of_sums(sums: NormalEquations, intercept: bool) -> Self {
         let n = sums.weight;
-        let mean_d = match intercept {
-            true => sums.z_sum_d / n,
-            false => Array1::zeros(sums.z_sum_d.len()),
+        let mean_d = if intercept {
+            sums.z_sum_d / n
+        } else {
+            Array1::zeros(sums.z_sum_d.len())
         };
         let mut pairs = sums.gram_dd;
         for (mut row, &mean) in pairs.rows_mut().into_iter().zip(&mean_d) {
@@ -44,9 +45,10 @@ impl Covariance {
     /// From the sums and the sums of squares of the columns, `[2, D]`, over n rows.
     pub(crate) fn of_moments(moments_2d: &Array2<f64>, n: f64, intercept: bool) -> Self {
         let (sums, squares) = (moments_2d.row(0), moments_2d.row(1));
-        let mean_d = match intercept {
-            true => &sums / n,
-            false => Array1::zeros(sums.len()),
+        let mean_d = if intercept {
+            &sums / n
+        } else {
+            Array1::zeros(sums.len())
         };
         let alone = Zip::from(&squares)
             .and(&mean_d)

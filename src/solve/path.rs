@@ -140,14 +140,15 @@ impl LambdaPath {
             )));
         }
         let penalty = lambda * self.n;
-        let least = match penalty > 0.0 {
-            true => -1.0,
-            false => cutoff * self.eigen.values_n[0],
+        let least = if penalty > 0.0 {
+            -1.0
+        } else {
+            cutoff * self.eigen.values_n[0]
         };
-        Ok(self.eigen.values_n.mapv(|s| match s > least {
-            true => 1.0 / (s + penalty),
-            false => 0.0,
-        }))
+        Ok(self
+            .eigen
+            .values_n
+            .mapv(|s| if s > least { 1.0 / (s + penalty) } else { 0.0 }))
     }
 
     fn assemble(&self, inverse_p: &Array1<f64>) -> Coefficients {

@@ -280,9 +280,10 @@ impl<'a, 'f> Risk<'a, 'f> {
         if self.intercept {
             gradient.intercept_t = slope_t;
         }
-        match value_t.iter().all(|v| v.is_finite()) {
-            true => Ok((value_t, gradient)),
-            false => Err(not_finite()),
+        if value_t.iter().all(|v| v.is_finite()) {
+            Ok((value_t, gradient))
+        } else {
+            Err(not_finite())
         }
     }
 
@@ -385,9 +386,10 @@ fn flat(slope: impl Fn(f64) -> f64) -> f64 {
     }
     let mut last = 0.0_f64;
     for _ in 0..40 {
-        let middle = match at_high > at_low {
-            true => high - at_high * (high - low) / (at_high - at_low),
-            false => 0.5 * (low + high),
+        let middle = if at_high > at_low {
+            high - at_high * (high - low) / (at_high - at_low)
+        } else {
+            0.5 * (low + high)
         };
         let at = slope(middle);
         if at.abs() <= enough {

@@ -210,9 +210,10 @@ impl Sums for Embedding {
         let sum_1d = store.f64("z_sum")?;
         let figure = |name| {
             let value: f64 = store.get(name)?;
-            match value.is_finite() {
-                true => Ok(value),
-                false => Err(Error::format(format!("property {name:?} is not finite"))),
+            if value.is_finite() {
+                Ok(value)
+            } else {
+                Err(Error::format(format!("property {name:?} is not finite")))
             }
         };
         Ok(Self {
@@ -227,13 +228,14 @@ impl Sums for Embedding {
 
 impl Embedding {
     fn check_shape(&self, other: &Self) -> Result<()> {
-        match self.sum_d.len() == other.sum_d.len() {
-            true => Ok(()),
-            false => Err(Error::shape(format!(
+        if self.sum_d.len() == other.sum_d.len() {
+            Ok(())
+        } else {
+            Err(Error::shape(format!(
                 "means of {} and {} features do not go together",
                 self.sum_d.len(),
                 other.sum_d.len()
-            ))),
+            )))
         }
     }
 }

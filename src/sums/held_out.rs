@@ -70,9 +70,10 @@ impl Sums for HeldOutSums {
     fn read(store: &Store) -> Result<Self> {
         let fitted = NormalEquations::read(&store.nested("fitted"))?;
         let inner = store.nested(HELD_OUT);
-        let held_out = match inner.has_property("rows") {
-            true => Some(NormalEquations::read(&inner)?),
-            false => None,
+        let held_out = if inner.has_property("rows") {
+            Some(NormalEquations::read(&inner)?)
+        } else {
+            None
         };
         match &held_out {
             Some(held) if held.zty_dt.dim() != fitted.zty_dt.dim() => Err(Error::format(

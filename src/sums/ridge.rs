@@ -98,9 +98,10 @@ impl Sums for RidgeSums {
         let kept: bool = store.get(KEPT)?;
         Ok(Self {
             normal: NormalEquations::read(&store.nested(NORMAL))?,
-            kept: match kept {
-                true => Some(KeptRows::read(&store.nested(KEPT))?),
-                false => None,
+            kept: if kept {
+                Some(KeptRows::read(&store.nested(KEPT))?)
+            } else {
+                None
             },
         })
     }

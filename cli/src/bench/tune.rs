@@ -73,12 +73,13 @@ pub(super) fn run(
             ))?;
         }
     }
-    match as_json {
-        true => report::to_stdout(&format!(
+    if as_json {
+        report::to_stdout(&format!(
             "{}\n",
             json!({"device": device.describe(), "tuned": classes})
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -324,10 +324,11 @@ mod tests {
         let said = |wrong: usize, rows: usize| {
             // Two of three rows are of the second class.
             let y = Array2::from_shape_fn((rows, 1), |(i, _)| [1.0, 1.0, 0.0][i % 3]);
-            let found = Array2::from_shape_fn((rows, 1), |(i, _)| match i % 10 < wrong {
-                true => 2.0,
-                false => y[[i, 0]],
-            });
+            let found =
+                Array2::from_shape_fn(
+                    (rows, 1),
+                    |(i, _)| if i % 10 < wrong { 2.0 } else { y[[i, 0]] },
+                );
             let mut scores = LabelScores::new(&labels);
             let raw = Array2::zeros((rows, 3));
             scores

@@ -143,9 +143,10 @@ impl Labels {
         Self {
             labels: labels.to_vec(),
             names: labels.iter().map(name).collect(),
-            confusion: match few {
-                true => vec![vec![0; labels.len()]; labels.len() + 1],
-                false => Vec::new(),
+            confusion: if few {
+                vec![vec![0; labels.len()]; labels.len() + 1]
+            } else {
+                Vec::new()
             },
             parts: vec![Part::default(); PARTS],
         }

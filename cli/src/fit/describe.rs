@@ -30,9 +30,10 @@ pub(super) fn describe(
     for (name, &value) in &model.facts {
         report.set(name, value);
         // Counts are whole numbers, and read as such.
-        let text = match value.fract() == 0.0 && value.abs() < 1e9 {
-            true => format!("{value}"),
-            false => six_digits(value),
+        let text = if value.fract() == 0.0 && value.abs() < 1e9 {
+            format!("{value}")
+        } else {
+            six_digits(value)
         };
         report.line(name.replace('_', " "), text);
     }

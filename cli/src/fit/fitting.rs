@@ -390,9 +390,10 @@ impl Fitting {
         let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);
         // What the rows have cut is no part of what was asked for.
         if let Some(job) = model.job.take() {
-            model.job = Some(match args.learner.is_ground_given() {
-                true => job,
-                false => job.without(&["landmarks"]),
+            model.job = Some(if args.learner.is_ground_given() {
+                job
+            } else {
+                job.without(&["landmarks"])
             });
         }
         if let Some(found) = &self.found {

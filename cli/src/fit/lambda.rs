@@ -142,9 +142,10 @@ pub(super) fn describe(chosen: f64, curve: &LambdaCurve, report: &mut Report) {
     });
     report.set("lambda_curve", points.collect::<Vec<Value>>());
     let edge = [curve.points.first(), curve.points.last()];
-    let edge = match edge.into_iter().flatten().any(|p| p.lambda == chosen) {
-        true => ", at the edge: try more",
-        false => "",
+    let edge = if edge.into_iter().flatten().any(|p| p.lambda == chosen) {
+        ", at the edge: try more"
+    } else {
+        ""
     };
     report.line(
         "lambda",

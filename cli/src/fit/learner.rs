@@ -118,9 +118,10 @@ impl LearnerArgs {
 
     /// So many landmarks of so many rows: where no number was given, no more than there are.
     pub(super) fn landmarks_among(&self, landmarks: usize, rows: u64) -> usize {
-        match self.kernel.is_given() {
-            true => landmarks,
-            false => landmarks.min(usize::try_from(rows).unwrap_or(landmarks)),
+        if self.kernel.is_given() {
+            landmarks
+        } else {
+            landmarks.min(usize::try_from(rows).unwrap_or(landmarks))
         }
     }
 

@@ -69,9 +69,10 @@ impl FromStr for Shard {
         let (index, count) = text.split_once('/').ok_or_else(problem)?;
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| problem());
         let (index, count) = (number(index)?, number(count)?);
-        match index >= 1 && index <= count {
-            true => Ok(Self { index, count }),
-            false => Err(problem()),
+        if index >= 1 && index <= count {
+            Ok(Self { index, count })
+        } else {
+            Err(problem())
         }
     }
 }
@@ -148,9 +149,10 @@ impl Args {
                 );
                 return Err(Error::data(&self.input, problem).into());
             }
-            match any {
-                true => summing.partial.sums.merge(&sums)?,
-                false => summing.partial.sums = sums,
+            if any {
+                summing.partial.sums.merge(&sums)?
+            } else {
+                summing.partial.sums = sums
             }
             any = true;
             done += rows;

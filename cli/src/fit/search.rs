@@ -210,9 +210,10 @@ impl SearchArgs {
             None => &[],
         };
         Search {
-            kernels: match kernel.is_auto() || (self.auto && !kernel.is_given()) {
-                true => Search::catalogue(),
-                false => Vec::new(),
+            kernels: if kernel.is_auto() || (self.auto && !kernel.is_given()) {
+                Search::catalogue()
+            } else {
+                Vec::new()
             },
             bandwidth: kernel.is_sigma_auto() || (learns && !kernel.is_bandwidth_given()),
             lambda: !chosen.lambda_given && self.tries(map),

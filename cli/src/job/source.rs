@@ -163,9 +163,10 @@ fn named(names: &[String]) -> Vec<String> {
 
 /// A name as one of a list: in quotes where it has a comma.
 fn listed(name: &str) -> String {
-    match name.contains([',', '"']) || name.trim() != name {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
+    if name.contains([',', '"']) || name.trim() != name {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
     }
 }
 

@@ -179,13 +179,12 @@ impl KernelArgs {
 
     /// Errors where a kernel or a bandwidth is to be chosen: `fit` alone has targets for that.
     pub(crate) fn refuse_auto(&self) -> Result<()> {
-        match self.has_auto() {
-            true => {
-                let problem = "--kernel auto and --sigma auto are for `fit` with --model ridge, \
+        if self.has_auto() {
+            let problem = "--kernel auto and --sigma auto are for `fit` with --model ridge, \
                     which chooses by its targets; name them here";
-                Err(Usage(problem.into()).into())
-            }
-            false => Ok(()),
+            Err(Usage(problem.into()).into())
+        } else {
+            Ok(())
         }
     }
 
@@ -280,9 +279,10 @@ impl KernelArgs {
     /// What kernel and scale came to.
     pub(crate) fn describe(&self, kernel: &dyn Kernel, scale: &Scale, report: &mut Report) {
         let rule = self.bandwidth();
-        let origin = match rule.is_rule() {
-            true => format!(" ({rule})"),
-            false => String::new(),
+        let origin = if rule.is_rule() {
+            format!(" ({rule})")
+        } else {
+            String::new()
         };
         if let Some(gamma) = scale.gamma {
             report.line("gamma", format!("{}{origin}", six_digits(gamma)));

@@ -102,12 +102,11 @@ impl MapArgs {
         self.kernel.rule = self.spec().usual_bandwidth().or(rule);
         let given = self.tuning.landmark_kernel.is_some() || self.tuning.landmark_rows.is_some();
         if !self.is_precomputed() {
-            return match given {
-                true => {
-                    let problem = "--landmark-kernel and --landmark-rows are for --map precomputed";
-                    Err(Usage(problem.into()).into())
-                }
-                false => Ok(()),
+            return if given {
+                let problem = "--landmark-kernel and --landmark-rows are for --map precomputed";
+                Err(Usage(problem.into()).into())
+            } else {
+                Ok(())
             };
         }
         let standardizes = !matches!(self.kernel.standardize(), None | Some(Standardize::No));

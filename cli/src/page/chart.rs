@@ -417,9 +417,12 @@ impl Place {
         for p in inside() {
             let (cx, cy) = (self.x(p.x), self.y(p.y));
             if p.spread > 0.0 {
-                let end = |v: f64| match self.up.holds(v) {
-                    true => self.y(v),
-                    false => self.y(self.up.least()),
+                let end = |v: f64| {
+                    if self.up.holds(v) {
+                        self.y(v)
+                    } else {
+                        self.y(self.up.least())
+                    }
                 };
                 let ends = vec![(cx, end(p.y - p.spread)), (cx, self.y(p.y + p.spread))];
                 scene.line(ends, 1.0, ink);

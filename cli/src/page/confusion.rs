@@ -38,9 +38,10 @@ pub(super) fn scene(what: &str, names: &[String], counts: &[Vec<u64>]) -> Scene 
     let every = (TEXT / cell).ceil().max(1.0) as usize;
     for (j, name) in above.iter().enumerate().filter(|(j, _)| j % every == 0) {
         let middle = left + (j as f64 + 0.5) * cell;
-        match upright {
-            true => scene.upwards((middle + 4.0, top - 6.0), name, Ink::Soft),
-            false => scene.text((middle, top - 7.0), name, Anchor::Middle, Ink::Soft),
+        if upright {
+            scene.upwards((middle + 4.0, top - 6.0), name, Ink::Soft)
+        } else {
+            scene.text((middle, top - 7.0), name, Anchor::Middle, Ink::Soft)
         }
     }
     for (i, (name, row)) in rows.iter().zip(counts).enumerate() {

@@ -101,9 +101,10 @@ impl Scale {
 
     /// Where it begins.
     pub(super) fn least(&self) -> f64 {
-        match self.log {
-            true => 10f64.powf(self.from),
-            false => self.from,
+        if self.log {
+            10f64.powf(self.from)
+        } else {
+            self.from
         }
     }
 

@@ -135,9 +135,12 @@ impl Seen {
     }
 
     fn said(&self, rows: u64) -> String {
-        let text = |value: f64| match self.is_date {
-            true => Column::Dates(vec![value]).cells().concat(),
-            false => six_digits(value),
+        let text = |value: f64| {
+            if self.is_date {
+                Column::Dates(vec![value]).cells().concat()
+            } else {
+                six_digits(value)
+            }
         };
         let share = 100.0 * self.far as f64 / rows as f64;
         let farthest = text(self.farthest.unwrap_or(f64::NAN));

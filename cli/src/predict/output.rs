@@ -102,9 +102,12 @@ impl Writer {
             Self::Csv(writer) => writer.write_rows(rows),
             Self::Parquet(writer) => writer.write_rows(rows),
             Self::ParquetNames(writer, names) => {
-                let name = |&label: &f64| match label.is_nan() {
-                    true => None,
-                    false => names.get(label as usize).map(String::as_str),
+                let name = |&label: &f64| {
+                    if label.is_nan() {
+                        None
+                    } else {
+                        names.get(label as usize).map(String::as_str)
+                    }
                 };
                 writer.write_texts(rows.column(0).iter().map(name))
             }

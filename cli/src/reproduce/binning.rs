@@ -159,9 +159,10 @@ struct Measured {
 fn measure(context: &Context<'_>, cover: &Cover, kind: &Kind, trials: usize) -> Result<Measured> {
     let quick = context.is_quick();
     let sizes = if quick { kind.quick } else { kind.sizes };
-    let (rows, probe) = match quick {
-        true => (1000, kind.quick[0]),
-        false => (50_000, kind.probe),
+    let (rows, probe) = if quick {
+        (1000, kind.quick[0])
+    } else {
+        (50_000, kind.probe)
     };
     let median = median_distance(&cover.x, f64::abs);
     let part = cover.probe(rows);
@@ -257,9 +258,10 @@ fn chart(measured: &[Measured]) -> Chart {
             .map(|(kind, of)| {
                 let points = of.errors.iter().enumerate().map(|(i, errors)| {
                     let (mean, deviation) = mean_and_deviation(errors);
-                    let x = match by_time {
-                        true => mean_and_deviation(&of.seconds[i]).0,
-                        false => of.sizes[i] as f64,
+                    let x = if by_time {
+                        mean_and_deviation(&of.seconds[i]).0
+                    } else {
+                        of.sizes[i] as f64
                     };
                     Point::new(x, mean).spread(deviation.min(0.9 * mean))
                 });

@@ -134,9 +134,10 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     let rows = digits.x.nrows();
     let trials = context.trials(20);
     let seeds = crate::report::counted(trials as u64, "seed");
-    let sizes: Vec<usize> = match context.is_quick() {
-        true => vec![30, 270],
-        false => (1..10).map(|i| 30 * i).collect(),
+    let sizes: Vec<usize> = if context.is_quick() {
+        vec![30, 270]
+    } else {
+        (1..10).map(|i| 30 * i).collect()
     };
     context.say("exact kernel machine");
     let begun = Instant::now();

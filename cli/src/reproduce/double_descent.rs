@@ -59,9 +59,10 @@ fn features(map: &dyn FeatureMap, x_nd: &Array2<f64>, run: &Run) -> Result<Array
 /// -1, and 1 at the class of a row, `[n, 9]`.
 fn encoded(labels: &[u8]) -> Array2<f64> {
     Array2::from_shape_fn((labels.len(), 9), |(i, k)| {
-        match usize::from(labels[i]) == k {
-            true => 1.0,
-            false => -1.0,
+        if usize::from(labels[i]) == k {
+            1.0
+        } else {
+            -1.0
         }
     })
 }
@@ -97,12 +98,13 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     digits.x = digits.x.slice(s![..ROWS, ..]).to_owned();
     digits.labels.truncate(ROWS);
     let trials = context.trials(10);
-    let sizes: &[usize] = match context.is_quick() {
-        true => &[100, 400, 1600],
-        false => &[
+    let sizes: &[usize] = if context.is_quick() {
+        &[100, 400, 1600]
+    } else {
+        &[
             50, 100, 200, 280, 340, 370, 390, 400, 410, 430, 460, 520, 600, 800, 1200, 1600, 3200,
             6400,
-        ],
+        ]
     };
     let lambdas = [0.0, LAMBDA];
     // One for each penalty, size and repeat.

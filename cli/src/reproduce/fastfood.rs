@@ -189,9 +189,10 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         y_test: labels(&table.y_test, rows_test),
     };
     drop(table);
-    let sizes: &[usize] = match context.is_quick() {
-        true => &[64, 256],
-        false => &[128, 256, 512, 1024, 2048],
+    let sizes: &[usize] = if context.is_quick() {
+        &[64, 256]
+    } else {
+        &[128, 256, 512, 1024, 2048]
     };
     let trials = context.trials(3);
     let seeds = crate::report::counted(trials as u64, "seed");

@@ -96,9 +96,10 @@ fn ranks(errors: &[f64]) -> Vec<f64> {
 
 fn run(context: &Context<'_>) -> Result<Findings> {
     let trials = context.trials(3);
-    let kinds = match context.is_quick() {
-        true => &KINDS[..2],
-        false => &KINDS[..],
+    let kinds = if context.is_quick() {
+        &KINDS[..2]
+    } else {
+        &KINDS[..]
     };
     let mut errors = Vec::with_capacity(kinds.len());
     for (number, kind) in kinds.iter().enumerate() {

@@ -166,9 +166,10 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn run(context: &Context<'_>) -> Result<Findings> {
-    let sizes: &[usize] = match context.is_quick() {
-        true => &[256, 2048],
-        false => &[256, 512, 1024, 2048, 4096, 8192, 16_384],
+    let sizes: &[usize] = if context.is_quick() {
+        &[256, 2048]
+    } else {
+        &[256, 512, 1024, 2048, 4096, 8192, 16_384]
     };
     let trials = context.trials(10);
     let seeds = crate::report::counted(trials as u64, "seed");
@@ -295,9 +296,10 @@ fn by_features(
     trials: usize,
 ) -> Result<()> {
     let (target, judge) = judged;
-    let (n, sizes): (usize, &[usize]) = match context.is_quick() {
-        true => (2048, &[16, 128]),
-        false => (8192, &[8, 16, 32, 64, 128, 256, 512, 1024]),
+    let (n, sizes): (usize, &[usize]) = if context.is_quick() {
+        (2048, &[16, 128])
+    } else {
+        (8192, &[8, 16, 32, 64, 128, 256, 512, 1024])
     };
     let samples: Vec<Sample> = (0..trials)
         .map(|trial| Sample::draw(target, n, context.seed(trial)))

@@ -120,9 +120,10 @@ fn measure(
 
 fn run(context: &Context<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
-    let (most_rows, sizes): (usize, &[usize]) = match context.is_quick() {
-        true => (300, &[64, 256]),
-        false => (2000, &[64, 128, 256, 512, 1024]),
+    let (most_rows, sizes): (usize, &[usize]) = if context.is_quick() {
+        (300, &[64, 256])
+    } else {
+        (2000, &[64, 128, 256, 512, 1024])
     };
     let trials = context.trials(10);
     findings.text(format!(

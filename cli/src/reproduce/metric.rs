@@ -177,17 +177,18 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         let Some(table) = context.load(dataset)? else {
             continue;
         };
-        let size = match context.is_quick() {
-            true => Size {
+        let size = if context.is_quick() {
+            Size {
                 features: 200,
                 turns: 2,
                 trials: context.trials(1),
-            },
-            false => Size {
+            }
+        } else {
+            Size {
                 features,
                 turns: 5,
                 trials: context.trials(3),
-            },
+            }
         };
         let mut table = table.standardized();
         if context.is_quick() {

@@ -51,10 +51,7 @@ const SIGMA_MNIST: f64 = 10.26;
 
 /// Rows of which this run compares kernel matrices.
 fn rows(context: &Context<'_>) -> usize {
-    match context.is_quick() {
-        true => ROWS_QUICK,
-        false => ROWS,
-    }
+    if context.is_quick() { ROWS_QUICK } else { ROWS }
 }
 
 fn run(context: &Context<'_>) -> Result<Findings> {
@@ -91,9 +88,10 @@ fn sample(x: &Array2<f64>, sigma: f64, rows: usize) -> Array2<f64> {
 }
 
 fn sizes(context: &Context<'_>) -> &'static [usize] {
-    match context.is_quick() {
-        true => &[50, 100],
-        false => &[50, 100, 200, 500, 1000],
+    if context.is_quick() {
+        &[50, 100]
+    } else {
+        &[50, 100, 200, 500, 1000]
     }
 }
 

@@ -87,9 +87,10 @@ impl BinningBound {
         }
         while high - low > 1.0 {
             let middle = ((low + high) / 2.0).floor();
-            match fine(middle) {
-                true => high = middle,
-                false => low = middle,
+            if fine(middle) {
+                high = middle
+            } else {
+                low = middle
             }
         }
         Ok(high as usize)

@@ -55,9 +55,10 @@ impl Job for Cholesky {
     }
 
     fn run(&mut self) -> Result<()> {
-        match self.cpu.install(|| self.factor.factor()) {
-            true => Ok(()),
-            false => Err(Error::numerical("not positive definite")),
+        if self.cpu.install(|| self.factor.factor()) {
+            Ok(())
+        } else {
+            Err(Error::numerical("not positive definite"))
         }
     }
 

@@ -43,13 +43,12 @@ pub(super) fn job<M: Timed + 'static>(
     let columns = if predicts { TARGETS } else { map.outputs() };
     let widest = shape.dim.max(columns);
     let block = block_rows(device, shape.rows, widest, shape.dim + columns)?;
-    let beta = match predicts {
-        true => {
-            let beta = draw(map.outputs(), TARGETS, 1.0, 5);
-            let loaded = Matrix::upload(device, beta.view())?;
-            Some((beta, loaded))
-        }
-        false => None,
+    let beta = if predicts {
+        let beta = draw(map.outputs(), TARGETS, 1.0, 5);
+        let loaded = Matrix::upload(device, beta.view())?;
+        Some((beta, loaded))
+    } else {
+        None
     };
     Ok(Box::new(Map {
         rows: shape.rows,
@@ -125,9 +124,10 @@ impl Timed for Dense {
     }
 
     fn form(&self, rows: usize, predicts: bool) -> String {
-        form_name(match predicts {
-            false => self.op.form(rows),
-            true => Predict::of(&self.op).form(rows),
+        form_name(if predicts {
+            Predict::of(&self.op).form(rows)
+        } else {
+            self.op.form(rows)
         })
     }
 }

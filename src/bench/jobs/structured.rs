@@ -43,11 +43,12 @@ impl Job for Transform {
         for rows in blocks(self.rows, self.block) {
             self.x_nd.set_rows(rows)?;
             self.y_nd.set_rows(rows)?;
-            match self.x_nd.device().is_gpu() {
-                true => self.op.run_into(&self.x_nd, &mut self.y_nd)?,
+            if self.x_nd.device().is_gpu() {
+                self.op.run_into(&self.x_nd, &mut self.y_nd)?
+            } else {
                 // In place, as others on the CPU do it. The numbers grow to infinity, which
                 // additions take no longer for.
-                false => self.op.run(&mut self.y_nd)?,
+                self.op.run(&mut self.y_nd)?
             }
         }
         Ok(())

@@ -221,9 +221,10 @@ fn gathered(column: &Column, places: &[Option<usize>]) -> Column {
 fn dictionary(array: &dyn Array) -> Result<Column, Failed> {
     let codes = array.as_any_dictionary();
     let values = codes.values();
-    let keys = match values.is_empty() {
-        true => vec![0; array.len()],
-        false => codes.normalized_keys(),
+    let keys = if values.is_empty() {
+        vec![0; array.len()]
+    } else {
+        codes.normalized_keys()
     };
     let place = |i: usize| {
         let there = !values.is_empty() && codes.keys().is_valid(i);
@@ -309,13 +310,12 @@ fn decimals<T: DecimalType>(array: &dyn Array) -> Result<Column, Failed> {
     let decimals: &PrimitiveArray<T> = array.as_primitive();
     let mut values = Vec::with_capacity(decimals.len());
     for i in 0..decimals.len() {
-        values.push(match decimals.is_null(i) {
-            true => f64::NAN,
-            false => {
-                let text = decimals.value_as_string(i);
-                text.parse()
-                    .map_err(|_| (i, format!("is {text}, which is no number")))?
-            }
+        values.push(if decimals.is_null(i) {
+            f64::NAN
+        } else {
+            let text = decimals.value_as_string(i);
+            text.parse()
+                .map_err(|_| (i, format!("is {text}, which is no number")))?
         });
     }
     Ok(Column::Numbers(values))

@@ -53,9 +53,10 @@ impl Opened {
     /// Errors with [`Error::Data`] if it is no whole file or stream.
     pub(super) fn new(path: &Path, file: &File) -> Result<Self> {
         let mut bytes = Bytes::new(path, file)?;
-        let (schema, places) = match bytes.is_file()? {
-            true => bytes.directory()?,
-            false => bytes.stream()?,
+        let (schema, places) = if bytes.is_file()? {
+            bytes.directory()?
+        } else {
+            bytes.stream()?
         };
         let mut rows = 0_u64;
         for place in &places {
@@ -179,11 +180,12 @@ fn require_room(
         }
         sum = sum.saturating_add(held);
     }
-    match sum <= MOST {
-        true => Ok(()),
-        false => fault(&format!(
+    if sum <= MOST {
+        Ok(())
+    } else {
+        fault(&format!(
             "a batch of {sum} bytes, and {MOST} are held at a time"
-        )),
+        ))
     }
 }
 

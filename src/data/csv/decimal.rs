@@ -82,10 +82,7 @@ impl Decimals {
 
     /// The number with which `text` begins, and how long it is.
     fn number(&mut self, text: &[u8]) -> Option<(f64, usize)> {
-        let short = match self.long {
-            true => None,
-            false => short(text),
-        };
+        let short = if self.long { None } else { short(text) };
         let (value, length) = match short {
             Some(found) => found,
             None => fast_float2::parse_partial::<f64, _>(text).ok()?,

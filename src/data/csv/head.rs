@@ -72,17 +72,19 @@ impl Head {
         lines.start_behind(self.lines + marked.lines)?;
         lines.find()?;
         let row = lines.raw().to_vec();
-        let next = match lines.find()? {
-            true => lines.raw().to_vec(),
-            false => Vec::new(),
+        let next = if lines.find()? {
+            lines.raw().to_vec()
+        } else {
+            Vec::new()
         };
         self.delimiter = given.unwrap_or_else(|| {
             // What it has tells it where it has as many cells as the row.
             let own = sniffed(&marked.last, lines.path());
             let width = cells(&row, own).len();
-            match width > 1 && names(&marked.last, own).len() == width {
-                true => own,
-                false => sniffed(&row, lines.path()),
+            if width > 1 && names(&marked.last, own).len() == width {
+                own
+            } else {
+                sniffed(&row, lines.path())
             }
         });
         let row = cells(&row, self.delimiter);

@@ -55,12 +55,13 @@ impl Layout {
         let Some(comment) = &self.comment else {
             return Ok(Vec::new());
         };
-        match comment.trim().is_empty() || comment.contains(['"', '\r', '\n']) {
-            false => Ok(comment.clone().into_bytes()),
-            true => Err(Error::parameter(format!(
+        if comment.trim().is_empty() || comment.contains(['"', '\r', '\n']) {
+            Err(Error::parameter(format!(
                 "{comment:?} cannot begin comments; take a text such as # without quotes and line \
                  breaks"
-            ))),
+            )))
+        } else {
+            Ok(comment.clone().into_bytes())
         }
     }
 }

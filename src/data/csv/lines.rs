@@ -124,9 +124,10 @@ impl Lines {
         self.record.end = 0;
         while self.filled < 3 && self.more(0)? {}
         // A mark of the byte order, which some programs write before UTF-8.
-        self.next = match self.buffer[..self.filled].starts_with(b"\xef\xbb\xbf") {
-            true => 3,
-            false => 0,
+        self.next = if self.buffer[..self.filled].starts_with(b"\xef\xbb\xbf") {
+            3
+        } else {
+            0
         };
         for _ in 0..self.skipped {
             if self.step()?.is_none() {
@@ -217,9 +218,10 @@ impl Lines {
         let mut seen = 0;
         loop {
             let rest = &self.buffer[self.next..self.filled];
-            let found = match self.quotes {
-                true => memchr3(b'\n', b'\r', b'"', &rest[seen..]),
-                false => memchr2(b'\n', b'\r', &rest[seen..]),
+            let found = if self.quotes {
+                memchr3(b'\n', b'\r', b'"', &rest[seen..])
+            } else {
+                memchr2(b'\n', b'\r', &rest[seen..])
             };
             let found = found.map(|at| seen + at);
             match found {
@@ -348,9 +350,10 @@ impl Lines {
     /// Field `j` of a record that was split.
     pub(super) fn field(&self, j: usize) -> &[u8] {
         let (start, end) = self.record.fields[j];
-        match self.record.quoted {
-            true => &self.record.text[start..end],
-            false => &self.buffer[start..end],
+        if self.record.quoted {
+            &self.record.text[start..end]
+        } else {
+            &self.buffer[start..end]
         }
     }
 

@@ -201,10 +201,11 @@ fn parts_of_folds_are_parted_by_whole_groups() {
         let rest = read(Box::new(Split::by_contents(open(), Part::Train, 0.3, 9)));
         assert_eq!(held.len() + rest.len(), open().rows().expect("known"));
         assert!(held.len() > 9 && held.len() < 16, "{held:?}");
-        match folds.is_ahead() {
+        if folds.is_ahead() {
             // Later rows come first.
-            true => assert!(held.iter().max() < rest.iter().min()),
-            false => assert!(held.iter().all(|&h| rest.iter().all(|&r| h % 12 != r % 12))),
+            assert!(held.iter().max() < rest.iter().min())
+        } else {
+            assert!(held.iter().all(|&h| rest.iter().all(|&r| h % 12 != r % 12)))
         }
         let one = read(Box::new(Split::fold(open(), (2, 3), 0).expect("a fold")));
         assert!(one.iter().all(|row| held.contains(row)) || one.len() > held.len());

@@ -89,9 +89,10 @@ impl GaplessTable {
             .find(|(_, has)| !**has);
         match empty {
             Some((&j, _)) => {
-                let what = match self.targets.contains(&j) {
-                    true => "target",
-                    false => "column",
+                let what = if self.targets.contains(&j) {
+                    "target"
+                } else {
+                    "column"
                 };
                 let name = short(self.names().get(j).map_or("", String::as_str));
                 format!("{what} {name} has no value in any of {rows}, so that none is left")

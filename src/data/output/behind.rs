@@ -120,17 +120,19 @@ impl<W: RowWriter<T>, T: Copy + Send + 'static> WriteBehind<W, T> {
     /// As [`Self::write_rows`] of rows of so many columns in what [`Self::lend`] gave last.
     pub(crate) fn write_lent(&mut self, columns: usize) -> Result<()> {
         let values = std::mem::take(&mut self.lent);
-        match values.is_empty() {
-            true => Ok(()),
-            false => self.send(values, columns),
+        if values.is_empty() {
+            Ok(())
+        } else {
+            self.send(values, columns)
         }
     }
 
     /// Memory that nobody has.
     fn memory(&mut self) -> Vec<T> {
-        match self.lent.is_empty() {
-            true => self.spare.try_recv().unwrap_or_default(),
-            false => std::mem::take(&mut self.lent),
+        if self.lent.is_empty() {
+            self.spare.try_recv().unwrap_or_default()
+        } else {
+            std::mem::take(&mut self.lent)
         }
     }
 

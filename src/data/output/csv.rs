@@ -57,9 +57,10 @@ impl CsvWriter {
     /// assert_eq!(CsvWriter::quoted("a b"), "a b");
     /// ```
     pub fn quoted(text: &str) -> Cow<'_, str> {
-        match text.contains(['"', ',', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
-            false => text.into(),
+        if text.contains(['"', ',', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\"")).into()
+        } else {
+            text.into()
         }
     }
 

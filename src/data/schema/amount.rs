@@ -89,9 +89,10 @@ impl Unit {
                 named("", false)
             }
             ("", word) => {
-                let behind = match is_currency(word) {
-                    true => word,
-                    false => multiple(word).map_or(word, |(rest, _)| rest.trim_start()),
+                let behind = if is_currency(word) {
+                    word
+                } else {
+                    multiple(word).map_or(word, |(rest, _)| rest.trim_start())
                 };
                 if is_currency(behind) {
                     named(behind, false)

@@ -76,9 +76,10 @@ fn known<E>(
     values.iter().enumerate().try_for_each(|(i, &value)| {
         take(
             i,
-            match value.is_nan() {
-                true => Cell::Missing(""),
-                false => cell(value),
+            if value.is_nan() {
+                Cell::Missing("")
+            } else {
+                cell(value)
             },
         )
     })
@@ -96,20 +97,22 @@ pub(in crate::data) fn missing(text: &str) -> String {
 /// The error of a value that is missing, with what helps: of a feature, or of a target.
 pub(in crate::data) fn refused(error: Error, is_feature: bool) -> Error {
     let fill = Remedy::words("fill in a value");
-    match is_feature {
-        true => error
+    if is_feature {
+        error
             .help(Remedy::DropRows)
             .help(fill)
-            .help(Remedy::FillMissing),
-        false => error.help(Remedy::DropRowsWithoutTarget).help(fill),
+            .help(Remedy::FillMissing)
+    } else {
+        error.help(Remedy::DropRowsWithoutTarget).help(fill)
     }
 }
 
 /// As [`refused`], of a value that is infinite.
 pub(in crate::data) fn infinite(error: Error, is_feature: bool) -> Error {
-    let rows = match is_feature {
-        true => Remedy::DropRows,
-        false => Remedy::DropRowsWithoutTarget,
+    let rows = if is_feature {
+        Remedy::DropRows
+    } else {
+        Remedy::DropRowsWithoutTarget
     };
     error
         .help(rows)

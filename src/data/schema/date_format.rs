@@ -146,12 +146,13 @@ impl FromStr for DateFormat {
             .all(|letter| matches!(letter, Some(c) if "YyGVumbBdjaAHIMSpzZ".contains(*c)));
         let year = has('Y') != has('y') || (has('G') && has('V'));
         let day = "mbBjV".chars().any(has);
-        match known && year && day && has('I') == has('p') {
-            true => Ok(Self(text.to_owned())),
-            false => Err(Error::parameter(format!(
+        if known && year && day && has('I') == has('p') {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Error::parameter(format!(
                 "{text:?} is no format of dates; write one such as %d.%m.%Y, of %Y or %y, %m or %b \
                  (a name), %d, %j, %a, %H or %I and %p, %M, %S and %z, or %G-W%V-%u"
-            ))),
+            )))
         }
     }
 }

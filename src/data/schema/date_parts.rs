@@ -208,9 +208,10 @@ impl fmt::Display for DateParts {
         ];
         let names = circles.into_iter().filter(|(has, _)| *has);
         let names: Vec<&str> = names.map(|(_, name)| name).collect();
-        match names.is_empty() {
-            true => Ok(()),
-            false => write!(f, "their place in {}", names.join(" and ")),
+        if names.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "their place in {}", names.join(" and "))
         }
     }
 }

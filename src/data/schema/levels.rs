@@ -125,17 +125,19 @@ impl Levels {
     }
 
     pub(super) fn kind(&self) -> Kind {
-        match self.hashed.is_empty() {
-            true => Kind::Categories(self.counts.keys().cloned().collect()),
-            false => Kind::Hashed(self.most),
+        if self.hashed.is_empty() {
+            Kind::Categories(self.counts.keys().cloned().collect())
+        } else {
+            Kind::Hashed(self.most)
         }
     }
 
     /// The mean or the median of each column.
     pub(super) fn shares(&self, median: bool) -> Vec<f64> {
-        let sums: Vec<[f64; 2]> = match self.hashed.is_empty() {
-            true => self.counts.values().map(|&sum| [sum, 0.0]).collect(),
-            false => self.hashed.clone(),
+        let sums: Vec<[f64; 2]> = if self.hashed.is_empty() {
+            self.counts.values().map(|&sum| [sum, 0.0]).collect()
+        } else {
+            self.hashed.clone()
         };
         let all: f64 = sums.iter().flatten().sum();
         let share = |[plus, minus]: [f64; 2]| match median {

@@ -102,9 +102,10 @@ fn exponent(text: &str, decimal: char) -> (&str, &str) {
     let (number, exponent) = text.split_at(at.unwrap_or(text.len()));
     let digits = exponent.get(1..).unwrap_or_default();
     let digits = digits.strip_prefix(['-', '+']).unwrap_or(digits);
-    match !digits.is_empty() && all_digits(digits) {
-        true => (number, exponent),
-        false => (text, ""),
+    if !digits.is_empty() && all_digits(digits) {
+        (number, exponent)
+    } else {
+        (text, "")
     }
 }
 

@@ -66,12 +66,11 @@ impl Points {
             }
             Some((whole, group)) if is_digits(whole) && is_digits(group) => {
                 let fits = (1..=3).contains(&whole.len()) && group.len() == 3;
-                match fits && !whole.starts_with('0') {
-                    true => {
-                        self.groups = self.groups.saturating_add(1);
-                        self.are_round &= group.ends_with("00");
-                    }
-                    false => self.has_fraction = true,
+                if fits && !whole.starts_with('0') {
+                    self.groups = self.groups.saturating_add(1);
+                    self.are_round &= group.ends_with("00");
+                } else {
+                    self.has_fraction = true
                 }
             }
             Some(_) => self.has_others = true,

@@ -106,9 +106,10 @@ fn remedy(reading: &Reading) -> Remedy {
 /// The error of a column of two kinds with what may be done, where `stray` is a text among others:
 /// without a digit it may say that there is nothing, and without a letter it names no category.
 pub(super) fn cured(error: Error, stray: Option<&str>, column: String) -> Error {
-    let correct = match stray.is_some_and(is_total) {
-        true => "remove the row, if it is of totals",
-        false => "correct it",
+    let correct = if stray.is_some_and(is_total) {
+        "remove the row, if it is of totals"
+    } else {
+        "correct it"
     };
     let error = error.help(Remedy::words(correct));
     // Spreadsheets write what is wrong so: `#DIV/0!`, `#NV`.
@@ -119,8 +120,9 @@ pub(super) fn cured(error: Error, stray: Option<&str>, column: String) -> Error 
         Some(gap) => error.help(Remedy::NoValue(gap.to_owned())),
         None => error,
     };
-    match gap.is_none_or(|gap| gap.contains(char::is_alphabetic)) {
-        true => error.help(Remedy::Categorical(column)),
-        false => error,
+    if gap.is_none_or(|gap| gap.contains(char::is_alphabetic)) {
+        error.help(Remedy::Categorical(column))
+    } else {
+        error
     }
 }

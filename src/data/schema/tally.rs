@@ -87,9 +87,10 @@ impl Tally {
             covered: Covered::default(),
             means: has_means.then(Box::default),
             has_parts,
-            levels: Levels::new(match is_feature {
-                true => options.most_categories,
-                false => MOST_CLASSES,
+            levels: Levels::new(if is_feature {
+                options.most_categories
+            } else {
+                MOST_CLASSES
             }),
             codes: (is_feature && options.codes && !options.numeric.contains(&name))
                 .then(Codes::default),
@@ -320,9 +321,10 @@ impl Tally {
             }
             return Err(cell::refused(error, self.is_feature));
         }
-        let dates = Kind::Date(match self.has_parts {
-            true => self.covered().parts(),
-            false => DateParts::default(),
+        let dates = Kind::Date(if self.has_parts {
+            self.covered().parts()
+        } else {
+            DateParts::default()
         });
         let kind = match (number, date, truth, text) {
             _ if matches!(self.reading, Some(Reading::Date(_))) => dates,
@@ -342,9 +344,10 @@ impl Tally {
             return Err(Error::data(table.path(), problem));
         }
         let (name, reading) = (self.name.clone(), self.reading.clone());
-        let fill = match self.is_feature {
-            true => self.fill(&kind, options.missing)?,
-            false => None,
+        let fill = if self.is_feature {
+            self.fill(&kind, options.missing)?
+        } else {
+            None
         };
         Ok(Field {
             name,

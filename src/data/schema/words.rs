@@ -122,9 +122,10 @@ impl fmt::Display for Words {
             f,
             "texts of {length} words, as {columns} columns of hashed words"
         )?;
-        match self.pairs {
-            true => write!(f, " and {columns} of pairs of them"),
-            false => Ok(()),
+        if self.pairs {
+            write!(f, " and {columns} of pairs of them")
+        } else {
+            Ok(())
         }
     }
 }

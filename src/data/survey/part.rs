@@ -228,11 +228,12 @@ impl SurveyPart {
         let store = Store::from_bytes(bytes, KIND)?;
         let features = Moments::read(&store.nested("features"))?;
         let columns = features.columns();
-        let names: Option<Vec<String>> = match store.has_property("names") {
-            true => serde_json::from_str(store.text("names")?)
+        let names: Option<Vec<String>> = if store.has_property("names") {
+            serde_json::from_str(store.text("names")?)
                 .map(Some)
-                .map_err(|e| Error::format(e.to_string()))?,
-            false => None,
+                .map_err(|e| Error::format(e.to_string()))?
+        } else {
+            None
         };
         if names.as_ref().is_some_and(|names| names.len() != columns) {
             return Err(Error::format(format!(
@@ -242,9 +243,10 @@ impl SurveyPart {
         let targets: usize = store.get("targets")?;
         let targets =
             (0..targets).map(|k| TargetSurvey::read(&store.nested(&format!("target{k}"))));
-        let deciding = match store.has_property(DECIDING) {
-            true => Some(KeptRows::read(&store.nested(DECIDING))?),
-            false => None,
+        let deciding = if store.has_property(DECIDING) {
+            Some(KeptRows::read(&store.nested(DECIDING))?)
+        } else {
+            None
         };
         Ok(Self {
             deciding,
@@ -291,11 +293,11 @@ mod tests {
                 Some(y.slice(s![from..to, ..]).to_owned()),
             );
             let rows = rows.expect("rows");
-            match weighted {
-                true => rows
-                    .with_weights(weights[from..to].to_vec())
-                    .expect("weights"),
-                false => rows,
+            if weighted {
+                rows.with_weights(weights[from..to].to_vec())
+                    .expect("weights")
+            } else {
+                rows
             }
         };
         // The third has one row, of weight 0 where there are weights.

@@ -117,13 +117,15 @@ impl TargetSurvey {
 
     pub(super) fn read(store: &Store) -> Result<Self> {
         let moments = Moments::read(&store.nested("moments"))?;
-        let distinct = match store.has("distinct") {
-            true => Some(store.f64("distinct")?.into_iter().collect::<Vec<_>>()),
-            false => None,
+        let distinct = if store.has("distinct") {
+            Some(store.f64("distinct")?.into_iter().collect::<Vec<_>>())
+        } else {
+            None
         };
-        let log = match store.has_property("log.rows") {
-            true => Some(Moments::read(&store.nested("log"))?),
-            false => None,
+        let log = if store.has_property("log.rows") {
+            Some(Moments::read(&store.nested("log"))?)
+        } else {
+            None
         };
         let ascend = |values: &Vec<f64>| values.is_sorted_by(|a, b| a < b);
         let one = |moments: &Moments| moments.columns() == 1;

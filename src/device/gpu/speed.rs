@@ -87,10 +87,11 @@ impl Speed {
             long: 0,
         });
         known.rate = known.rate.max(work / seconds.max(1e-9));
-        match seconds >= LONG {
-            true => known.long += 1,
+        if seconds >= LONG {
+            known.long += 1
+        } else {
             // Too short to tell: only far longer ones are worth another wait.
-            false => known.timed_from = 4.0 * work,
+            known.timed_from = 4.0 * work
         }
     }
 }

@@ -166,9 +166,10 @@ mod tests {
             let mut time = |order: &[bool]| {
                 let run = || {
                     for long in order {
-                        let (sums, rounds) = match long {
-                            true => (&mut many, 1 << 10),
-                            false => (&mut few, 1),
+                        let (sums, rounds) = if *long {
+                            (&mut many, 1 << 10)
+                        } else {
+                            (&mut few, 1)
                         };
                         ceiling::fma(gpu, sums, chains, rounds)?;
                     }

@@ -86,12 +86,11 @@ impl Graph {
 
     /// The same numbers with other entries.
     pub(super) fn cast(&mut self, value: &Value, to: Entries) -> Value {
-        match value.entries == to {
-            true => value.clone(),
-            false => {
-                let to_number = Attribute::Int("to", to as i64);
-                self.apply_as("Cast", &[value], &[to_number], to)
-            }
+        if value.entries == to {
+            value.clone()
+        } else {
+            let to_number = Attribute::Int("to", to as i64);
+            self.apply_as("Cast", &[value], &[to_number], to)
         }
     }
 

@@ -22,10 +22,13 @@ impl Formula {
                 Nonlinearity::Custom(_) => Err(unknown("features of a user's own")),
             },
             Self::Identity(_) => Ok(()),
-            Self::Kernel { kernel, .. } => match kernel.gradient(&[1.0], &[0.0], &mut [0.0]) {
-                true => Ok(()),
-                false => Err(unknown(&format!("the kernel {}", kernel.spec()))),
-            },
+            Self::Kernel { kernel, .. } => {
+                if kernel.gradient(&[1.0], &[0.0], &mut [0.0]) {
+                    Ok(())
+                } else {
+                    Err(unknown(&format!("the kernel {}", kernel.spec())))
+                }
+            }
             Self::Mixed { inner, .. } => inner.require_smooth(),
             Self::Multiplied { .. } => Err(unknown("a tensor sketch")),
             Self::AdditiveChi2 { .. } => Err(unknown("additive chi-squared features")),

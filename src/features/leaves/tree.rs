@@ -119,9 +119,10 @@ impl Tree {
 
     /// The leaf of a row of d values.
     pub(crate) fn leaf_of(&self, x: &[f64]) -> usize {
-        let mut at = match self.children.is_empty() {
-            true => return 0,
-            false => 0,
+        let mut at = if self.children.is_empty() {
+            return 0;
+        } else {
+            0
         };
         loop {
             let left = project(x, &self.center, self.directions.row(at)) <= self.thresholds[at];

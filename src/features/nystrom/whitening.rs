@@ -102,10 +102,7 @@ impl Whitening {
             }
             u_mr.column_mut(r).assign(&(longest.signum() * &u_i));
         }
-        let root = match symmetric {
-            true => root.dot(&u_mr.t()),
-            false => root,
-        };
+        let root = if symmetric { root.dot(&u_mr.t()) } else { root };
         let root = root.mapv(entries::narrow);
         Ok(Self {
             level,

@@ -130,9 +130,10 @@ fn slopes_that_tell(track: &Track<'_>, first: &Runner) -> Result<Option<Array1<f
         };
         alike.extend(own.squares_m);
         other.extend(next.squares_m);
-        sum_d = match sum_d.is_empty() {
-            true => slopes_d,
-            false => sum_d + slopes_d,
+        sum_d = if sum_d.is_empty() {
+            slopes_d
+        } else {
+            sum_d + slopes_d
         };
     }
     let (alike_m, other_m) = (Array1::from(alike), Array1::from(other));

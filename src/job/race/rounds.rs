@@ -351,9 +351,10 @@ pub(super) fn race(
         }
     }
     let (all, chosen) = last_word(&track, usual, left)?;
-    let amounts = match asked.scales_differ {
-        true => track.amounts(&all[chosen])?,
-        false => None,
+    let amounts = if asked.scales_differ {
+        track.amounts(&all[chosen])?
+    } else {
+        None
     };
     let candidates: Vec<Candidate> = all.into_iter().map(|runner| runner.of).collect();
     let race = Race {

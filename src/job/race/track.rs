@@ -132,9 +132,10 @@ impl Track<'_> {
 
     /// All rows that are left out in turn: fewer where the rows held out have the last word.
     pub(super) fn all(&self) -> usize {
-        match self.has_more() {
-            true => ROWS / 2,
-            false => self.rows.few(),
+        if self.has_more() {
+            ROWS / 2
+        } else {
+            self.rows.few()
         }
     }
 
@@ -180,9 +181,12 @@ impl Track<'_> {
                 .scale()
                 .iter()
                 .zip(seen.scale());
-            let ratios = scales.map(|(unit, seen)| match *unit == 0.0 {
-                true => 0.0,
-                false => (seen / unit).powi(2),
+            let ratios = scales.map(|(unit, seen)| {
+                if *unit == 0.0 {
+                    0.0
+                } else {
+                    (seen / unit).powi(2)
+                }
             });
             let ratios_d: Array1<f64> = ratios.collect();
             Ok(squares_d.map(|squares_d| squares_d * ratios_d))
@@ -215,9 +219,10 @@ impl Track<'_> {
 
     /// How near amounts are to what a candidate predicts of them, on its last rows.
     pub(super) fn amounts(&self, runner: &Runner) -> Result<Option<Amounts>> {
-        let judged = match self.has_more() {
-            true => Judged::HeldOut,
-            false => Judged::LeftOut(0, self.all()),
+        let judged = if self.has_more() {
+            Judged::HeldOut
+        } else {
+            Judged::LeftOut(0, self.all())
         };
         let rescale = self.survey.rescale.as_ref();
         self.errors(runner, |how: How<'_>| {

@@ -228,9 +228,10 @@ impl Task<'_> {
         let small = survey.rows <= self.most || depth > DEEPEST;
         // Nodes draw other numbers than leaves.
         let node = (1 << 32) + grown.cuts.len() as u64;
-        let cut = match constant || small || grown.maps.len() + 2 > MOST_LEAVES - DEEPEST {
-            true => None,
-            false => self.cut(source, survey, self.seed_of(node))?,
+        let cut = if constant || small || grown.maps.len() + 2 > MOST_LEAVES - DEEPEST {
+            None
+        } else {
+            self.cut(source, survey, self.seed_of(node))?
         };
         let Some(cut) = cut else {
             return self.leaf_of(grown, source, survey, constant, hear);
@@ -262,12 +263,11 @@ impl Task<'_> {
         hear: &dyn Fn(u64),
     ) -> Result<Child> {
         let leaf = grown.maps.len();
-        let fitted = match constant {
-            true => self.constant(survey)?,
-            false => {
-                let seed = self.seed_of(leaf as u64);
-                self.leaf(source, survey, (leaf, seed), grown.last.as_ref())?
-            }
+        let fitted = if constant {
+            self.constant(survey)?
+        } else {
+            let seed = self.seed_of(leaf as u64);
+            self.leaf(source, survey, (leaf, seed), grown.last.as_ref())?
         };
         log::info!(
             "leaf {leaf}: {} rows, error {:?}",

@@ -67,9 +67,10 @@ impl Lambda {
             Self::Fixed(lambda) => return settings.number("lambda", *lambda),
             Self::Best { of, by } => (of, by),
         };
-        let settings = match *self == Self::auto(*by) {
-            true => settings.text("lambda", "auto"),
-            false => settings.numbers("lambda", of),
+        let settings = if *self == Self::auto(*by) {
+            settings.text("lambda", "auto")
+        } else {
+            settings.numbers("lambda", of)
         };
         match by {
             HeldOut::Folds(folds) => settings.text("lambda-by", "kfold").text("folds", folds),

@@ -193,16 +193,20 @@ impl Basis {
             other => return Err(Error::format(format!("the task {other:?} is not known"))),
         };
         let kernel = store.nested("kernel");
-        let kernel = match kernel.has_property("spec") {
-            true => Some(ScaledKernel {
+        let kernel = if kernel.has_property("spec") {
+            Some(ScaledKernel {
                 kernel: kernels::parse(kernel.text("spec")?)?,
                 input: Affine::read(&kernel)?,
-            }),
-            false => None,
+            })
+        } else {
+            None
         };
-        let list = |name| match store.has_property(name) {
-            true => store.list(name).map(Some),
-            false => Ok(None),
+        let list = |name| {
+            if store.has_property(name) {
+                store.list(name).map(Some)
+            } else {
+                Ok(None)
+            }
         };
         let [classes, columns, names] = NAMES;
         Ok(Self {
@@ -213,9 +217,10 @@ impl Basis {
             column_names: list(columns)?,
             target_names: list(names)?,
             seed: Seed(store.get("seed")?),
-            job: match store.has_property(JOB) {
-                true => Some(Settings::from_json(store.text(JOB)?)?),
-                false => None,
+            job: if store.has_property(JOB) {
+                Some(Settings::from_json(store.text(JOB)?)?)
+            } else {
+                None
             },
             rescaled: match store.nested(RESCALED) {
                 rescaled if rescaled.has_property("scale") => Some(Rescaled::read(&rescaled)?),
@@ -358,11 +363,12 @@ impl<S: Sums> Partial<S> {
         };
         let Basis { map, targets, .. } = &partial.basis;
         let (features, outputs) = (map.output_dim(), targets.outputs());
-        match partial.sums.are_of(features, outputs) {
-            true => Ok(partial),
-            false => Err(Error::format(format!(
+        if partial.sums.are_of(features, outputs) {
+            Ok(partial)
+        } else {
+            Err(Error::format(format!(
                 "the sums are not of {features} features and {outputs} targets, as their map is"
-            ))),
+            )))
         }
     }
 }

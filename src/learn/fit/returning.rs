@@ -26,9 +26,10 @@ const PAIR_BYTES: u32 = 16;
 
 /// Bytes of each pair of so many features: none where there are too many for a covariance.
 pub(in crate::learn) fn pair_bytes(features: usize) -> u32 {
-    match features <= MOST_PAIRS {
-        true => PAIR_BYTES,
-        false => 0,
+    if features <= MOST_PAIRS {
+        PAIR_BYTES
+    } else {
+        0
     }
 }
 
@@ -145,18 +146,15 @@ impl<'a> Returning<'a> {
         let none = Targets::none();
         let fitted = targets.unwrap_or(&none);
         let pairs = require_dense(map).is_ok() && map.output_dim() <= MOST_PAIRS;
-        let (rows, sums, binned) = match pairs {
-            true => {
-                let features = map.output_dim();
-                let what = || format!("a covariance of {features} features and its factor");
-                room::ask_square(features, PAIR_BYTES, what)?;
-                let sums = NormalEquations::accumulate(map, &mut keeping, fitted, run)?;
-                (sums.rows, Some(sums), Vec::new())
-            }
-            false => {
-                let (rows, binned) = bins(map, &mut keeping, run)?;
-                (rows, None, binned)
-            }
+        let (rows, sums, binned) = if pairs {
+            let features = map.output_dim();
+            let what = || format!("a covariance of {features} features and its factor");
+            room::ask_square(features, PAIR_BYTES, what)?;
+            let sums = NormalEquations::accumulate(map, &mut keeping, fitted, run)?;
+            (sums.rows, Some(sums), Vec::new())
+        } else {
+            let (rows, binned) = bins(map, &mut keeping, run)?;
+            (rows, None, binned)
         };
         let n = usize::try_from(rows)
             .map_err(|_| Error::shape(format!("{rows} rows do not fit this machine")))?;

@@ -140,9 +140,10 @@ impl Fit for LogisticOptions {
             }
         }
         classes.spread(&mut model);
-        model.probabilities = Some(match self.laplace {
-            true => Probabilities::Averaged,
-            false => Probabilities::Softmax,
+        model.probabilities = Some(if self.laplace {
+            Probabilities::Averaged
+        } else {
+            Probabilities::Softmax
         });
         Ok(model)
     }

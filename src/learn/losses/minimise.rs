@@ -76,21 +76,23 @@ impl Stopping {
 
 /// Errors unless a parameter is positive and finite.
 pub(in crate::learn) fn positive(name: &str, value: f64) -> Result<()> {
-    match value > 0.0 && value.is_finite() {
-        true => Ok(()),
-        false => Err(Error::parameter(format!(
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
             "{name} is {value}; it must be positive and finite"
-        ))),
+        )))
     }
 }
 
 /// Errors unless a parameter is 0 or positive, and finite.
 pub(in crate::learn) fn not_negative(name: &str, value: f64) -> Result<()> {
-    match value >= 0.0 && value.is_finite() {
-        true => Ok(()),
-        false => Err(Error::parameter(format!(
+    if value >= 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
             "{name} is {value}; it must be 0 or positive, and finite"
-        ))),
+        )))
     }
 }
 
@@ -244,13 +246,14 @@ impl Objective<'_> {
             Some(Targets::Classes(labels)) if labels.len() == 2 => 1,
             targets => targets.map_or(0, Targets::outputs),
         };
-        match start.beta_dt.dim() == (map.output_dim(), outputs) {
-            true => Ok(()),
-            false => Err(Error::shape(format!(
+        if start.beta_dt.dim() == (map.output_dim(), outputs) {
+            Ok(())
+        } else {
+            Err(Error::shape(format!(
                 "a model of {:?} coefficients is no start for {:?}",
                 start.beta_dt.dim(),
                 (map.output_dim(), outputs)
-            ))),
+            )))
         }
     }
 

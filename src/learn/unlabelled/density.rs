@@ -180,9 +180,10 @@ impl DensityOptions {
             let known = |spectrum: &dyn SpectralMeasure| spectrum.ln_density(&[0.0]).is_some();
             kernel.input.volume().0.len() == 1 && spectrum.is_some_and(known)
         });
-        match one && data.survey.rows > 1 && data.bandwidth == Some(Bandwidth::Scott) {
-            true => Self::some_multiples(),
-            false => Vec::new(),
+        if one && data.survey.rows > 1 && data.bandwidth == Some(Bandwidth::Scott) {
+            Self::some_multiples()
+        } else {
+            Vec::new()
         }
     }
 
@@ -199,9 +200,10 @@ impl DensityOptions {
         let length = mean_d.dot(&mean_d).sqrt();
         // The least that is told from nothing: the deviation of a mean of cosines.
         let floor = (length / (mean_d.len() as f64).sqrt()).max(f64::MIN_POSITIVE);
-        let link = match self.log {
-            true => Link::LogDensity { ln_integral, floor },
-            false => Link::Density { ln_integral },
+        let link = if self.log {
+            Link::LogDensity { ln_integral, floor }
+        } else {
+            Link::Density { ln_integral }
         };
         let coefficients = Coefficients {
             beta_dt: mean_d.insert_axis(Axis(1)),

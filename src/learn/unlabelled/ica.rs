@@ -63,9 +63,10 @@ impl Fit for KernelIcaOptions {
         let settings = Settings::of_learner("ica")
             .text("components", self.components)
             .maybe("tolerance", tolerance);
-        match self.max_iterations == usual.max_iterations {
-            true => settings,
-            false => settings.text("iterations", self.max_iterations),
+        if self.max_iterations == usual.max_iterations {
+            settings
+        } else {
+            settings.text("iterations", self.max_iterations)
         }
     }
 

@@ -198,9 +198,10 @@ impl KMeansOptions {
             .text("clusters", self.clusters)
             .text("starts", self.starts)
             .maybe("tolerance", tolerance);
-        match self.max_iterations == usual.max_iterations {
-            true => settings,
-            false => settings.text("iterations", self.max_iterations),
+        if self.max_iterations == usual.max_iterations {
+            settings
+        } else {
+            settings.text("iterations", self.max_iterations)
         }
     }
 }

@@ -46,9 +46,10 @@ impl Packed {
             let count = rows.len().div_ceil(stride);
             for (k, out) in slab.chunks_exact_mut(width).enumerate() {
                 for (r, out) in out.iter_mut().enumerate() {
-                    *out = match r < count {
-                        true => rows[r * stride + from + k],
-                        false => 0.0,
+                    *out = if r < count {
+                        rows[r * stride + from + k]
+                    } else {
+                        0.0
                     };
                 }
             }

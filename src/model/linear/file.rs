@@ -150,18 +150,21 @@ impl LinearModel {
         let targets = read_targets(store, (outputs, columns))?;
         let class_names = read_names(store, &targets)?;
         let metric = read_metric(store, map.input_dim())?;
-        let leaf_importance = match store.has(LEAF_IMPORTANCE) {
-            true => Some(store.vector(LEAF_IMPORTANCE, map.input_dim())?.to_vec()),
-            false => None,
+        let leaf_importance = if store.has(LEAF_IMPORTANCE) {
+            Some(store.vector(LEAF_IMPORTANCE, map.input_dim())?.to_vec())
+        } else {
+            None
         };
         // Files from before there were other learners name none.
-        let learner = match store.has_property("learner") {
-            true => store.text("learner")?.to_owned(),
-            false => RIDGE.into(),
+        let learner = if store.has_property("learner") {
+            store.text("learner")?.to_owned()
+        } else {
+            RIDGE.into()
         };
-        let job = match store.has_property(JOB) {
-            true => Some(Settings::from_json(store.text(JOB)?)?),
-            false => None,
+        let job = if store.has_property(JOB) {
+            Some(Settings::from_json(store.text(JOB)?)?)
+        } else {
+            None
         };
         let column_names = read_list(store, COLUMNS)?;
         if let Some(names) = &column_names
@@ -232,9 +235,10 @@ fn read_metric(store: &Store, columns: usize) -> Result<Option<LearnedMetric>> {
 
 /// Names, if there are some.
 fn read_list(store: &Store, name: &str) -> Result<Option<Vec<String>>> {
-    match store.has_property(name) {
-        true => store.list(name).map(Some),
-        false => Ok(None),
+    if store.has_property(name) {
+        store.list(name).map(Some)
+    } else {
+        Ok(None)
     }
 }
 

@@ -136,12 +136,13 @@ impl<'m> Predictor<'m> {
 
 /// Errors on outputs that are not numbers: nobody asked for them.
 pub(crate) fn require_finite(outputs: &Array2<f64>) -> Result<()> {
-    match outputs.iter().all(|v| v.is_finite()) {
-        true => Ok(()),
-        false => Err(Error::numerical(
+    if outputs.iter().all(|v| v.is_finite()) {
+        Ok(())
+    } else {
+        Err(Error::numerical(
             "the model predicts values that are not finite: rows are too far from those it was \
              fitted to, or the file is damaged",
-        )),
+        ))
     }
 }
 

@@ -147,14 +147,15 @@ impl LabelScores {
     }
 
     fn check(&self, scores_nt: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>) -> Result<()> {
-        match scores_nt.dim() == (y.nrows(), self.labels.len()) && y.ncols() == 1 {
-            true => Ok(()),
-            false => Err(Error::shape(format!(
+        if scores_nt.dim() == (y.nrows(), self.labels.len()) && y.ncols() == 1 {
+            Ok(())
+        } else {
+            Err(Error::shape(format!(
                 "scores are {:?}, labels {:?} of {} classes",
                 scores_nt.dim(),
                 y.dim(),
                 self.labels.len()
-            ))),
+            )))
         }
     }
 

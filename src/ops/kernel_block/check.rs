@@ -94,9 +94,10 @@ pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
 /// four rows and columns in registers: a short check takes one with eight of both, which is more
 /// text.
 fn shapes(device: &Device, extent: Extent) -> Vec<Tile> {
-    match extent.is_short_on(device) {
-        true => vec![tile::SHARED_64, tile::DIRECT_8X64],
-        false => menu(device, extent, kernel_block::MENU),
+    if extent.is_short_on(device) {
+        vec![tile::SHARED_64, tile::DIRECT_8X64]
+    } else {
+        menu(device, extent, kernel_block::MENU)
     }
 }
 

@@ -90,9 +90,10 @@ fn exponent(v: f32) -> i32 {
 /// The number of f32 at or next to an exact one, towards zero.
 fn cut_off(exact: f64) -> f32 {
     let nearest = exact as f32;
-    match f64::from(nearest.abs()) > exact.abs() {
-        true => f32::from_bits(nearest.to_bits() - 1),
-        false => nearest,
+    if f64::from(nearest.abs()) > exact.abs() {
+        f32::from_bits(nearest.to_bits() - 1)
+    } else {
+        nearest
     }
 }
 

@@ -73,9 +73,10 @@ impl WalshHadamard {
             return Ok(());
         }
         // Levels commute, so that those within parts of 2^12 may come first.
-        let log_part = match self.is_whole(gpu) {
-            true => self.log_n,
-            false => LOG_WHOLE,
+        let log_part = if self.is_whole(gpu) {
+            self.log_n
+        } else {
+            LOG_WHOLE
         };
         let parts = 1 << (self.log_n - log_part);
         // A row longer than one dispatch takes is as many short rows first.

@@ -87,9 +87,10 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                             // Each tile asks for its share of the next pair, a line with every row
                             // of this one.
                             let (tile, half) = (band * GROUPS + group, BANDS * GROUPS / 2);
-                            let (next, part) = match tile < half {
-                                true => (next[0], tile),
-                                false => (next[1], tile - half),
+                            let (next, part) = if tile < half {
+                                (next[0], tile)
+                            } else {
+                                (next[1], tile - half)
                             };
                             let next = next.get(part * STRETCH * LINE..).unwrap_or_default();
                             let pair = ((a, band), (b, group));

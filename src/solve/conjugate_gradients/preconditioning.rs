@@ -98,9 +98,10 @@ impl Schedule {
         let room = |bytes: u64| (bytes.min(most) / (24 * columns.max(1) as u64)) as usize;
         if self.rank == 0 {
             let rank = (12 * targets).clamp(200, 500).min(columns / 4);
-            return match iterations == TRIAL {
-                true => rank.min(room(FIRST_BYTES)),
-                false => 0,
+            return if iterations == TRIAL {
+                rank.min(room(FIRST_BYTES))
+            } else {
+                0
             };
         }
         let (from, first) = self.since;
@@ -115,15 +116,17 @@ impl Schedule {
             return 0;
         }
         let gained = (first / residual).ln() / passed as f64;
-        let left = match gained > 0.0 {
-            true => (residual / tolerance).ln() / gained,
-            false => f64::INFINITY,
+        let left = if gained > 0.0 {
+            (residual / tolerance).ln() / gained
+        } else {
+            f64::INFINITY
         };
         let (iteration, sketch) = (FEATURES + targets as f64, FEATURES + rank as f64);
         let bytes = 24 * columns as u128 * rank as u128;
-        match left * iteration > 2.0 * sketch && room::ask(bytes, String::new).is_ok() {
-            true => rank,
-            false => 0,
+        if left * iteration > 2.0 * sketch && room::ask(bytes, String::new).is_ok() {
+            rank
+        } else {
+            0
         }
     }
 

@@ -24,9 +24,10 @@ impl<'a> Block<'a> {
         Self {
             columns: z.ncols(),
             // Rows that come from a GPU may be padded.
-            z: match z.is_standard_layout() {
-                true => z.into(),
-                false => z.as_standard_layout().into_owned().into(),
+            z: if z.is_standard_layout() {
+                z.into()
+            } else {
+                z.as_standard_layout().into_owned().into()
             },
             offset,
             root,

@@ -81,9 +81,10 @@ impl Held {
     fn like(first_md: ArrayView2<'_, f32>, group: usize, error: f64) -> Self {
         let (rows, columns) = first_md.dim();
         let squares: f64 = first_md.iter().map(|&z| f64::from(z).powi(2)).sum();
-        match rounding(squares / rows as f64, columns) <= error {
-            true => Self::Panels(HeldRows::with_room(group, columns)),
-            false => Self::Rows(Vec::with_capacity(group * columns)),
+        if rounding(squares / rows as f64, columns) <= error {
+            Self::Panels(HeldRows::with_room(group, columns))
+        } else {
+            Self::Rows(Vec::with_capacity(group * columns))
         }
     }
 

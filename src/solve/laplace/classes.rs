@@ -170,9 +170,10 @@ impl ClassHessian {
         let theta_du = beta_dc.dot(&turn_cu);
         let square = precision * (&theta_du * &theta_du).sum();
         let of_prior = (directions * features) as f64 * precision.ln() - square;
-        let of_intercepts = match intercept {
-            true => directions as f64 * TAU.ln() + (classes as f64).ln(),
-            false => 0.0,
+        let of_intercepts = if intercept {
+            directions as f64 * TAU.ln() + (classes as f64).ln()
+        } else {
+            0.0
         };
         Ok(ClassLaplace {
             log_evidence: log_likelihood + 0.5 * (of_prior - log_determinant + of_intercepts),

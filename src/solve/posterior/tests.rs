@@ -71,12 +71,11 @@ fn the_likelihood_is_that_of_the_exact_process() {
         noise_t: Array1::from(vec![0.2, 0.9]),
     };
     for intercept in [false, true] {
-        let (z, y, all) = match intercept {
-            true => {
-                let u = contrasts(12);
-                (u.t().dot(&z), u.t().dot(&y), sums(&z, &y))
-            }
-            false => (z.clone(), y.clone(), sums(&z, &y)),
+        let (z, y, all) = if intercept {
+            let u = contrasts(12);
+            (u.t().dot(&z), u.t().dot(&y), sums(&z, &y))
+        } else {
+            (z.clone(), y.clone(), sums(&z, &y))
         };
         let evidence = Evidence::of(&all, intercept).expect("decomposes");
         let mut expected = 0.0;
@@ -125,9 +124,10 @@ fn weights_divide_the_noise() {
     for intercept in [false, true] {
         let evidence = Evidence::of(&sums, intercept).expect("decomposes");
         // What no constant moves.
-        let turn = match intercept {
-            true => contrasts(12),
-            false => Array2::eye(12),
+        let turn = if intercept {
+            contrasts(12)
+        } else {
+            Array2::eye(12)
         };
         let exact = Exact::of(&turn.t().dot(&k_nn).dot(&turn));
         let n = turn.ncols() as f64;

@@ -75,9 +75,10 @@ impl Descent {
 
     /// The share of the first gradient that is left.
     pub(super) fn residual(&self) -> f64 {
-        match self.first > 0.0 {
-            true => self.now / self.first,
-            false => 0.0,
+        if self.first > 0.0 {
+            self.now / self.first
+        } else {
+            0.0
         }
     }
 

@@ -64,9 +64,10 @@ fn greedy_on_rows(intercept: bool, steps: usize) -> Vec<[f64; 2]> {
             let (gg, gp, pp) = (dot(g, g), dot(g, p), dot(p, p));
             let (gy, py) = (dot(g, y), dot(p, y));
             let det = gg * pp - gp * gp;
-            let (keep, add) = match det > 1e-9 {
-                true => ((pp * gy - gp * py) / det, (gg * py - gp * gy) / det),
-                false => (0.0, py / pp),
+            let (keep, add) = if det > 1e-9 {
+                ((pp * gy - gp * py) / det, (gg * py - gp * gy) / det)
+            } else {
+                (0.0, py / pp)
             };
             next.column_mut(k).assign(&(&old * keep + &phi * add));
         }

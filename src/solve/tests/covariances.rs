@@ -25,9 +25,10 @@ fn covariances_are_about_the_means_if_there_is_an_intercept() {
     let squares = z.mapv(|z| z * z).sum_axis(Axis(0));
     let moments = stack![Axis(0), z.sum_axis(Axis(0)), squares];
     for intercept in [true, false] {
-        let centred = match intercept {
-            true => &z - &z.mean_axis(Axis(0)).expect("rows"),
-            false => z.clone(),
+        let centred = if intercept {
+            &z - &z.mean_axis(Axis(0)).expect("rows")
+        } else {
+            z.clone()
         };
         let expected = centred.t().dot(&centred) / 30.0;
         let pairs = Covariance::of_sums(sums(), intercept);

@@ -315,12 +315,11 @@ fn absolute_penalties_reach_the_least_objective_and_its_zeros() {
     let gradient = z.t().dot(&slopes) / N as f64;
     let mut at_bound = 0;
     for (b, g) in beta.iter().zip(&gradient) {
-        match b.abs() < 0.8 {
-            true => assert!(g.abs() < 1e-6, "{b} {g}"),
-            false => {
-                at_bound += 1;
-                assert!(b.abs() <= 0.8 && b * g < 0.0, "{b} {g}");
-            }
+        if b.abs() < 0.8 {
+            assert!(g.abs() < 1e-6, "{b} {g}")
+        } else {
+            at_bound += 1;
+            assert!(b.abs() <= 0.8 && b * g < 0.0, "{b} {g}");
         }
     }
     assert!((1..6).contains(&at_bound), "{at_bound}");

@@ -41,12 +41,13 @@ pub(in crate::fit) fn describe(
     report.set("trials", found.trials.iter().map(json).collect::<Vec<_>>());
     let command = command(crate::job::arguments(), found, (output, tries), standardize);
     report.set("command", &*command);
-    let mut table = match found.trials.is_empty() {
-        true => String::new(),
-        false => format!(
+    let mut table = if found.trials.is_empty() {
+        String::new()
+    } else {
+        format!(
             "\n{:>5} {:>7}  {:24} {:>12} {:>9} {:>9} {:>9} {:>7}\n",
             "D", "rows", "kernel", "metric", "sigma", "lambda", "error", "seconds"
-        ),
+        )
     };
     for trial in found.trials.iter().take(SHOWN) {
         let metric = match trial.metric {
@@ -109,10 +110,7 @@ pub(in crate::fit) fn importance(
     );
     let top = columns.iter().take(COLUMNS);
     let top = top.map(|&(j, share)| format!("{} {:.1} %", name(j), 100.0 * share));
-    let more = match columns.len() > COLUMNS {
-        true => ", ...",
-        false => "",
-    };
+    let more = if columns.len() > COLUMNS { ", ..." } else { "" };
     report.line(
         "metric",
         format!("{kind}: {}{more}", top.collect::<Vec<_>>().join(", ")),

@@ -83,9 +83,10 @@ fn extent(shape: &Shape) -> Option<(&str, [f64; 4])> {
     let (up, down) = (0.75 * size, 0.2 * size);
     Some((
         text,
-        match upwards {
-            true => [x - up, x + down, y - width + back, y + back],
-            false => [x - back, x - back + width, y - up, y + down],
+        if *upwards {
+            [x - up, x + down, y - width + back, y + back]
+        } else {
+            [x - back, x - back + width, y - up, y + down]
         },
     ))
 }

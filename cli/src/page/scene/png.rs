@@ -104,9 +104,10 @@ impl Canvas {
                     let glyph = font::glyph(c);
                     let place = |gx: f64, gy: f64| {
                         let (right, up) = ((along + gx) * size, gy * size);
-                        let (px, py) = match upwards {
-                            true => (x - up, y - right),
-                            false => (x + right, y - up),
+                        let (px, py) = if *upwards {
+                            (x - up, y - right)
+                        } else {
+                            (x + right, y - up)
                         };
                         pixel((px, py))
                     };

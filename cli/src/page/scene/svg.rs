@@ -32,18 +32,20 @@ impl Scene {
                     ink,
                     upwards,
                 } => {
-                    let place = match upwards {
-                        true => format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\""),
-                        false => format!("x=\"{x:.1}\" y=\"{y:.1}\""),
+                    let place = if *upwards {
+                        format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\"")
+                    } else {
+                        format!("x=\"{x:.1}\" y=\"{y:.1}\"")
                     };
                     let anchor = match anchor {
                         Anchor::Start => "",
                         Anchor::Middle => " text-anchor=\"middle\"",
                         Anchor::End => " text-anchor=\"end\"",
                     };
-                    let size = match *size == TEXT {
-                        true => String::new(),
-                        false => format!(" style=\"font-size:{size}px\""),
+                    let size = if *size == TEXT {
+                        String::new()
+                    } else {
+                        format!(" style=\"font-size:{size}px\"")
                     };
                     let class = match ink {
                         Ink::Text => String::new(),
@@ -139,9 +141,10 @@ fn drawn(svg: &mut String, shape: &Shape) {
             ink,
             opacity,
         } => {
-            let opacity = match *opacity < 1.0 {
-                true => format!(" opacity=\"{opacity:.3}\""),
-                false => String::new(),
+            let opacity = if *opacity < 1.0 {
+                format!(" opacity=\"{opacity:.3}\"")
+            } else {
+                String::new()
             };
             let _ = writeln!(
                 svg,
@@ -176,9 +179,10 @@ fn drawn(svg: &mut String, shape: &Shape) {
             title,
         } => {
             let hollow = if *hollow { " hollow" } else { "" };
-            let title = match title.is_empty() {
-                true => String::new(),
-                false => format!("<title>{}</title>", escaped(title)),
+            let title = if title.is_empty() {
+                String::new()
+            } else {
+                format!("<title>{}</title>", escaped(title))
             };
             let shape = match outline {
                 Outline::Circle((x, y), r) => {

@@ -93,14 +93,15 @@ pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> 
     let mut crossovers = Vec::new();
     let mut numbers = Vec::new();
     for sweep in &SWEEPS {
-        let sizes: Vec<usize> = match quick {
-            true => sweep.sizes[1..]
+        let sizes: Vec<usize> = if quick {
+            sweep.sizes[1..]
                 .iter()
                 .copied()
                 .step_by(3)
                 .take(2)
-                .collect(),
-            false => sweep.sizes.to_vec(),
+                .collect()
+        } else {
+            sweep.sizes.to_vec()
         };
         let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); Kind::ALL.len()];
         for &size in &sizes {

@@ -122,9 +122,10 @@ pub(super) fn of_census(context: &Context<'_>, findings: &mut Findings, raw: &Ta
 impl Setting {
     fn measure(&self, context: &Context<'_>, findings: &mut Findings, raw: &Table) -> Result<()> {
         let table = (self.scale)(raw.clone());
-        let sizes = match context.is_quick() {
-            true => &self.frequencies[..1],
-            false => self.frequencies,
+        let sizes = if context.is_quick() {
+            &self.frequencies[..1]
+        } else {
+            self.frequencies
         };
         let mut head = vec!["sampling".to_owned()];
         head.extend(sizes.iter().map(|s| format!("{s} frequencies")));

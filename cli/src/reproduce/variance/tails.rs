@@ -29,9 +29,10 @@ const CHANCE: f64 = 1.0 / ONE_IN as f64;
 pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> {
     let trials = context.trials(400);
     let times = crate::report::counted(trials as u64, "seed");
-    let sizes: &[usize] = match context.is_quick() {
-        true => &[32, 128],
-        false => &[32, 64, 128, 256, 512, 1024],
+    let sizes: &[usize] = if context.is_quick() {
+        &[32, 128]
+    } else {
+        &[32, 64, 128, 256, 512, 1024]
     };
     let rows = ball(context.seed(0));
     let uniform = Bound::uniform(&Gaussian, COLUMNS, DIAMETER)?;
@@ -183,9 +184,10 @@ fn promised(bound: Bound, features: usize, probability: f64) -> Result<f64> {
     let (mut low, mut high) = (1e-6, 1e6);
     for _ in 0..200 {
         let middle = f64::sqrt(low * high);
-        match failure_probability(bound, Form::Paired, features, middle)? > probability {
-            true => low = middle,
-            false => high = middle,
+        if failure_probability(bound, Form::Paired, features, middle)? > probability {
+            low = middle
+        } else {
+            high = middle
         }
     }
     Ok(high)

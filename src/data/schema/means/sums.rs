@@ -118,9 +118,12 @@ impl Sums {
         let groups: Vec<Group> = (0..self.places.len()).map(group).collect();
         let squares = folds().map(|fold| self.squares[fold * self.columns + column]);
         let (mean, ratio) = mean_and_ratio(&groups, squares.sum());
-        let effect = |group: &Group| match group.rows > 0.0 {
-            true => group.weight / (group.weight + ratio) * (group.sum / group.weight - mean),
-            false => 0.0,
+        let effect = |group: &Group| {
+            if group.rows > 0.0 {
+                group.weight / (group.weight + ratio) * (group.sum / group.weight - mean)
+            } else {
+                0.0
+            }
         };
         (mean, groups.iter().map(effect).collect())
     }
@@ -196,9 +199,10 @@ fn mean_and_ratio(groups: &[Group], squares: f64) -> (f64, f64) {
     let within = (squares - of_means).max(0.0) / (rows - texts);
     let between = of_means - mean * mean * weight - (texts - 1.0) * within;
     let size = weight - sum(&|group| group.weight * group.weight) / weight;
-    match between > 0.0 {
-        true => (mean, within * size / between),
-        false => (mean, f64::INFINITY),
+    if between > 0.0 {
+        (mean, within * size / between)
+    } else {
+        (mean, f64::INFINITY)
     }
 }
 

@@ -56,9 +56,10 @@ impl Task<'_> {
         seed: Seed,
     ) -> Result<Vec<Vec<f64>>> {
         let share = SAMPLED / survey.rows as f64;
-        let mut sampled = match share < 1.0 {
-            true => MemorySource::of(&mut Split::new(source, Part::Test, share, seed.0)?)?,
-            false => MemorySource::of(source)?,
+        let mut sampled = if share < 1.0 {
+            MemorySource::of(&mut Split::new(source, Part::Test, share, seed.0)?)?
+        } else {
+            MemorySource::of(source)?
         };
         let survey = Survey::of(&mut sampled, super::SURVEYED, seed.0)?;
         let targets = self.targets_of(&survey);
@@ -74,9 +75,10 @@ impl Task<'_> {
         };
         let mut sample = Sample::of(data)?;
         let median = sample.median(None, self.kernel.norm());
-        let multiple = match self.search.bandwidth {
-            true => MULTIPLE,
-            false => self.lengthscale / median,
+        let multiple = if self.search.bandwidth {
+            MULTIPLE
+        } else {
+            self.lengthscale / median
         };
         let plan = Plan {
             lengthscale: multiple * median,
@@ -126,11 +128,12 @@ impl Task<'_> {
             }
         }
         source.rewind()?;
-        match along.iter().all(|p| p.is_finite()) {
-            true => Ok(along),
-            false => Err(Error::numerical(
+        if along.iter().all(|p| p.is_finite()) {
+            Ok(along)
+        } else {
+            Err(Error::numerical(
                 "values of a column are too large to split rows along it; rescale or remove it",
-            )),
+            ))
         }
     }
 }

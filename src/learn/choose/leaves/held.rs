@@ -49,12 +49,11 @@ impl Shape {
 
 impl Keeper {
     pub(super) fn new(shape: Shape, in_memory: bool) -> Result<Self> {
-        Ok(match in_memory {
-            true => Self::Memory(Vec::new()),
-            false => {
-                let file = tempfile::tempfile().map_err(fault)?;
-                Self::File(BufWriter::with_capacity(1 << 18, file), shape)
-            }
+        Ok(if in_memory {
+            Self::Memory(Vec::new())
+        } else {
+            let file = tempfile::tempfile().map_err(fault)?;
+            Self::File(BufWriter::with_capacity(1 << 18, file), shape)
         })
     }
 
@@ -119,9 +118,10 @@ fn join(mut chunks: Vec<Chunk>) -> Result<Chunk> {
     let weights: Vec<_> = (chunks.iter())
         .filter_map(|chunk| chunk.weights.as_ref().map(|weights| weights.view()))
         .collect();
-    let weights = match weights.is_empty() {
-        true => None,
-        false => Some(concatenate(Axis(0), &weights).map_err(shape)?),
+    let weights = if weights.is_empty() {
+        None
+    } else {
+        Some(concatenate(Axis(0), &weights).map_err(shape)?)
     };
     let xs = chunks.into_iter().map(|chunk| chunk.x);
     Ok(Chunk {
@@ -209,9 +209,10 @@ impl Spilled {
         };
         let y = self.values(rows * targets)?;
         let y = Array2::from_shape_vec((rows, targets), y).map_err(shape)?;
-        let weights = match weighted {
-            true => Some(Array1::from(self.values(rows)?)),
-            false => None,
+        let weights = if weighted {
+            Some(Array1::from(self.values(rows)?))
+        } else {
+            None
         };
         Ok(Some(Chunk { x, y, weights }))
     }
@@ -262,9 +263,10 @@ impl ChunkSource for Spilled {
                 found.push(block);
             }
         }
-        match found.is_empty() {
-            true => Ok(None),
-            false => join(found).map(Some),
+        if found.is_empty() {
+            Ok(None)
+        } else {
+            join(found).map(Some)
         }
     }
     fn rewind(&mut self) -> Result<()> {

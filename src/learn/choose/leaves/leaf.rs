@@ -303,9 +303,10 @@ impl Task<'_> {
     /// Columns as they are prepared.
     fn plain(&self, sample: &Sample<'_>, features: Option<usize>, multiple: f64) -> Plan {
         let median = sample.median(None, self.kernel.norm());
-        let multiple = match self.search.bandwidth {
-            false => self.lengthscale / median,
-            true => multiple,
+        let multiple = if self.search.bandwidth {
+            multiple
+        } else {
+            self.lengthscale / median
         };
         self.plan(features, median, multiple)
     }
@@ -321,12 +322,11 @@ impl Task<'_> {
 
     /// Penalties beside one, not below the least.
     fn beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
-        match self.search.lambda {
-            true => {
-                let beside = factors.iter().map(|factor| factor * lambda);
-                beside.filter(|lambda| *lambda >= 0.99 * LEAST).collect()
-            }
-            false => self.lambdas(None),
+        if self.search.lambda {
+            let beside = factors.iter().map(|factor| factor * lambda);
+            beside.filter(|lambda| *lambda >= 0.99 * LEAST).collect()
+        } else {
+            self.lambdas(None)
         }
     }
 
@@ -362,9 +362,10 @@ impl Task<'_> {
 
     /// Moves the lengthscale down as often as that helps; if it never did, up.
     fn walk(&self, sample: &mut Sample<'_>, best: &mut Done, known: bool) -> Result<()> {
-        let (factor, penalties): (f64, &[f64]) = match known {
-            true => (FINE, &SAME),
-            false => (COARSE, &BESIDE),
+        let (factor, penalties): (f64, &[f64]) = if known {
+            (FINE, &SAME)
+        } else {
+            (COARSE, &BESIDE)
         };
         for factor in [factor, 1.0 / factor] {
             let mut moved = false;

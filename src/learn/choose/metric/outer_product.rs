@@ -76,13 +76,14 @@ pub fn average_gradient_outer_product(
 fn smooth(map: &dyn FeatureMap) -> Result<Formula> {
     let formula = map.formula()?;
     formula.require_smooth()?;
-    match map.input().is_logarithm() {
-        false => Ok(formula),
-        true => Err(Error::unsupported(format!(
+    if map.input().is_logarithm() {
+        Err(Error::unsupported(format!(
             "no gradient of {} features by raw columns is known",
             map.name()
         ))
-        .help(Remedy::UseMap("fourier"))),
+        .help(Remedy::UseMap("fourier")))
+    } else {
+        Ok(formula)
     }
 }
 
@@ -149,9 +150,12 @@ pub(in crate::learn) fn by_prepared(
     };
     let scales = map.input().scale().iter().zip(prepared.scale());
     let ratio: Vec<f64> = scales
-        .map(|(own, of_prepared)| match *of_prepared == 0.0 {
-            true => 0.0,
-            false => own / of_prepared,
+        .map(|(own, of_prepared)| {
+            if *of_prepared == 0.0 {
+                0.0
+            } else {
+                own / of_prepared
+            }
         })
         .collect();
     Ok(by_columns(&inner, &ratio))

@@ -71,10 +71,11 @@ impl<'s, 'a> Course<'s, 'a> {
     pub(super) fn run(&mut self) -> Result<(Plan, Option<Size>)> {
         let own = self.builder.kernel().ok_or_else(needs_kernel)?;
         let sized_only = self.search.is_only_size() && self.search.features.is_some();
-        let best = match sized_only {
-            true => self.plan(own, None)?,
+        let best = if sized_only {
+            self.plan(own, None)?
+        } else {
             // Where all is given, trials are of what is given.
-            false => self.best(own)?,
+            self.best(own)?
         };
         let Some(enough) = self.search.features else {
             return Ok((best, None));
@@ -142,12 +143,11 @@ impl<'s, 'a> Course<'s, 'a> {
 
     /// The penalties of a trial beside one that had this as its best.
     fn beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
-        match self.search.lambda {
-            true => {
-                let beside = factors.iter().map(|factor| factor * lambda);
-                beside.filter(|l| *l >= LEAST).collect()
-            }
-            false => self.lambdas(),
+        if self.search.lambda {
+            let beside = factors.iter().map(|factor| factor * lambda);
+            beside.filter(|l| *l >= LEAST).collect()
+        } else {
+            self.lambdas()
         }
     }
 

@@ -89,12 +89,11 @@ impl<'a> Sample<'a> {
         let whole = data.survey.rows <= most_rows as u64;
         // Other draws than those of other splits by the same seed.
         let seed = data.seed.0.wrapping_add(2);
-        let rows = match whole {
-            true => gather(&mut *data.source)?,
-            false => {
-                let share = most_rows as f64 / data.survey.rows as f64;
-                gather(&mut Split::new(&mut *data.source, Part::Test, share, seed)?)?
-            }
+        let rows = if whole {
+            gather(&mut *data.source)?
+        } else {
+            let share = most_rows as f64 / data.survey.rows as f64;
+            gather(&mut Split::new(&mut *data.source, Part::Test, share, seed)?)?
         };
         data.source.rewind()?;
         let variances = data.survey.targets.iter().map(|target| target.variance);
@@ -186,9 +185,10 @@ impl<'a> Sample<'a> {
         let seed = split_seed(seed);
         let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
         let how = (lambdas, options.has_intercept());
-        let held = match rows < map.output_dim() as f64 {
-            true => dual::solve_each(map.as_ref(), &mut fitted, targets, how, &silent)?,
-            false => None,
+        let held = if rows < map.output_dim() as f64 {
+            dual::solve_each(map.as_ref(), &mut fitted, targets, how, &silent)?
+        } else {
+            None
         };
         let (kept, solved, rows, sums) = match held {
             Some((kept, solved, rows)) => (kept, solved, rows, None),
@@ -380,8 +380,9 @@ fn gather(source: &mut dyn ChunkSource) -> Result<MemorySource> {
     let ys: Vec<_> = ys.iter().map(|y| y.view()).collect();
     let y = concatenate(Axis(0), &ys).map_err(|fault| Error::shape(fault.to_string()))?;
     let gathered = MemorySource::new(Rows::stack(xs)?, Some(y))?;
-    match source.is_weighted() {
-        true => gathered.with_weights(weights),
-        false => Ok(gathered),
+    if source.is_weighted() {
+        gathered.with_weights(weights)
+    } else {
+        Ok(gathered)
     }
 }

@@ -44,14 +44,17 @@ impl fmt::Display for Size {
         let features = self.features;
         match (self.enough, own(features)) {
             (_, None) => write!(f, "nothing was tried for {}", self.enough),
-            (Enough::KernelError(error), Some((_, found))) => match self.limited {
-                false => write!(f, "the kernel is off by {found:.4}, at most {error}"),
-                true => write!(
-                    f,
-                    "the kernel is off by {found:.4}, more than {error}: memory allows no more \
+            (Enough::KernelError(error), Some((_, found))) => {
+                if self.limited {
+                    write!(
+                        f,
+                        "the kernel is off by {found:.4}, more than {error}: memory allows no more \
                      features"
-                ),
-            },
+                    )
+                } else {
+                    write!(f, "the kernel is off by {found:.4}, at most {error}")
+                }
+            }
             (Enough::AccuracyLoss(loss), Some((_, found))) => match own(2 * features) {
                 Some((twice, other)) if !self.limited => {
                     write!(
@@ -71,10 +74,11 @@ impl fmt::Display for Size {
 /// Errors unless what is asked for is a positive number below 1.
 pub(super) fn check(enough: Enough) -> Result<()> {
     let (Enough::KernelError(value) | Enough::AccuracyLoss(value)) = enough;
-    match value > 0.0 && value < 1.0 {
-        true => Ok(()),
-        false => Err(Error::parameter(format!(
+    if value > 0.0 && value < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
             "{enough} is asked of the number of features; it must lie between 0 and 1"
-        ))),
+        )))
     }
 }

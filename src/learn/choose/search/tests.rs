@@ -42,9 +42,10 @@ impl Table {
         let y = y.clone().insert_axis(ndarray::Axis(1));
         let mut source = MemorySource::new(x, Some(y)).expect("finite");
         let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
-        let targets = match classes {
-            true => Targets::classes(&survey).expect("labels"),
-            false => Targets::real(&survey),
+        let targets = if classes {
+            Targets::classes(&survey).expect("labels")
+        } else {
+            Targets::real(&survey)
         };
         Self {
             scaling: Standardize::No.decide(&survey, true),

@@ -182,9 +182,10 @@ impl Landscape {
         };
         let by_feature_dn = &slope.by_feature_dn;
         let by_d = (self.stretched).by_log_lengthscale(&factor_d, &features, by_feature_dn);
-        let mut gradient = match self.per_column {
-            true => by_d,
-            false => vec![by_d.iter().sum()],
+        let mut gradient = if self.per_column {
+            by_d
+        } else {
+            vec![by_d.iter().sum()]
         };
         if self.moves_ratio {
             gradient.push(slope.by_log_ratio);

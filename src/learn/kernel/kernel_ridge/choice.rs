@@ -206,9 +206,10 @@ impl Choice {
             error: *error,
             effective_dimension: one.effective_dimension,
         });
-        let by = match all {
-            true => HeldOut::LeaveOneOut,
-            false => HeldOut::LeaveSomeOut(weights_n.len()),
+        let by = if all {
+            HeldOut::LeaveOneOut
+        } else {
+            HeldOut::LeaveSomeOut(weights_n.len())
         };
         let points = points.collect();
         Ok(Chosen {

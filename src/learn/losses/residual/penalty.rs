@@ -41,12 +41,11 @@ impl Chosen {
 /// What a row holds decides, so that equal rows are in one part.
 fn part<'a>(source: &'a mut dyn ChunkSource, rows: u64, part: Part) -> Box<dyn ChunkSource + 'a> {
     let share = ROWS / rows as f64;
-    match share < 1.0 {
-        true => {
-            let some = Split::by_contents(source, Part::Test, share, 1);
-            Box::new(Split::by_contents(some, part, HELD_OUT, 0))
-        }
-        false => Box::new(Split::by_contents(source, part, HELD_OUT, 0)),
+    if share < 1.0 {
+        let some = Split::by_contents(source, Part::Test, share, 1);
+        Box::new(Split::by_contents(some, part, HELD_OUT, 0))
+    } else {
+        Box::new(Split::by_contents(source, part, HELD_OUT, 0))
     }
 }
 

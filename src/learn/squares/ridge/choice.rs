@@ -77,9 +77,10 @@ pub(super) fn choose(
         targets: known.targets,
         run: known.run,
     };
-    match few {
-        true => by_eigenvectors(sums, rows, (&lambdas, intercept)),
-        false => by_factors(sums, rows, (&lambdas, intercept)),
+    if few {
+        by_eigenvectors(sums, rows, (&lambdas, intercept))
+    } else {
+        by_factors(sums, rows, (&lambdas, intercept))
     }
 }
 
@@ -92,9 +93,10 @@ fn has_room(features: usize, run: &Run) -> bool {
 
 /// Whose errors decide.
 fn left_out(kept: &KeptRows) -> HeldOut {
-    match kept.are_all() {
-        true => HeldOut::LeaveOneOut,
-        false => HeldOut::LeaveSomeOut(kept.len()),
+    if kept.are_all() {
+        HeldOut::LeaveOneOut
+    } else {
+        HeldOut::LeaveSomeOut(kept.len())
     }
 }
 

@@ -55,9 +55,10 @@ impl HeldOutSums {
         let Some(held_out) = self.held_out.take() else {
             return Ok((learner.grow(&self.fitted, None)?, rows));
         };
-        let chosen = match self.fitted.weight > 0.0 && held_out.weight > 0.0 {
-            true => Some(learner.grow(&self.fitted, Some(&held_out))?),
-            false => None,
+        let chosen = if self.fitted.weight > 0.0 && held_out.weight > 0.0 {
+            Some(learner.grow(&self.fitted, Some(&held_out))?)
+        } else {
+            None
         };
         self.fitted.merge(&held_out)?;
         drop(held_out);

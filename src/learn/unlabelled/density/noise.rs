@@ -94,12 +94,11 @@ impl Noise {
             entries::square(estimate - kernel.kernel.evaluate(&delta_d, &zero))
         };
         // Offsets are drawn, too, and have noise of their own.
-        let ratio = match paired {
-            true => {
-                let errors = parallel::usual().map(DIFFERENCES, &error);
-                (features * errors.iter().sum::<f64>() / DIFFERENCES as f64).sqrt()
-            }
-            false => 1.0,
+        let ratio = if paired {
+            let errors = parallel::usual().map(DIFFERENCES, &error);
+            (features * errors.iter().sum::<f64>() / DIFFERENCES as f64).sqrt()
+        } else {
+            1.0
         };
         let varying = place.deviation_d.iter().filter(|s| **s > 0.0).count();
         Some(Self {

@@ -122,12 +122,11 @@ impl Points for Streamed<'_> {
                 let last = first + chunk.x.nrows();
                 let all = wanted.get(first..last).ok_or_else(changed)?;
                 let rows: Vec<usize> = (first..last).filter(|&i| wanted[i]).collect();
-                let picked = match rows.len() == all.len() {
-                    true => chunk.x,
-                    false => {
-                        let inside: Vec<usize> = rows.iter().map(|i| i - first).collect();
-                        chunk.x.select(&inside)
-                    }
+                let picked = if rows.len() == all.len() {
+                    chunk.x
+                } else {
+                    let inside: Vec<usize> = rows.iter().map(|i| i - first).collect();
+                    chunk.x.select(&inside)
                 };
                 first = last;
                 if rows.is_empty() {
@@ -139,9 +138,10 @@ impl Points for Streamed<'_> {
                 })
             },
         )?;
-        match rows == wanted.len() as u64 {
-            true => Ok(()),
-            false => Err(changed()),
+        if rows == wanted.len() as u64 {
+            Ok(())
+        } else {
+            Err(changed())
         }
     }
 }
@@ -229,9 +229,10 @@ impl Points for Kept {
         let rows: Vec<usize> = (0..wanted.len()).filter(|&i| wanted[i]).collect();
         rows.chunks(BLOCK).try_for_each(|rows| {
             let (first, last) = (rows[0], rows[rows.len() - 1] + 1);
-            match last - first == rows.len() {
-                true => take(rows, self.points_nd.slice(s![first..last, ..])),
-                false => take(rows, self.points_nd.select(Axis(0), rows).view()),
+            if last - first == rows.len() {
+                take(rows, self.points_nd.slice(s![first..last, ..]))
+            } else {
+                take(rows, self.points_nd.select(Axis(0), rows).view())
             }
         })
     }

@@ -98,9 +98,10 @@ impl Covariance {
             Components::Variance(share) => self.explaining(share)?,
         };
         let there = found.values_n.iter().filter(|&&v| v > self.noise).count();
-        match there == found.values_n.len() {
-            true => Ok(found),
-            false => Err(not_there(there)),
+        if there == found.values_n.len() {
+            Ok(found)
+        } else {
+            Err(not_there(there))
         }
     }
 

@@ -37,9 +37,10 @@ const SIZE: (usize, usize) = (6, 5);
 pub(super) fn run(device: &Device, extent: Extent, outcome: &mut Outcome) -> Result<()> {
     let (d, t) = SIZE;
     let sums = GramAccumulator::new(device, d, t)?;
-    let rows = match extent.is_short_on(device) {
-        true => FEWER,
-        false => MANY,
+    let rows = if extent.is_short_on(device) {
+        FEWER
+    } else {
+        MANY
     };
     compare(device, sums, rows, outcome)?;
     if let Device::Gpu(gpu) = device {

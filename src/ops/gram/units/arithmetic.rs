@@ -66,10 +66,7 @@ impl Arithmetic {
     }
 
     fn column(self, z_n: ArrayView1<'_, f32>) -> Column {
-        let (power, unscale) = match self.scaled {
-            true => scale(z_n),
-            false => (1.0, 1.0),
-        };
+        let (power, unscale) = if self.scaled { scale(z_n) } else { (1.0, 1.0) };
         Column {
             terms: z_n.iter().map(|z| split(z * power)).collect(),
             unscale,

@@ -99,9 +99,12 @@ fn compare(gpu: &GpuDevice, fragments: Fragments, ways: &[Arithmetic]) -> Result
             .map(|(at, own)| (own - same[at]).abs() / bound[at]);
         Compared {
             // What is no number is worse than anything.
-            off: off.fold(0.0, |most, e| match e.is_nan() {
-                true => f64::INFINITY,
-                false => e.max(most),
+            off: off.fold(0.0, |most, e| {
+                if e.is_nan() {
+                    f64::INFINITY
+                } else {
+                    e.max(most)
+                }
             }),
             equal: equal as f64 / own.len() as f64,
         }

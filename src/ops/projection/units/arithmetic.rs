@@ -33,9 +33,10 @@ impl HalfColumns {
         for (column, mut bits) in w_ds.columns().into_iter().zip(bits_sd.rows_mut()) {
             // A frequency of zeros is one.
             let zeros = column.iter().all(|&w| w == 0.0);
-            let (scale, unscale) = match zeros {
-                true => (1.0, 1.0),
-                false => f16::scale(column, 15)?,
+            let (scale, unscale) = if zeros {
+                (1.0, 1.0)
+            } else {
+                f16::scale(column, 15)?
             };
             for (bits, &w) in bits.iter_mut().zip(column) {
                 *bits = f16::exact(w * scale)?;
@@ -77,10 +78,7 @@ impl Arithmetic {
         let w_sd = w.bits_sd.mapv(f16::value);
         let mut t_ns = Array2::zeros((x_nd.nrows(), w_sd.nrows()));
         for (x, mut t) in x_nd.rows().into_iter().zip(t_ns.rows_mut()) {
-            let (scale, unscale) = match self.scaled {
-                true => scale(x),
-                false => (1.0, 1.0),
-            };
+            let (scale, unscale) = if self.scaled { scale(x) } else { (1.0, 1.0) };
             let terms: Vec<_> = x.iter().map(|x| split(x * scale)).collect();
             let columns = w_sd.rows().into_iter().zip(&w.unscale_s);
             for (t, (w, own)) in t.iter_mut().zip(columns) {

@@ -8,9 +8,12 @@ use super::*;
 #[test]
 fn leaves_follow_what_changes_from_place_to_place() {
     let truth = |x: &Array2<f64>| {
-        x.column(0).mapv(|x: f64| match x < 0.0 {
-            true => (3.0 * x).sin(),
-            false => (150.0 * x).sin(),
+        x.column(0).mapv(|x: f64| {
+            if x < 0.0 {
+                (3.0 * x).sin()
+            } else {
+                (150.0 * x).sin()
+            }
         })
     };
     let (x, new) = (uniform(4000, 1, 3), uniform(2000, 1, 4));

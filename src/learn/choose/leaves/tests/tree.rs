@@ -118,9 +118,10 @@ fn rows_in_a_temporary_file_are_those_in_memory() {
                 }
             }
         }
-        let counted = match rows.is_weighted() {
-            true => y.iter().filter(|y| **y <= 1.0).count(),
-            false => 10_000,
+        let counted = if rows.is_weighted() {
+            y.iter().filter(|y| **y <= 1.0).count()
+        } else {
+            10_000
         };
         assert_eq!(all, counted);
     }

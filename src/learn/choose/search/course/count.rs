@@ -36,10 +36,11 @@ fn next(
         return None;
     }
     let wanted = features as f64 * (found / error).powi(2) * NARROW.sqrt();
-    let wanted = match wanted > few as f64 && wanted < enough as f64 {
-        true => wanted,
+    let wanted = if wanted > few as f64 && wanted < enough as f64 {
+        wanted
+    } else {
         // Chance moved the error more than the number did.
-        false => (few.max(1) as f64 * enough as f64).sqrt(),
+        (few.max(1) as f64 * enough as f64).sqrt()
     };
     let even = 2 * (wanted / 2.0).ceil() as usize;
     // Both ends are even, too: odd numbers cannot be paired.

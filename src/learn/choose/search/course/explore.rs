@@ -32,9 +32,10 @@ impl Course<'_, '_> {
         let raced = explored.map(|d| d.min(RACED));
         if kernels.len() == 1 {
             let plan = self.plan(kernels[0].clone(), raced)?;
-            return Ok(vec![match self.search.bandwidth {
-                true => plan.at(MULTIPLES[0]),
-                false => plan,
+            return Ok(vec![if self.search.bandwidth {
+                plan.at(MULTIPLES[0])
+            } else {
+                plan
             }]);
         }
         let lambdas = self.lambdas();
@@ -89,10 +90,11 @@ impl Course<'_, '_> {
             let mut done = self.metrics(none)?;
             let from = done.plan.clone();
             for rival in rivals(field, &from) {
-                let multiple = match self.search.bandwidth {
+                let multiple = if self.search.bandwidth {
                     // As far from the best one as theirs was in the race.
-                    true => from.multiple * rival.multiple / plan.multiple,
-                    false => rival.multiple,
+                    from.multiple * rival.multiple / plan.multiple
+                } else {
+                    rival.multiple
                 };
                 self.rival(&mut done, rival, multiple, Extent::Sample)?;
             }
@@ -100,10 +102,11 @@ impl Course<'_, '_> {
         }
         finalists.sort_by(|a, b| a.trial.cmp_to(&b.trial));
         if finalists.is_empty() {
-            return match self.trials.is_empty() {
-                true => Err(self.nothing()),
+            return if self.trials.is_empty() {
+                Err(self.nothing())
+            } else {
                 // The race used the budget up.
-                false => Ok(Step::Over(self.resized(field[0].clone(), explored)?)),
+                Ok(Step::Over(self.resized(field[0].clone(), explored)?))
             };
         }
         let losses: Vec<f64> = finalists.iter().map(|done| done.trial.loss().0).collect();
@@ -155,8 +158,9 @@ pub(super) fn rivals<'f>(field: &'f [Plan], winner: &Plan) -> impl Iterator<Item
 /// How many of these losses, ascending, a sample cannot tell from the least; one of all rows tells
 /// them all.
 pub(in crate::learn::choose::search) fn close(losses: &[f64], is_all: bool) -> usize {
-    match is_all {
-        true => losses.len().min(1),
-        false => losses.partition_point(|loss| *loss <= CLOSE * losses[0]),
+    if is_all {
+        losses.len().min(1)
+    } else {
+        losses.partition_point(|loss| *loss <= CLOSE * losses[0])
     }
 }

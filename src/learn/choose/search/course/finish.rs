@@ -141,9 +141,10 @@ impl Course<'_, '_> {
             false => kinds,
         };
         let kinds: Vec<MetricOptions> = kinds.into_iter().filter(more).collect();
-        let factors: &[f64] = match self.sample.is_all() {
-            true => &[1.0],
-            false => &NARROWER,
+        let factors: &[f64] = if self.sample.is_all() {
+            &[1.0]
+        } else {
+            &NARROWER
         };
         let mut learned: Option<Done> = None;
         for options in kinds {

@@ -24,9 +24,10 @@ impl Course<'_, '_> {
     /// The best bandwidth, from that of `plan` on.
     pub(super) fn climb(&mut self, plan: Plan) -> Result<Option<Done>> {
         let raced = plan.lambda > 0.0;
-        let lambdas = match raced {
-            true => self.near(plan.lambda),
-            false => self.lambdas(),
+        let lambdas = if raced {
+            self.near(plan.lambda)
+        } else {
+            self.lambdas()
         };
         // The race has bandwidths to either side of its own; more features want shorter ones.
         let factors: &[f64] = match raced && (0.5..=2.0).contains(&plan.multiple) {
@@ -102,9 +103,10 @@ impl Course<'_, '_> {
     pub(super) fn kinds(&self, norm: Norm) -> Vec<MetricOptions> {
         let all = &self.search.metrics;
         let alone = |options: &&MetricOptions| options.kind == Metric::Diagonal;
-        match norm == Norm::L1 && all.iter().any(|options| alone(&options)) {
-            true => all.iter().filter(alone).copied().collect(),
-            false => all.clone(),
+        if norm == Norm::L1 && all.iter().any(|options| alone(&options)) {
+            all.iter().filter(alone).copied().collect()
+        } else {
+            all.clone()
         }
     }
 
@@ -126,12 +128,13 @@ impl Course<'_, '_> {
             turns: from.plan.turns + 1,
             ..from.plan.clone()
         };
-        let multiples = match self.search.bandwidth {
-            true => factors
+        let multiples = if self.search.bandwidth {
+            factors
                 .iter()
                 .map(|factor| factor * plan.multiple)
-                .collect(),
-            false => vec![plan.multiple],
+                .collect()
+        } else {
+            vec![plan.multiple]
         };
         let lambdas = self.beside(plan.lambda, penalties);
         let mut best: Option<Done> = None;
