@@ -1,6 +1,6 @@
 //! What is said of columns that were not taken as they stand.
 
-use super::{DateParts, Field, Kind, Reading, tally::Tally, words::Prose};
+use super::{DateParts, Field, Kind, Reading, TableOptions, tally::Tally, words::Prose};
 use crate::data::{Table, table::short};
 use std::collections::BTreeMap;
 
@@ -99,8 +99,28 @@ pub(super) fn of_capitals<'a>(table: &dyn Table, fields: impl Iterator<Item = &'
     said.warn(table);
 }
 
+/// Says what texts and dates became where no option says it.
+pub(super) fn of_choices(
+    table: &dyn Table,
+    options: &TableOptions,
+    (features, (prose, covered, tell)): (&[Field], Seen<'_>),
+) {
+    if options.by_target.is_none() {
+        of_means(table, features, prose);
+    }
+    if options.words.is_none() {
+        of_words(table, features);
+    }
+    if options.dates.is_none() {
+        of_dates(table, features, (covered, tell));
+    }
+}
+
+/// Of each feature whether it is of prose, which parts its dates cover, and which of these tell.
+type Seen<'a> = (&'a [Prose], &'a [DateParts], &'a [DateParts]);
+
 /// Says which texts are means of the target though nobody asked for that.
-pub(super) fn of_means(table: &dyn Table, features: &[Field], prose: &[Prose]) {
+fn of_means(table: &dyn Table, features: &[Field], prose: &[Prose]) {
     let mut said = Said::default();
     for (field, prose) in features.iter().zip(prose) {
         if let Kind::Means(means) = &field.kind {
@@ -112,7 +132,7 @@ pub(super) fn of_means(table: &dyn Table, features: &[Field], prose: &[Prose]) {
 }
 
 /// Says which texts are words though nobody asked for that.
-pub(super) fn of_words(table: &dyn Table, features: &[Field]) {
+fn of_words(table: &dyn Table, features: &[Field]) {
     let mut said = Said::default();
     for field in features {
         if let Kind::Words(words) = &field.kind {
@@ -125,11 +145,7 @@ pub(super) fn of_words(table: &dyn Table, features: &[Field]) {
 
 /// Says which dates are taken as days alone though they cover circles, and which are not as these
 /// tell something.
-pub(super) fn of_dates(
-    table: &dyn Table,
-    features: &[Field],
-    (covered, tell): (&[DateParts], &[DateParts]),
-) {
+fn of_dates(table: &dyn Table, features: &[Field], (covered, tell): (&[DateParts], &[DateParts])) {
     let mut said = Said::default();
     let dates = features.iter().zip(covered.iter().zip(tell));
     for (field, (covered, tell)) in dates.filter(|(f, _)| matches!(f.kind, Kind::Date(_))) {

@@ -3,7 +3,7 @@
 use super::{
     Field, Kind, Missing, NoValue, Reading, Schema, TableOptions, cell,
     copies::{self, Contents},
-    date_parts,
+    date_parts::{self, DateParts},
     means::{self, MOST_SHARES, OutOfFold},
     notes,
     points::Marked,
@@ -69,15 +69,7 @@ pub(in crate::data) fn survey(
         taken.push(takes);
         takes
     })?;
-    if let Some(format) = &options.date_format
-        && !tallies
-            .iter()
-            .any(|tally| tally.candidates.given_date().is_some())
-    {
-        let problem = format!("has no column whose cells are all dates as {format}");
-        let help = Remedy::words("give the format that they have");
-        return Err(Error::data(table.path(), problem).help(help));
-    }
+    require_dates(table, options, &tallies)?;
     let mut marked = Marked::default();
     let each = tallies.iter();
     each.for_each(|tally| tally.candidates.tell(&mut marked));
@@ -99,27 +91,18 @@ pub(in crate::data) fn survey(
         let takes = &mut |row| taken.get(row);
         pass(table, from, &mut tallies, takes)?;
     }
-    let mut fields: Vec<Field> = Vec::with_capacity(all.len());
     let contents: Vec<Contents> = tallies[..features]
         .iter()
         .map(|tally| tally.contents)
         .collect();
-    let (mut uniques, mut ids, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut parts, mut prose, mut labels) = (Vec::new(), Vec::new(), None);
-    let columns = tallies.into_iter().zip(found).zip(&all);
-    for ((mut tally, reading), &j) in columns.take(features + places.targets.len()) {
+    let columns = tallies.into_iter().zip(found).zip(all);
+    let columns = columns.take(features + places.targets.len());
+    let mut ended = Ended::default();
+    for ((mut tally, reading), j) in columns {
         tally.reading = reading;
-        let is_unique = tally.levels.are_unique();
-        let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
-        labels = tally.labels.take().filter(|_| tally.reading.is_none());
-        parts.push(tally.covered().parts());
-        prose.push(tally.levels.prose);
-        let field = tally.finish(table, j, options)?;
-        uniques.extend(is_unique.then(|| field.name.clone()));
-        codes.extend(holds_codes.then(|| field.name.clone()));
-        ids.push(is_id && !options.all_columns);
-        fields.push(field);
+        ended.take(tally, (table, j), options)?;
     }
+    let (mut fields, labels) = (ended.fields, ended.labels);
     let targets = fields.split_off(features);
     if fields.iter().all(|field| field.kind == Kind::Empty) {
         let problem = "has no value in any column of features";
@@ -131,9 +114,12 @@ pub(in crate::data) fn survey(
         Some(target.weighed_by(by.cloned()))
     };
     let of_dates = target(MOST_SHARES);
-    let (of_dates, dates) = ((options, of_dates.as_ref()), (&mut fields[..], &parts[..]));
+    let (of_dates, dates) = (
+        (options, of_dates.as_ref()),
+        (&mut fields[..], &ended.parts[..]),
+    );
     let tell = date_parts::learn(table, (places, &no_value), dates, of_dates, &taken)?;
-    let seen = (&prose[..], ids, contents);
+    let seen = (&ended.prose[..], ended.ids, contents);
     let from = (places, &no_value);
     let out_of_fold = settle_texts(
         table,
@@ -142,17 +128,10 @@ pub(in crate::data) fn survey(
         &target,
         (options, taken),
     )?;
-    notes::of_fields(table, &fields, (&uniques, &codes, &prose));
+    notes::of_fields(table, &fields, (&ended.uniques, &ended.codes, &ended.prose));
     notes::of_capitals(table, fields.iter().chain(&targets));
-    if options.by_target.is_none() {
-        notes::of_means(table, &fields, &prose);
-    }
-    if options.words.is_none() {
-        notes::of_words(table, &fields);
-    }
-    if options.dates.is_none() {
-        notes::of_dates(table, &fields, (&parts, &tell));
-    }
+    let seen = (&ended.prose[..], &ended.parts[..], &tell[..]);
+    notes::of_choices(table, options, (&fields, seen));
     let schema = Schema {
         features: fields,
         targets,
@@ -162,6 +141,56 @@ pub(in crate::data) fn survey(
         options: options.said(),
     };
     Ok((schema, out_of_fold))
+}
+
+/// Errors where a format of dates was given that no column has.
+fn require_dates(table: &dyn Table, options: &TableOptions, tallies: &[Tally]) -> Result<()> {
+    let has_it = |tally: &Tally| tally.candidates.given_date().is_some();
+    match &options.date_format {
+        Some(format) if !tallies.iter().any(has_it) => {
+            let problem = format!("has no column whose cells are all dates as {format}");
+            let help = Remedy::words("give the format that they have");
+            Err(Error::data(table.path(), problem).help(help))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What became of columns, in their order, and what was seen of them beside.
+#[derive(Debug, Default)]
+struct Ended {
+    fields: Vec<Field>,
+    /// Of dates, those parts whose span the column covers.
+    parts: Vec<DateParts>,
+    prose: Vec<Prose>,
+    /// Whether features tell rows apart and nothing else.
+    ids: Vec<bool>,
+    /// Names of columns whose texts are different in each row, and of those that hold codes.
+    uniques: Vec<String>,
+    codes: Vec<String>,
+    /// Those of the last column, a target: its different numbers.
+    labels: Option<Vec<f64>>,
+}
+
+impl Ended {
+    fn take(
+        &mut self,
+        mut tally: Tally,
+        (table, j): (&dyn Table, usize),
+        options: &TableOptions,
+    ) -> Result<()> {
+        let is_unique = tally.levels.are_unique();
+        let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
+        self.labels = tally.labels.take().filter(|_| tally.reading.is_none());
+        self.parts.push(tally.covered().parts());
+        self.prose.push(tally.levels.prose);
+        let field = tally.finish(table, j, options)?;
+        self.uniques.extend(is_unique.then(|| field.name.clone()));
+        self.codes.extend(holds_codes.then(|| field.name.clone()));
+        self.ids.push(is_id && !options.all_columns);
+        self.fields.push(field);
+        Ok(())
+    }
 }
 
 /// What was seen of features beside their kinds: whether they are of prose, whether they tell rows
@@ -274,12 +303,11 @@ fn pass(
                     return Ok(());
                 }
                 let row = first + i as u64;
-                match tally.add((row, in_file + i as u64), cell, counts[i]) {
-                    true => Ok(()),
-                    false => {
-                        let error = table.fault(row, all[k], "is infinite");
-                        Err(cell::infinite(error, tally.is_feature))
-                    }
+                if tally.add((row, in_file + i as u64), cell, counts[i]) {
+                    Ok(())
+                } else {
+                    let error = table.fault(row, all[k], "is infinite");
+                    Err(cell::infinite(error, tally.is_feature))
                 }
             })?;
         }
