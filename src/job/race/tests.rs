@@ -404,6 +404,23 @@ fn what_failed_is_last() {
     assert!(!of(&[Some((128, 0.1))]).beats(&steady));
 }
 
+#[test]
+fn zz_probe() {
+    for cols in [4, 5, 6] {
+        for wave in (0..12).map(|i| 1.4 + 0.1 * f64::from(i)) {
+            let race = race_of(
+                &table(4000, cols, |x, draws| {
+                    (wave * x[0]).sin() * x[1] + x[2] + 0.3 * draws.normal()
+                }),
+                fourier(),
+                Standardize::Auto,
+            )
+            .expect("a race");
+            println!("PROBE {cols} {wave:.1} {:?} {race}", weights(race.chosen()));
+        }
+    }
+}
+
 /// Few rows see a line alone, so that the widest kernel wins and no column is weighed; rows held out
 /// find the wave, and with it what columns tell.
 #[test]
