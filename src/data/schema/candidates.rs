@@ -196,6 +196,17 @@ impl Candidates {
             self.stray = telling.then(|| (row, text.to_owned(), kind));
             return;
         }
+        self.count((row, text), short_year);
+        if differs {
+            self.differs.get_or_insert_with(|| (row, text.to_owned()));
+        }
+        if plain.is_none() || one != plain {
+            self.first.get_or_insert_with(|| (row, text.to_owned()));
+        }
+    }
+
+    /// Takes a cell that was read, and the date that it is by two digits of the year.
+    fn count(&mut self, (row, text): (u64, &str), short_year: Option<f64>) {
         self.cells = self.cells.saturating_add(1);
         if let Some(days) = short_year {
             self.years.add(days, (row, text));
@@ -204,12 +215,6 @@ impl Candidates {
         self.digits_vary |= *self.digits.get_or_insert(digits) != digits;
         if let colons @ 1..=2 = text.matches(':').count() {
             self.clocks[colons - 1].get_or_insert_with(|| (row, text.to_owned()));
-        }
-        if differs {
-            self.differs.get_or_insert_with(|| (row, text.to_owned()));
-        }
-        if plain.is_none() || one != plain {
-            self.first.get_or_insert_with(|| (row, text.to_owned()));
         }
     }
 
