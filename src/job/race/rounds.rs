@@ -164,7 +164,7 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     let before = left[0].width();
     narrow(track, left)?;
     // Few rows may have had a kernel so wide that no column told more than another.
-    if std::env::var_os("BX1").is_none() && left[0].width() < before
+    if left[0].width() < before
         && !left[0].is_weighed()
         && let Some(mut weighed) = weighed_by_all(track, &left[0])?
     {
