@@ -25,8 +25,9 @@ use crate::{
 };
 use std::fmt;
 
-/// A way to fit a linear model to features. [`Learner`](crate::models::Learner) draws the map, decides what
-/// the targets are and hands both over; the command line does the same for `fit --model NAME`.
+/// A way to fit a linear model to features. [`Learner`](crate::models::Learner) draws the map,
+/// decides what the targets are and hands both over; the command line does the same for
+/// `fit --model NAME`.
 ///
 /// Whatever is learnt ends as `z(x)'beta + b` with a meaning, so that one file, one `predict` and
 /// one `evaluate` serve every learner.
@@ -53,8 +54,8 @@ pub trait Fit: fmt::Debug + Send + Sync {
         Usual::default()
     }
 
-    /// Itself, if it is least squares with a penalty that a [`Search`](crate::models::Search) or leaves
-    /// may choose.
+    /// Itself, if it is least squares with a penalty that a [`Search`](crate::models::Search) or
+    /// leaves may choose.
     fn penalised(&self) -> Option<&dyn FitPenalised> {
         None
     }

@@ -70,7 +70,8 @@ fn run_all(track: &Track<'_>, left: &mut [Runner], rows: usize) -> Result<()> {
 }
 
 /// Has those of other preparations run as the first did: as long as they are ahead of the best that
-/// it had of so many rows, `best`. Returns the first where it is clearly ahead of all that are left.
+/// it had of so many rows, `best`. Returns the first where it is clearly ahead of the best that is
+/// left.
 fn challenge(
     track: &Track<'_>,
     mut others: Vec<Runner>,

@@ -404,8 +404,8 @@ fn what_failed_is_last() {
     assert!(!of(&[Some((128, 0.1))]).beats(&steady));
 }
 
-/// Few rows see a line alone, so that the widest kernel wins and no column is weighed; rows held out
-/// find the wave, and with it what columns tell.
+/// Few rows see a line alone, so that the widest kernel wins and no column is weighed; rows held
+/// out find the wave, and with it what columns tell.
 #[test]
 fn columns_are_weighed_after_narrowing() {
     for wave in [2.0, 2.1] {

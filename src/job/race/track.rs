@@ -322,8 +322,8 @@ impl Track<'_> {
         all
     }
 
-    /// How the usual prepares columns: standardised unless other is said, so that the unit of one of
-    /// them changes nothing.
+    /// How the usual prepares columns: standardised unless other is said, so that the unit of one
+    /// changes nothing.
     pub(super) fn usual(&self, asked: Standardize) -> Standardize {
         match asked {
             Standardize::Auto => Standardize::Yes,
