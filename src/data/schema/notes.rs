@@ -39,12 +39,15 @@ pub(super) fn of_fields(
             Kind::Empty => said.add("no value in any row; left out".into(), &field.name),
             Kind::Id => {
                 let says = "tells rows apart and nothing of others; left out unless all columns are \
-                            asked for";
+                            asked for (--all-columns, all_columns=)";
                 said.add(says.into(), &field.name);
             }
             Kind::Copy(ref of) => {
                 let of = short(of);
-                let says = format!("a copy of {of}; left out unless all columns are asked for");
+                let says = format!(
+                    "a copy of {of}; left out unless all columns are asked for (--all-columns, \
+                     all_columns=)"
+                );
                 said.add(says, &field.name);
             }
             Kind::Categories(_) | Kind::Hashed(_) if is_unique => {

@@ -74,6 +74,11 @@ impl Sketches {
         }
     }
 
+    /// Whether numbers behind one word are each there several times, as names of things are.
+    pub(super) fn recur_often(&self) -> bool {
+        self.behind.recur_often()
+    }
+
     /// The first cell, if the texts are amounts or dates that nobody understood.
     pub(super) fn not_understood(&self) -> Option<&(u64, String)> {
         let are_few = !self.many && self.numbers >= TELLING && self.numbers >= STRAYS * self.others;

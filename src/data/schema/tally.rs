@@ -174,10 +174,12 @@ impl Tally {
         }
     }
 
-    /// Whether numbers behind a sign such as `No.` are names of things: they are few, or have as
-    /// many digits.
+    /// Whether numbers behind a sign such as `No.` are names of things: they are few, have as many
+    /// digits, or recur often where they are no target.
     fn are_names(&self, found: &Reading) -> bool {
-        is_number(found) && !(self.has_many_texts() && self.candidates.digits_vary())
+        let recur = self.is_feature && self.sketches.recur_often();
+        let vary = self.has_many_texts() && self.candidates.digits_vary();
+        is_number(found) && (recur || !vary)
     }
 
     /// Whether there are more texts than people give names to, or hardly more rows than texts.
