@@ -8,9 +8,9 @@ const OFTEN: usize = 3;
 /// What texts such as `R406` and `some 1183` have in common: a word, then a whole number.
 ///
 /// They are codes where two of three hold: the number stands at the word, all numbers are of one
-/// length, and they recur, as kinds do. So are those that recur often, those that count, those that begin with a zero, and
-/// those that stand at a word that no currency is like: of three letters and more, `user74519`, or
-/// with a small one first.
+/// length, and they recur, as kinds do. So are those that recur often, those that count, those that
+/// begin with a zero, and those that stand at a word that no currency is like: of three letters and
+/// more, `user74519`, or with a small one first.
 #[derive(Debug, Default)]
 pub(super) struct Behind {
     word: Option<String>,
