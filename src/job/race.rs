@@ -70,7 +70,7 @@ pub struct Candidate {
 /// which need the rows: by the errors of a quarter of all, held out. Columns are weighed by the
 /// slopes of the winner where half of the rows tell weights that predict the other half better.
 /// Standardised columns race by themselves; columns as they are, and over their ranges, are taken
-/// where they are clearly better, so that no unit of a column changes anything else.
+/// where they are clearly better, so that of rows that are all kept no unit changes anything else.
 ///
 /// Rows of a source that has [`ChunkSource::groups`] are left out by whole groups: in five folds in
 /// turn, or in the quarter of the largest numbers.

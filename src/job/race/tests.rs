@@ -1,3 +1,6 @@
+mod units;
+mod weights;
+
 use super::{
     Candidate, Race,
     deciding::{Errors, downhill},
@@ -138,40 +141,6 @@ fn lines_of_few_rows_are_lines() {
     assert!(found.multiple < Some(8.0), "{found:?}");
 }
 
-/// Columns of one unit but for one: over their ranges all have it again, and few rows tell as much
-/// as with one unit. Those that vary little stay small, which deviations would make as wide as the
-/// others.
-#[test]
-fn one_column_in_another_unit_comes_back_to_it() {
-    let of = |factor: f64| {
-        // Two columns that matter, and ten that are rarely lit.
-        let (mut x, y) = table(400, 12, |x, draws| {
-            let wave = |v: f64| (2.0 * v.clamp(-2.0, 2.0)).sin();
-            wave(x[0]) * wave(x[1]) + 0.1 * draws.normal()
-        });
-        for mut row in x.outer_iter_mut() {
-            row.mapv_inplace(|v| v.clamp(-2.0, 2.0));
-            row.slice_mut(ndarray::s![2..])
-                .mapv_inplace(|v| if v >= 2.0 { 2.0 } else { -2.0 });
-            row[0] *= factor;
-        }
-        race_of(&(x, y), fourier(), Standardize::Auto).expect("a race")
-    };
-    let (own, other) = (of(1.0), of(1000.0));
-    let least = |race: &Race, standardize| {
-        let first = race.candidates.iter().filter(|c| c.rows == 128);
-        let of = first.filter(|c| c.standardize == standardize);
-        of.map(|c| c.error).fold(f64::INFINITY, f64::min)
-    };
-    let as_they_are = least(&own, Standardize::No);
-    let over_ranges = least(&other, Standardize::Range);
-    assert!((over_ranges / as_they_are - 1.0).abs() < 0.02, "{other:?}");
-    assert!(least(&other, Standardize::No) > 1.5 * as_they_are);
-    assert!(least(&other, Standardize::Yes) > 1.2 * as_they_are);
-    let (own, other) = (own.chosen(), other.chosen());
-    assert!(other.error < 1.03 * own.error, "{other:?} for {own:?}");
-}
-
 /// Columns are few beside features, or asked for.
 #[test]
 fn many_columns_stay_out_unasked() {
@@ -281,61 +250,6 @@ fn the_usual_stays_amid_noise() {
     assert_eq!(race_of(&few, fourier(), Standardize::Auto), None);
 }
 
-/// Units and zeros of columns are no part of the choice where it standardises, nor of which rows
-/// are looked at, nor of the usual.
-#[test]
-fn units_do_not_count() {
-    let target = |x: &[f64], draws: &mut Draws| (5.0 * x[0]).sin() + x[1] + 0.1 * draws.normal();
-    let plain = table(900, 2, target);
-    let of = |table: &Table| race_of(table, fourier(), Standardize::Auto).expect("a race");
-    let own = of(&plain);
-    for (j, unit) in [(0, 1e5), (1, 1e-6), (1, 40.0)] {
-        let mut other = plain.clone();
-        other.0.column_mut(j).mapv_inplace(|v| unit * (v + 30.0));
-        let of_other = of(&other);
-        for of in [Race::chosen, Race::usual] {
-            let (own, other) = (of(&own), of(&of_other));
-            assert_eq!(other.multiple, own.multiple, "{j} {unit}");
-            let off = other.error / own.error - 1.0;
-            assert!(off.abs() < 1e-6, "{j} {unit}: {other:?} for {own:?}");
-        }
-    }
-}
-
-/// What becomes of standardised columns, weights too, is their own: columns as they are and over
-/// their ranges, which another unit brings in, put none of them out.
-#[test]
-fn preparations_race_by_themselves() {
-    let of = |table: &Table| race_of(table, fourier(), Standardize::Auto).expect("a race");
-    for wave in [1.6, 1.8, 2.0, 2.2, 2.4] {
-        let plain = table(300, 4, |x, draws| {
-            3.0 * (wave * x[0]).sin() + x[1] + x[2] * x[3] / 2.0 + 0.3 * draws.normal()
-        });
-        let own = of(&plain);
-        let standardised = |race: &Race| -> Vec<Candidate> {
-            let of_race = race.candidates.iter();
-            let mut all: Vec<Candidate> = of_race
-                .filter(|c| c.standardize == Standardize::Yes && c.multiple.is_some())
-                .cloned()
-                .collect();
-            all.sort_by_key(|c| format!("{:?} {}", c.bandwidth, c.linear));
-            all
-        };
-        for (j, unit) in [(0, 0.1), (2, 1e4)] {
-            let mut other = plain.clone();
-            other.0.column_mut(j).mapv_inplace(|v| unit * v);
-            let other = of(&other);
-            let (own, other) = (standardised(&own), standardised(&other));
-            assert_eq!(own.len(), other.len(), "{wave} {j} {unit}");
-            for (own, other) in own.iter().zip(&other) {
-                assert_eq!(own.rows, other.rows, "{own:?} {other:?}");
-                let off = other.error / own.error - 1.0;
-                assert!(off.abs() < 1e-3, "{own:?} {other:?}");
-            }
-        }
-    }
-}
-
 /// Half an octave beside the best of the first round is looked at, and taken where it is better.
 #[test]
 fn between_octaves_there_are_others() {
@@ -402,80 +316,6 @@ fn what_failed_is_last() {
     let failed = of(&[Some((128, 0.1)), None]);
     assert!(steady.beats(&failed) && !failed.beats(&steady) && !failed.beats(&failed));
     assert!(!of(&[Some((128, 0.1))]).beats(&steady));
-}
-
-/// Few rows see a line alone, so that the widest kernel wins and no column is weighed; rows held
-/// out find the wave, and with it what columns tell.
-#[test]
-fn columns_are_weighed_after_narrowing() {
-    for wave in [2.0, 2.1] {
-        let rows = table(4000, 5, |x, draws| {
-            (wave * x[0]).sin() * x[1] + x[2] + 0.3 * draws.normal()
-        });
-        let race = race_of(&rows, fourier(), Standardize::Auto).expect("a race");
-        let each = weights(race.chosen()).map(<[f64]>::to_vec);
-        let each = each.unwrap_or_else(|| panic!("{wave}: {race}"));
-        assert!(each[3].min(each[4]) > 2.0 * each[0], "{wave}: {each:?}");
-    }
-}
-
-/// Rows held out judge weighed columns beside those that count alike.
-#[test]
-fn rows_held_out_judge_weights() {
-    let wave = |x: &[f64], draws: &mut Draws| (2.0 * x[2]).sin() + 0.1 * draws.normal();
-    let race = race_of(&table(3000, 8, wave), fourier(), Standardize::Auto).expect("a race");
-    let held = race
-        .candidates
-        .iter()
-        .filter(|c| c.rows == 3000 && c.multiple.is_some());
-    let (weighed, alike): (Vec<_>, Vec<_>) = held.partition(|c| weights(c).is_some());
-    assert!(!weighed.is_empty() && !alike.is_empty(), "{race}");
-    assert!(weights(race.chosen()).is_some(), "{race}");
-}
-
-/// The lengthscales of each column of what was chosen.
-fn weights(of: &Candidate) -> Option<&[f64]> {
-    match &of.bandwidth {
-        Bandwidth::SigmaPerColumn(each) => Some(each),
-        _ => None,
-    }
-}
-
-/// One column of eight tells all: it is narrow, the others are wide, and errors fall by half.
-/// Where all tell as much, and where none does, columns count alike.
-#[test]
-fn columns_count_by_what_they_tell() {
-    let of = |table: &Table| race_of(table, fourier(), Standardize::Auto).expect("a race");
-    let wave = |x: &[f64], draws: &mut Draws| (2.0 * x[2]).sin() + 0.1 * draws.normal();
-    let one = table(400, 8, wave);
-    let race = of(&one);
-    let each = weights(race.chosen()).expect("weights").to_vec();
-    let others = (0..8).filter(|&j| j != 2).map(|j| each[j]);
-    let least = others.fold(f64::INFINITY, f64::min);
-    assert!(least > 4.0 * each[2], "{each:?}");
-    let alike = race.candidates.iter().filter(|c| weights(c).is_none());
-    let alike = alike.map(|c| c.error).fold(f64::INFINITY, f64::min);
-    assert!(race.chosen().error < 0.5 * alike, "{race} {alike}");
-    // Weights are for a column, wherever its zero.
-    let mut other = one.clone();
-    other.0.column_mut(2).mapv_inplace(|v| v - 700.0);
-    let of_other = of(&other);
-    let again = weights(of_other.chosen()).expect("weights").to_vec();
-    let off = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 2e-3;
-    assert!(each.iter().zip(&again).all(off), "{each:?} {again:?}");
-    // Said otherwise, nothing is weighed.
-    let kept = race_of(&one, fourier(), Standardize::No).expect("a race");
-    assert!(kept.candidates.iter().all(|c| weights(c).is_none()));
-    for target in [
-        |x: &[f64], draws: &mut Draws| (x.iter().sum::<f64>() / 2.0).sin() + 0.1 * draws.normal(),
-        |_: &[f64], draws: &mut Draws| draws.normal(),
-    ] {
-        let race = of(&table(400, 4, target));
-        assert!(
-            race.candidates.iter().all(|c| weights(c).is_none()),
-            "{race}"
-        );
-    }
 }
 
 /// What is said of columns is kept to, and so is a bandwidth.
