@@ -19,6 +19,7 @@ mod means;
 mod no_value;
 mod notes;
 mod options;
+mod order;
 mod points;
 mod questions;
 mod reading;

@@ -89,6 +89,25 @@ fn columns_without_a_name_and_kinds_in_capitals_are_told_of() {
     }
 }
 
+/// A number of the row by its name is left out also where the target runs with the rows, and said;
+/// who says that it is a number keeps it.
+#[test]
+fn numbers_of_rows_in_an_order_of_the_target_are_told_of() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("id,a,y\n");
+    for i in 1..=60 {
+        text.push_str(&format!("{i},{},{}\n", i * 7 % 11, i * 2 + i * i % 31));
+    }
+    fs::write(at.join("t.csv"), text).expect("writes");
+    let run = bochner(at, FIT, &[]).ok();
+    let note = "\"id\": numbers the rows, which stand in an order of the target: left out";
+    assert!(run.stderr.contains(note), "{run:?}");
+    let run = bochner(at, &format!("{FIT} --numeric id -v"), &[]).ok();
+    assert!(!run.stderr.contains("numbers the rows"), "{run:?}");
+    assert!(run.stdout.contains("2 columns as they are"), "{run:?}");
+}
+
 /// What pandas takes for no value is none here, and `--na` says otherwise.
 #[test]
 fn texts_stand_for_no_value_as_said() {
@@ -194,10 +213,13 @@ fn what_tells_rows_apart_is_left_out() {
             "span: times, in days",
         ])
     );
-    assert!(
-        said.contains("\"ID\", \"name\", \"code\": tells rows apart"),
-        "{said}"
-    );
+    // Targets of this table rise with the rows.
+    for note in [
+        "\"ID\": numbers the rows",
+        "\"name\", \"code\": tells rows apart",
+    ] {
+        assert!(said.contains(note), "{note} in {said}");
+    }
     // Those that are left out need not be there later.
     bochner(at, "predict m.model t.csv -o with.csv --device cpu", &[]).ok();
     write(&|i| format!("{i},{i}h {i}m"), "day,span");

@@ -21,11 +21,13 @@ pub(super) fn of_readings<'a>(
 
 /// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are
 /// codes (those named in `codes`), a text of its own in each row all the same (in `uniques`), or
-/// more texts than there are columns for; of lists (`prose` tells) what takes their words.
+/// more texts than there are columns for; of lists (`prose` tells) what takes their words. Of what
+/// numbers the rows it says whether those stand in the order of a target.
 pub(super) fn of_fields(
     table: &dyn Table,
     features: &[Field],
     (uniques, codes, prose): (&[String], &[String], &[Prose]),
+    (numbers_rows, are_in_order): (&[String], bool),
 ) {
     let mut said = Said::default();
     for (field, prose) in features.iter().zip(prose) {
@@ -37,6 +39,12 @@ pub(super) fn of_fields(
         }
         match field.kind {
             Kind::Empty => said.add("no value in any row; left out".into(), &field.name),
+            Kind::Id if are_in_order && numbers_rows.contains(&field.name) => {
+                let says = "numbers the rows, which stand in an order of the target: left out, for \
+                            new rows have other numbers; where it is a time or a place keep it \
+                            (--numeric, numeric=)";
+                said.add(says.into(), &field.name);
+            }
             Kind::Id => {
                 let says = "tells rows apart and nothing of others; left out unless all columns are \
                             asked for (--all-columns, all_columns=)";

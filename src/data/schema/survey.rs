@@ -6,6 +6,7 @@ use super::{
     date_parts::{self, DateParts},
     means::{self, MOST_SHARES, OutOfFold},
     notes,
+    order::Order,
     points::Marked,
     tally::Tally,
     target::Target,
@@ -128,7 +129,9 @@ pub(in crate::data) fn survey(
         &target,
         (options, taken),
     )?;
-    notes::of_fields(table, &fields, (&ended.uniques, &ended.codes, &ended.prose));
+    let numbers = (&ended.numbers_rows[..], ended.is_in_order);
+    let seen = (&ended.uniques[..], &ended.codes[..], &ended.prose[..]);
+    notes::of_fields(table, &fields, seen, numbers);
     notes::of_capitals(table, fields.iter().chain(&targets));
     let seen = (&ended.prose[..], &ended.parts[..], &tell[..]);
     notes::of_choices(table, options, (&fields, seen));
@@ -168,6 +171,9 @@ struct Ended {
     /// Names of columns whose texts are different in each row, and of those that hold codes.
     uniques: Vec<String>,
     codes: Vec<String>,
+    /// Names of features that number the rows, and whether rows stand in the order of a target.
+    numbers_rows: Vec<String>,
+    is_in_order: bool,
     /// Those of the last column, a target: its different numbers.
     labels: Option<Vec<f64>>,
 }
@@ -181,11 +187,15 @@ impl Ended {
     ) -> Result<()> {
         let is_unique = tally.levels.are_unique();
         let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
+        let numbers_rows = tally.numbers_rows();
+        self.is_in_order |= tally.order.as_ref().is_some_and(Order::is_told_by_rows);
         self.labels = tally.labels.take().filter(|_| tally.reading.is_none());
         self.parts.push(tally.covered().parts());
         self.prose.push(tally.levels.prose);
         let field = tally.finish(table, j, options)?;
         self.uniques.extend(is_unique.then(|| field.name.clone()));
+        self.numbers_rows
+            .extend(numbers_rows.then(|| field.name.clone()));
         self.codes.extend(holds_codes.then(|| field.name.clone()));
         self.ids.push(is_id && !options.all_columns);
         self.fields.push(field);

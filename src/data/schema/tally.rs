@@ -11,6 +11,7 @@ use super::{
     date_parts::{Covered, DateParts, Dates, Means},
     levels::Levels,
     means::MOST_SHARES,
+    order::Order,
     points::Marked,
     questions,
     sketch::Sketches,
@@ -35,6 +36,8 @@ pub(super) struct Tally {
     pub(super) name: String,
     pub(super) is_feature: bool,
     as_text: bool,
+    /// Whether somebody said that it holds numbers.
+    as_numbers: bool,
     /// First rows with a number, a date, a truth value and other text, and what they hold.
     first: [Option<(u64, String)>; 4],
     /// First row with none, and what is written there.
@@ -54,6 +57,8 @@ pub(super) struct Tally {
     codes: Option<Codes>,
     /// The different numbers of a target, ascending, while those are few and whole.
     pub(super) labels: Option<Vec<f64>>,
+    /// Whether rows stand in its order, of a target.
+    pub(super) order: Option<Order>,
     /// Whether all values are the number of their row, from 0 and from 1.
     counts: [bool; 2],
     pub(super) contents: Contents,
@@ -77,7 +82,9 @@ impl Tally {
         let has_means = has_parts && !median && options.missing != Missing::Error;
         Self {
             as_text: options.named_texts().any(|text| *text == name),
+            as_numbers: options.numeric.contains(&name),
             labels: (!is_feature).then(Vec::new),
+            order: (!is_feature).then(Order::default),
             is_feature,
             first: [const { None }; 4],
             missing: None,
@@ -108,13 +115,20 @@ impl Tally {
     /// that they are categories, or by its numbers and its name.
     pub(super) fn tells_rows_apart(&self) -> bool {
         let [number, date, truth, text] = self.first.each_ref().map(Option::is_some);
-        let counts = self.counts.contains(&true) && self.weight >= FEW_ROWS;
+        let counts = self.numbers_rows();
         match (number, text) {
             _ if date || truth || self.as_text || self.reading.is_some() => false,
-            (true, false) => counts && super::numbers_rows(&self.name),
+            (true, false) => counts,
             (false, true) => self.levels.tell_rows_apart(),
             _ => false,
         }
+    }
+
+    /// Whether its name and its numbers say that they count rows, where nobody said that they are
+    /// numbers.
+    pub(super) fn numbers_rows(&self) -> bool {
+        let counts = self.counts.contains(&true) && self.weight >= FEW_ROWS;
+        counts && !self.as_numbers && super::numbers_rows(&self.name)
     }
 
     /// Whether its numbers are codes. Where each row has its own, they may count something, and
@@ -246,6 +260,7 @@ impl Tally {
                 *counts &= value == (in_file + from as u64) as f64;
             }
             self.see_label(value);
+            self.order.iter_mut().for_each(|order| order.see(value));
             self.weight += weight;
             self.mean += weight / self.weight * (value - self.mean);
             if let Some(sample) = &mut self.sample {
@@ -259,6 +274,11 @@ impl Tally {
             }
         }
         self.look_for_codes(cell, weight);
+        if value.is_none() {
+            self.order
+                .iter_mut()
+                .for_each(|order| order.see_text(&text));
+        }
         if kind > 0 {
             self.levels.add(&text, weight);
         }
