@@ -228,8 +228,8 @@ mod tests {
     use super::*;
     use crate::{
         data::{ColumnChoice, MemorySource, OpenOptions, open},
-        features::Bandwidth,
-        learn::RidgeOptions,
+        features::{Bandwidth, KernelColumns, MapBuilder},
+        learn::{FalkonOptions, KernelRidgeOptions, RidgeOptions},
         prelude::*,
         seed::{Seed, Stream},
     };
@@ -343,21 +343,30 @@ mod tests {
         let open = || MemorySource::new(x.clone(), Some(y.clone()));
         let folds = Folds::of_groups(&of, 5, Seed(0)).expect("folds");
         let run = Run::on(&Device::cpu());
-        let ridge = RidgeOptions::default();
-        let score = |bandwidth: Bandwidth| {
-            let mut job = Job::of(
-                &ridge as &dyn Fit,
-                Arc::new(Fourier::new(Gaussian).features(200)),
-            );
+        let score_of = |learner: &dyn Fit, map: Arc<dyn MapBuilder>, bandwidth: Bandwidth| {
+            let mut job = Job::of(learner, map);
             job.preparation.bandwidth = Some(bandwidth);
             let scored = job.cross_validate(open, Meaning::Amounts, &folds, &run);
             scored.expect("scores").mean("r2").expect("amounts").mean
+        };
+        let score = |bandwidth| {
+            let map = Arc::new(Fourier::new(Gaussian).features(200));
+            score_of(&RidgeOptions::default(), map, bandwidth)
         };
         let chosen = score(Bandwidth::Chosen);
         assert!(chosen > 0.1, "{chosen}");
         // A bandwidth that is given leaves the penalty to choose.
         let given = score(Bandwidth::Sigma(2.0));
         assert!(given > 0.0, "{given}");
+        // Kernel machines likewise.
+        let kernels = Arc::new(KernelColumns::new(Gaussian).landmarks(100));
+        let exact = score_of(
+            &KernelRidgeOptions::default(),
+            kernels.clone(),
+            Bandwidth::Sigma(2.0),
+        );
+        let falkon = score_of(&FalkonOptions::default(), kernels, Bandwidth::Sigma(2.0));
+        assert!(exact > 0.0 && falkon > 0.0, "{exact} {falkon}");
     }
 
     /// Means and deviations, of folds that have a score.

@@ -3,8 +3,9 @@
 use super::{
     kernel_ridge::{beside_ones, factored},
     looked_at::unseen,
+    together::{inverse, unseen_together},
 };
-use crate::Result;
+use crate::{Result, linalg::entries};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 
 /// What a penalty gives on rows that the fit has not seen.
@@ -20,14 +21,16 @@ pub(crate) struct KernelLeftOut {
 /// fits: with C the inverse of `M = S K S + lambda W I`, less the share of a free intercept, a row
 /// with coefficient a has the residual `a_i / C_ii` if the fit has not seen it (Cawley & Talbot
 /// 2004, of kernels). Of the whole kernel a factor and its inverse take `2 n^3 / 3` operations, and
-/// a copy is held for it.
+/// a copy is held for it. Where there are folds, the rows of each are left out together, which takes
+/// all of the inverse, as large as the kernel.
 ///
-/// Errors as that does.
+/// Errors as that does; the errors of targets are infinite where rounding leaves nothing of them.
 pub(crate) fn kernel_left_out(
     k_nn: &Array2<f64>,
     y_nt: ArrayView2<'_, f64>,
     weights_n: ArrayView1<'_, f64>,
     (lambda, intercept): (f64, bool),
+    folds: Option<&[Vec<usize>]>,
 ) -> Result<KernelLeftOut> {
     let (n, targets) = y_nt.dim();
     let (total, root_n) = (weights_n.sum(), weights_n.mapv(f64::sqrt));
@@ -45,16 +48,34 @@ pub(crate) fn kernel_left_out(
         inverse_n.zip_mut_with(&v_n, |c, v| *c -= v * v / along);
         dimension += penalty * v_n.dot(&v_n) / along - 1.0;
     }
-    let mut errors_t = Array1::zeros(targets);
-    for (a_t, c) in a_nt.rows().into_iter().zip(&inverse_n) {
-        // What the fit leaves of a row by its leverage.
-        let left = penalty * c;
-        errors_t.zip_mut_with(&a_t, |sum: &mut f64, a| {
-            *sum += unseen(penalty * a, left).powi(2);
-        });
-    }
+    // What the fit leaves of a row, and of that by its leverage.
+    let (residuals_nt, left_n) = (a_nt * penalty, inverse_n * penalty);
+    let errors_nt = match folds {
+        None => {
+            let mut errors_nt = residuals_nt;
+            for (mut errors_t, &left) in errors_nt.rows_mut().into_iter().zip(&left_n) {
+                errors_t.mapv_inplace(|residual| unseen(residual, left));
+            }
+            Some(errors_nt)
+        }
+        Some(folds) => {
+            let mut left_nn = inverse(&factor);
+            if intercept {
+                let v_n1 = solved.slice(s![.., targets..]);
+                left_nn -= &(&v_n1.dot(&v_n1.t()) / root_n.dot(&v_n1.column(0)));
+            }
+            left_nn *= penalty;
+            unseen_together(folds, &residuals_nt, |fold| {
+                left_nn.select(Axis(0), fold).select(Axis(1), fold)
+            })
+        }
+    };
+    let errors_t = match errors_nt {
+        Some(errors_nt) => errors_nt.mapv(entries::square).sum_axis(Axis(0)) / total,
+        None => Array1::from_elem(targets, f64::INFINITY),
+    };
     Ok(KernelLeftOut {
-        errors_t: errors_t / total,
+        errors_t,
         effective_dimension: dimension.max(0.0),
     })
 }
@@ -68,7 +89,8 @@ mod tests {
         solve::weighted_kernel_ridge,
     };
 
-    /// As many fits as there are rows have these errors, of weights and intercepts of any kind.
+    /// As many fits as there are rows, or folds, have these errors, of weights and intercepts of any
+    /// kind.
     #[test]
     fn rows_are_left_out_as_by_refitting() {
         const N: usize = 30;
@@ -77,13 +99,25 @@ mod tests {
         let y = Array2::from_shape_simple_fn((N, 2), || 5.0 + draws.normal());
         let k = gram(&Gaussian, x.view());
         let weights = Array1::from_shape_fn(N, |i| [1.0, 0.5, 3.0][i % 3]);
+        let each: Vec<Vec<usize>> = (0..N).map(|i| vec![i]).collect();
+        let five: Vec<Vec<usize>> = (0..5)
+            .map(|fold| (0..N).filter(|i| i * 7 % 11 % 5 == fold).collect())
+            .collect();
+        let all = [
+            (None, &each),
+            (Some(&each[..]), &each),
+            (Some(&five[..]), &five),
+        ];
         for (lambda, intercept) in [(1e-3, true), (1e-1, true), (1e-2, false)] {
-            for weights in [&weights, &Array1::ones(N)] {
+            let ones = Array1::ones(N);
+            let both = [&weights, &ones].into_iter();
+            for (weights, (folds, outs)) in both.flat_map(|w| all.map(|all| (w, all))) {
                 let how = (lambda, intercept);
-                let left = kernel_left_out(&k, y.view(), weights.view(), how).expect("solves");
+                let left = kernel_left_out(&k, y.view(), weights.view(), how, folds);
+                let left = left.expect("solves");
                 let mut expected_t = Array1::<f64>::zeros(2);
-                for out in 0..N {
-                    let rest = Vec::from_iter((0..N).filter(|&i| i != out));
+                for out in outs {
+                    let rest = Vec::from_iter((0..N).filter(|i| !out.contains(i)));
                     let k_rest = k.select(Axis(0), &rest).select(Axis(1), &rest);
                     let w = weights.select(Axis(0), &rest);
                     // The penalty of all rows.
@@ -92,9 +126,11 @@ mod tests {
                     let fit =
                         weighted_kernel_ridge(k_rest, y_rest.view(), w.view(), same, intercept);
                     let fit = fit.expect("solves").coefficients;
-                    let near = k.row(out).select(Axis(0), &rest);
-                    let apart_t = &y.row(out) - &(near.dot(&fit.beta_dt) + &fit.intercept_t);
-                    expected_t += &(apart_t.mapv(|e| e * e) * weights[out]);
+                    for &row in out {
+                        let near = k.row(row).select(Axis(0), &rest);
+                        let apart_t = &y.row(row) - &(near.dot(&fit.beta_dt) + &fit.intercept_t);
+                        expected_t += &(apart_t.mapv(|e| e * e) * weights[row]);
+                    }
                 }
                 expected_t /= weights.sum();
                 let apart = (&left.errors_t / &expected_t - 1.0).mapv(f64::abs);

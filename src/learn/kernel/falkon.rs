@@ -242,10 +242,15 @@ impl FalkonOptions {
     ) -> Result<Chosen> {
         let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
         let (mut weight, mut kept) = (0.0, choice.rows((source.columns(), source.targets())));
+        let (groups, mut seen) = (source.groups(), 0);
         for_each_chunk(source, chunk, |chunk| {
-            let rows = chunk.x.nrows() as f64;
-            weight += chunk.weights.as_ref().map_or(rows, |w| w.sum());
-            kept.look_at(&chunk);
+            let rows = chunk.x.nrows();
+            weight += chunk.weights.as_ref().map_or(rows as f64, |w| w.sum());
+            let own = groups
+                .as_ref()
+                .and_then(|groups| groups.get(seen..seen + rows));
+            kept.look_at_groups(&chunk, own);
+            seen += rows;
             Ok(())
         })?;
         choice.choose_by(&kept, columns, (targets, weight, self.intercept), run)

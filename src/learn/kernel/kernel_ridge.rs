@@ -29,7 +29,8 @@ pub struct KernelRidgeOptions {
     ///
     /// [`Lambda::Usual`] is the best of [`Lambda::auto`] by leave-one-out errors, exact to rounding
     /// and by a factor for each penalty that a walk looks at. Of more than 2048 rows, or than
-    /// memory has room for twice, some decide by their own kernel, at the same `lambda n`.
+    /// memory has room for twice, some decide by their own kernel, at the same `lambda n`. Where
+    /// rows have groups, those of a group are left out together.
     pub lambda: Lambda,
     /// Whether an intercept is fitted, which is never penalised.
     pub intercept: bool,
@@ -89,6 +90,7 @@ impl Fit for KernelRidgeOptions {
         // What is wrong with the penalties is known before the rows are read.
         Choice::of(&self.lambda, 0)?;
         let (x, y_nt, weights_n) = read(data.source, &data.targets, data.run)?;
+        let groups_n = data.source.groups();
         let rows = y_nt.nrows() as u64;
         let own = 8 * rows * rows;
         // Where a copy of the kernel has room all rows decide.
@@ -97,7 +99,10 @@ impl Fit for KernelRidgeOptions {
             left => left,
         };
         let choice = Choice::of(&self.lambda, room)?;
-        let choice = choice.map(|of| (of.among(&x, y_nt.view(), &weights_n), of));
+        let choice = choice.map(|of| {
+            let deciding = of.among(&x, y_nt.view(), &weights_n, groups_n.as_deref());
+            (deciding, of)
+        });
         let map = columns.with_all(&x)?;
         drop(x);
         let k_nn = map.gram()?;

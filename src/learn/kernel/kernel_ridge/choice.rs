@@ -3,7 +3,7 @@
 use super::read;
 use crate::{
     Error, Result,
-    data::{KeptRows, Rows, hash_of_contents as contents},
+    data::{ChunkSource, KeptRows, Rows, grouped, hash_of_contents as contents},
     features::KernelColumnsMap,
     flow::Run,
     learn::{
@@ -40,6 +40,8 @@ pub(in crate::learn) struct Deciding {
     weights_n: Array1<f64>,
     /// What all rows count for over what these do.
     share: f64,
+    /// Which of them are left out together, where rows have groups.
+    folds: Option<Vec<Vec<usize>>>,
 }
 
 /// A penalty, and by what it was chosen if it was.
@@ -97,26 +99,30 @@ impl Choice {
     }
 
     /// Which rows decide: of those that differ, and count, the ones with the smallest hashes, so
-    /// that they are the same in any order.
+    /// that they are the same in any order. Rows of several groups differ.
     pub(in crate::learn) fn among(
         &self,
         x: &Rows,
         y_nt: ArrayView2<'_, f64>,
         weights_n: &Array1<f64>,
+        groups_n: Option<&[u32]>,
     ) -> Deciding {
-        let mut rows: BTreeMap<u64, (usize, f64)> = BTreeMap::new();
+        let mut rows: BTreeMap<(u64, u32), (usize, f64)> = BTreeMap::new();
         for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
             let hash = match x {
                 Rows::F32(x) => contents(x.row(i).iter().map(|&v| f64::from(v)), y_nt.row(i)),
                 Rows::F64(x) => contents(x.row(i).iter().copied(), y_nt.row(i)),
             };
-            rows.entry(hash).or_insert((i, 0.0)).1 += weights_n[i];
+            let group = groups_n.map_or(0, |groups_n| groups_n[i]);
+            rows.entry((hash, group)).or_insert((i, 0.0)).1 += weights_n[i];
         }
         let mut some = Vec::from_iter(rows.into_values().take(self.most));
         some.sort_unstable_by_key(|(i, _)| *i);
         let own = some.iter().map(|(_, weight)| weight).sum::<f64>();
         let all = some.len() == weights_n.len();
+        let groups_m = groups_n.map(|groups_n| some.iter().map(|(i, _)| groups_n[*i]));
         Deciding {
+            folds: groups_m.and_then(|groups_m| grouped::choosing(&Vec::from_iter(groups_m))),
             weights_n: some.iter().map(|(_, weight)| *weight).collect(),
             places: (!all).then(|| some.iter().map(|(i, _)| *i).collect()),
             share: weights_n.sum() / own,
@@ -159,13 +165,18 @@ impl Choice {
         // The fewest decide even where memory has less room than their kernel takes.
         let least = PAIR_BYTES * (kept.len() as u64).pow(2);
         let run = run.silent().memory(run.memory.max(least));
-        let (x, y_nt, weights_n) = read(&mut kept.source(), targets, &run)?;
+        let mut source = kept.source();
+        let folds = source
+            .groups()
+            .and_then(|groups| grouped::choosing(&groups));
+        let (x, y_nt, weights_n) = read(&mut source, targets, &run)?;
         let k_nn = columns.with_all(&x)?.gram()?;
         let own = weights_n.sum();
         let deciding = Deciding {
             places: None,
             weights_n,
             share: if kept.are_all() { 1.0 } else { weight / own },
+            folds,
         };
         self.walk((&k_nn, &y_nt), &deciding, intercept)
     }
@@ -189,7 +200,8 @@ impl Choice {
         let usual = lambda::place_of_usual(&self.lambdas);
         let (best, found) = descend(self.lambdas.len(), usual, |place| {
             let how = (self.lambdas[place] * times, intercept);
-            let one = match kernel_left_out(k_nn, y_nt.view(), weights_n, how) {
+            let folds = deciding.folds.as_deref();
+            let one = match kernel_left_out(k_nn, y_nt.view(), weights_n, how, folds) {
                 Err(error @ Error::Numerical(_)) => {
                     refused = Some(error);
                     return Ok(None);
@@ -206,10 +218,10 @@ impl Choice {
             error: *error,
             effective_dimension: one.effective_dimension,
         });
-        let by = if all {
-            HeldOut::LeaveOneOut
-        } else {
-            HeldOut::LeaveSomeOut(weights_n.len())
+        let by = match &deciding.folds {
+            Some(folds) => HeldOut::Folds(folds.len()),
+            None if all => HeldOut::LeaveOneOut,
+            None => HeldOut::LeaveSomeOut(weights_n.len()),
         };
         let points = points.collect();
         Ok(Chosen {
