@@ -2,7 +2,7 @@
 
 use super::Args;
 use crate::report::Console;
-use bochner::data::Survey;
+use bochner::data::{Survey, TargetStats};
 use clap::ValueEnum;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -12,8 +12,25 @@ pub(super) enum Task {
     Classification,
 }
 
-/// A column of at most so many whole numbers is taken for labels.
+/// A column of at most so many whole numbers is taken for labels, and of at most so many wherever
+/// they lie and however often they come.
 const MOST_CLASSES: usize = 32;
+const FEW_CLASSES: usize = 10;
+/// Labels that are numbers have at least so many rows each in the mean.
+const ROWS_OF_A_CLASS: f64 = 10.0;
+/// And the variance of numbers that come equally often, at least so much of it.
+const LEAST_VARIANCE: f64 = 0.75;
+
+/// Whether whole numbers are counts and grades, not labels, which are numbers one after the other
+/// and come about equally often: there are more than a few of them, and some between are not there,
+/// or few rows have each, or those in the middle come most often.
+fn are_amounts(target: &TargetStats, values: usize, rows: u64) -> bool {
+    let span = target.max - target.min + 1.0;
+    let has_gaps = span > values as f64;
+    let are_rare = (rows as f64) < ROWS_OF_A_CLASS * values as f64;
+    let is_peaked = target.variance < LEAST_VARIANCE * (span * span - 1.0) / 12.0;
+    values > FEW_CLASSES && (has_gaps || are_rare || is_peaked)
+}
 
 impl Args {
     /// Whether to classify; says so if nobody asked for it. A target of text has so many kinds.
@@ -24,11 +41,11 @@ impl Args {
         console: &Console,
     ) -> bool {
         let few = match survey.targets.as_slice() {
-            [only] if only.whole => only
-                .distinct
-                .as_ref()
-                .map(Vec::len)
-                .filter(|&n| n <= MOST_CLASSES),
+            [only] if only.whole => {
+                let values = only.distinct.as_ref().map(Vec::len);
+                let few = values.filter(|&values| values <= MOST_CLASSES);
+                few.map(|values| (values, are_amounts(only, values, survey.rows)))
+            }
             _ => None,
         };
         match (self.task, few) {
@@ -41,7 +58,14 @@ impl Args {
                 ));
                 true
             }
-            (Task::Auto, Some(classes)) => {
+            (Task::Auto, Some((values, true))) => {
+                console.note(&format!(
+                    "regression: the target has {values} whole values, which lie as amounts do \
+                     (--task classification if they are labels)"
+                ));
+                false
+            }
+            (Task::Auto, Some((classes, false))) => {
                 console.note(&format!(
                     "classification: the target has {classes} values, all whole numbers, of which \
                      one is predicted (--task regression if they are amounts: predicts what lies \
@@ -57,5 +81,36 @@ impl Args {
                 false
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_amounts;
+    use bochner::data::{MemorySource, Survey};
+    use ndarray::Array2;
+
+    /// Of `rows` values.
+    fn lie_as_amounts(rows: usize, value: impl Fn(usize) -> f64) -> bool {
+        let y = Array2::from_shape_fn((rows, 1), |(i, _)| value(i));
+        let source = MemorySource::new(Array2::<f64>::zeros((rows, 1)), Some(y));
+        let mut source = source.expect("a source");
+        let survey = Survey::of(&mut source, 0, 0).expect("surveys");
+        let target = &survey.targets[0];
+        let values = target.distinct.as_ref().map_or(0, Vec::len);
+        are_amounts(target, values, survey.rows)
+    }
+
+    /// Letters of the alphabet and digits are labels; points of a test, rings of a shell and counts
+    /// of few rows are amounts.
+    #[test]
+    fn counts_and_grades_are_no_labels() {
+        let wave = |i: usize, k: usize| i.wrapping_mul(2_654_435_761) / 7 % k;
+        assert!(!lie_as_amounts(2600, |i| wave(i, 26) as f64));
+        assert!(!lie_as_amounts(150, |i| (i % 10).pow(2) as f64));
+        let dice = |i: usize| i % 6 + i / 6 % 6 + i / 36 % 6;
+        assert!(lie_as_amounts(2600, |i| dice(i) as f64));
+        assert!(lie_as_amounts(60, |i| wave(i, 14) as f64));
+        assert!(lie_as_amounts(2600, |i| 2.0 * wave(i, 14) as f64));
     }
 }
