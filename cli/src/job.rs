@@ -5,10 +5,14 @@ mod source;
 
 use crate::{Cli, report::Usage};
 use anyhow::Result;
+use bochner::models::LinearModel;
 use clap::{ArgMatches, Command, parser::ValueSource};
 use source::Options;
-pub(crate) use source::reading;
-use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 /// Where options of a fit come from that do not stand on the command line.
 #[derive(Debug, Clone, clap::Args)]
@@ -71,13 +75,30 @@ fn expanded(mut words: Vec<OsString>) -> Result<Vec<OsString>> {
     let file = |name| given.get_one::<PathBuf>(name);
     let options = match (file("job"), file("like")) {
         (Some(path), None) => Options::of_file(path)?,
-        (None, Some(path)) => Options::of_model(path, is_given(given, "weight"))?,
+        (None, Some(path)) => {
+            Options::of_model(&LinearModel::load(path)?, path, is_given(given, "weight"))?
+        }
         _ => return Ok(words),
     };
     let more = beside(&options, command, given)?;
     // After the program and the name of the command.
     words.splice(2..2, more);
     Ok(words)
+}
+
+/// What `--like` takes out of the model of this file, as lines of TOML for `--job`. Errors when it
+/// keeps no job.
+pub(crate) fn lines(model: &LinearModel, path: &Path) -> Result<String> {
+    let options = Options::of_model(model, path, true)?;
+    let is_weighted = model.job.as_ref().and_then(|job| job.get("weighted"));
+    let mut lines = options.lines();
+    if is_weighted.is_some() && options.get("weight").is_none() {
+        lines.insert_str(
+            0,
+            "# The rows had weights: name their column, weight = \"...\".\n",
+        );
+    }
+    Ok(lines)
 }
 
 fn is_given(given: &ArgMatches, id: &str) -> bool {

@@ -1,6 +1,6 @@
 //! `bochner show`: what a model file holds.
 
-use crate::job::reading;
+use crate::job::lines;
 use crate::report::{OutputArgs, Report, Value, counted, six_digits, to_stdout};
 use anyhow::Result;
 use bochner::{
@@ -32,10 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let bytes = std::fs::metadata(&args.model).map_err(|e| Error::io(&args.model, e))?;
     let model = LinearModel::load(&args.model)?;
     if args.job {
-        return to_stdout(&lines(&model).ok_or_else(|| {
-            let missing = "keeps no job: it is older than that, or code made it";
-            Error::data(&args.model, missing)
-        })?);
+        return to_stdout(&lines(&model, &args.model)?);
     }
     let mut report = Report::default();
     report.line("learner", model.learner.as_str());
@@ -55,16 +52,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line("size", counted(bytes.len(), "byte"));
     report.set("bytes", bytes.len());
     report.print(args.output.json)
-}
-
-/// The job that made a model, and how it read the cells of its table, as lines of TOML.
-fn lines(model: &LinearModel) -> Option<String> {
-    let mut lines = model.job.as_ref()?.to_string();
-    for (name, word) in model.schema.iter().flat_map(reading) {
-        // Words of the command line in quotes are as JSON has them.
-        lines += &format!("{name} = {}\n", Value::from(word));
-    }
-    Some(lines)
 }
 
 /// The options of a job in one line.

@@ -16,6 +16,7 @@ use bochner::{
         Alike, ChunkSource, ColumnChoice, DateFormat, Dates, Format, Gaps, Missing, NanRows,
         OpenOptions, Schema, TableOptions, TargetUse, groups, open, parts, times,
     },
+    job::Settings,
     models::LinearModel,
 };
 use clap::Args;
@@ -279,6 +280,21 @@ impl DataArgs {
             zero_based: self.zero_based,
             same_rows: false,
         }
+    }
+
+    /// What is given of the file and its rows, as a job says it: how cells are read a model keeps
+    /// beside its columns.
+    pub(crate) fn said(&self) -> Settings {
+        let settings = self.layout.said(Settings::default());
+        let settings = match &self.group {
+            Some(group) => settings.text("group", group),
+            None => settings,
+        };
+        let settings = match self.nan {
+            NanRows::Error => settings,
+            NanRows::Drop(_) | NanRows::DropWithoutTarget(_) => settings.text("nan", "drop"),
+        };
+        settings.flag("drop-rows-without-target", self.drop_rows_without_target)
     }
 
     /// The group of each row, by the column of groups.

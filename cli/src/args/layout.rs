@@ -1,7 +1,10 @@
 //! How the lines of a table of text are laid out.
 
 use super::values::{delimiter, whole};
-use bochner::data::{Header, Layout, TextEncoding};
+use bochner::{
+    data::{Header, Layout, TextEncoding},
+    job::Settings,
+};
 use clap::Args;
 
 /// What the first lines of a .csv do not tell.
@@ -38,5 +41,28 @@ impl LayoutArgs {
             comment: self.comment.clone(),
             encoding: self.encoding,
         }
+    }
+
+    /// What is given of it, as a job says it.
+    pub(super) fn said(&self, settings: Settings) -> Settings {
+        let delimiter = self.delimiter.map(|mark| match mark {
+            '\t' => "tab".to_owned(),
+            mark => mark.to_string(),
+        });
+        let header = (self.header != Header::default()).then(|| self.header.to_string());
+        let skip_rows = (self.skip_rows > 0).then(|| self.skip_rows.to_string());
+        let all = [
+            ("delimiter", delimiter),
+            ("header", header),
+            ("skip-rows", skip_rows),
+            ("comment", self.comment.clone()),
+            ("encoding", self.encoding.as_ref().map(ToString::to_string)),
+        ];
+        let given = all
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        given.fold(settings, |settings, (name, value)| {
+            settings.text(name, value)
+        })
     }
 }

@@ -363,6 +363,7 @@ impl Fitting {
         let (args, train) = (&self.args, &mut self.sources.train);
         let job = args.job(&self.chosen, at.map.clone());
         let job = job.settings_of(&at.targets, train.is_weighted());
+        let job = job.with(args.data.said());
         let how = (&self.chosen, at.targets.clone(), job);
         let on = (&self.run, &self.console);
         let sum = || args.sum(built, train, &at.survey, how, on);
@@ -390,6 +391,7 @@ impl Fitting {
         let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);
         // What the rows have cut is no part of what was asked for.
         if let Some(job) = model.job.take() {
+            let job = job.with(args.data.said());
             model.job = Some(if args.learner.is_ground_given() {
                 job
             } else {

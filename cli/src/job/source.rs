@@ -2,7 +2,7 @@
 
 use crate::report::Usage;
 use anyhow::Result;
-use bochner::{Error, data::Schema, models::LinearModel};
+use bochner::{Error, data::Schema, job::Settings, models::LinearModel};
 use clap::ArgAction;
 use std::{ffi::OsString, fmt::Write, path::Path};
 use toml::de::{DeTable, DeValue};
@@ -88,6 +88,14 @@ impl Options {
         Ok(options)
     }
 
+    /// As lines of TOML, which [`Self::of_file`] reads.
+    pub(super) fn lines(&self) -> String {
+        let settings = self.0.iter().fold(Settings::default(), |settings, given| {
+            settings.text(&given.name, given.values.join(","))
+        });
+        settings.to_string()
+    }
+
     fn take(&mut self, table: &DeTable<'_>, line: &dyn Fn(usize) -> String) -> Result<()> {
         for (name, value) in table {
             let at = line(name.span().start);
@@ -112,8 +120,9 @@ impl Options {
     }
 
     /// Those of the fit of a model, with its columns and targets where they have names.
-    pub(super) fn of_model(path: &Path, has_weights: bool) -> Result<Self> {
-        let model = LinearModel::load(path)?;
+    ///
+    /// Errors where the rows had weights whose column nobody knows, unless `has_weights`.
+    pub(super) fn of_model(model: &LinearModel, path: &Path, has_weights: bool) -> Result<Self> {
         let Some(job) = &model.job else {
             let problem = "keeps no job to fit again: it is older than that, or code made it; name \
                 the options";
@@ -137,20 +146,21 @@ impl Options {
         if let Some(names) = of_schema.as_ref().or(model.column_names.as_ref()) {
             options.push("columns", named(names), at.clone());
         }
-        if job.get("weighted").is_some() && !has_weights {
-            let schema = model.schema.as_ref();
-            let Some(name) = schema.and_then(|schema| schema.weight()) else {
+        let weight = model.schema.as_ref().and_then(Schema::weight);
+        match weight.filter(|_| job.get("weighted").is_some()) {
+            Some(name) => options.push("weight", vec![name.to_owned()], at),
+            None if has_weights || job.get("weighted").is_none() => {}
+            None => {
                 let problem = "was fitted to rows with weights; name their column by --weight";
                 return Err(Usage(format!("{at} {problem}")).into());
-            };
-            options.push("weight", vec![name.to_owned()], at);
+            }
         }
         Ok(options)
     }
 }
 
 /// How cells were read that a schema was learnt of, as options and their words.
-pub(crate) fn reading(schema: &Schema) -> impl Iterator<Item = (&str, String)> {
+fn reading(schema: &Schema) -> impl Iterator<Item = (&str, String)> {
     schema.options().map(|(name, words)| match words {
         [one] if !LISTS.contains(&name) => (name, one.clone()),
         all => (name, named(all).join(",")),

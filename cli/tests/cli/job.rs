@@ -37,11 +37,8 @@ fn comes_again(at: &Path, options: &str, data: &str) {
         "fit t.csv --like first.model {weight} --device cpu -q -o second.model"
     ));
     fs::write(at.join("job.toml"), run("show first.model --job").stdout).expect("writes");
-    // A file says `weighted`, which is no option; the weights are named.
-    let lines = fs::read_to_string(at.join("job.toml")).expect("reads");
-    fs::write(at.join("job.toml"), lines.replace("weighted = true\n", "")).expect("writes");
     run(&format!(
-        "fit t.csv {data} {weight} --job job.toml --device cpu -q -o third.model"
+        "fit t.csv {weight} --job job.toml --device cpu -q -o third.model"
     ));
     let read = |name: &str| fs::read(at.join(name)).expect("reads");
     let first = read("first.model");
@@ -207,6 +204,51 @@ fn searches_and_sums_come_again() {
     let job = |name: &str| bochner(at, &format!("show {name} --job"), &[]).ok().stdout;
     assert!(job("whole.model").contains("model = \"ridge\"\n"));
     assert_eq!(job("whole.model"), job("steps.model"));
+}
+
+/// What was said of a file and its rows is part of the job, which is all that a fit needs.
+#[test]
+fn a_job_says_how_the_file_was_read() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("a title\na;b;note;who;y\n");
+    for i in 0..90 {
+        let b = if i == 50 { "" } else { "1" };
+        let row = format!(
+            "{}.5;{b};n{};p{};{}\n",
+            i * 37 % 90,
+            i % 3,
+            i % 5,
+            i * i % 31
+        );
+        text.push_str(&if i == 40 {
+            format!("% {row}{row}")
+        } else {
+            row
+        });
+    }
+    fs::write(at.join("t.csv"), text).expect("writes");
+    let run = |command: &str| bochner(at, command, &[]).ok();
+    let options = "--target y --ignore note --skip-rows 1 --delimiter ; --comment % --group who \
+        --nan drop --features 20";
+    run(&format!(
+        "fit t.csv {options} --device cpu -q -o first.model"
+    ));
+    let job = run("show first.model --job").stdout;
+    for line in [
+        "columns = \"a,b\"",
+        "skip-rows = 1",
+        "group = \"who\"",
+        "target = \"y\"",
+    ] {
+        assert!(job.contains(&format!("{line}\n")), "{line} in {job}");
+    }
+    fs::write(at.join("job.toml"), job).expect("writes");
+    let read = |name: &str| fs::read(at.join(name)).expect("reads");
+    for again in ["--job job.toml", "--like first.model"] {
+        run(&format!("fit t.csv {again} --device cpu -q -o again.model"));
+        assert!(read("first.model") == read("again.model"), "{again}");
+    }
 }
 
 /// What stands beside a job counts; columns of text and weights are found again.
