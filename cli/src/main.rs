@@ -4,6 +4,7 @@ mod allocator;
 mod args;
 mod became;
 mod bench;
+mod card;
 mod checkpoint;
 mod columnar;
 mod completions;
@@ -74,6 +75,9 @@ enum Command {
     Evaluate(evaluate::Args),
     /// Say what a model file holds: what it takes and gives, how it was chosen, what matters to it
     Show(show::Args),
+    /// Write what is known of a model as a page to put beside it: what it takes, how it was fitted,
+    /// how good it is, where it ends
+    Card(card::Args),
     /// Write a fitted model as an ONNX file, which other runtimes predict with
     Export(export::Args),
     /// Measure a device's ceilings and every op against them; with --check, every op against f64 on
@@ -128,6 +132,7 @@ impl Command {
             Self::Predict(args) => Some(args.run.output()),
             Self::Evaluate(args) => Some(args.run.output()),
             Self::Show(args) => Some(&args.output),
+            Self::Card(args) => Some(&args.print),
             Self::Export(args) => Some(&args.report),
             Self::Bench(args) => Some(&args.output),
             Self::KernelError(args) => Some(args.run.output()),
@@ -181,6 +186,7 @@ fn run(command: Command) -> Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Card(args) => card::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::KernelError(args) => kernel_error::run(&args),

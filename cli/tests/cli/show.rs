@@ -37,6 +37,47 @@ fn a_model_says_what_it_is() {
     }
 }
 
+/// A card has each column with what it became and lay between, the job and the limits, in both forms.
+#[test]
+fn a_card_says_what_a_model_takes_and_where_it_ends() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("a|b,city,id,y\n");
+    for i in 0..80 {
+        let city = ["Bern", "Basel", "Zug"][i % 3];
+        text.push_str(&format!("{}.5,{city},{i},{}\n", i * 7 % 40, i * i % 31));
+    }
+    fs::write(at.join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target y --task regression --features 20 --device cpu -q -o m.model";
+    bochner(at, fit, &[]).ok();
+    let card = bochner(at, "card m.model --purpose Prices.", &[])
+        .ok()
+        .stdout;
+    for part in [
+        "# m.model\n",
+        "\nPrices.\n",
+        "It gives 1 amount of y, by `ridge`",
+        "fitted to 80 rows",
+        "| a\\|b | numbers | 0.5 to 39.5 |\n",
+        "| city | 3 categories |  |\n",
+        "| id | tells rows apart, left out |  |\n",
+        "\nmodel = \"ridge\"\n",
+        "leaving out each row in turn",
+        "bochner evaluate m.model new.csv",
+        "A text of city that was in no row",
+        "It does not look at id.",
+    ] {
+        assert!(card.contains(part), "no {part:?} in {card}");
+    }
+    bochner(at, "card m.model -o m.html -q", &[]).ok();
+    let page = fs::read_to_string(at.join("m.html")).expect("the page");
+    assert!(
+        page.contains("<td>a|b</td><td>numbers</td><td>0.5 to 39.5</td>"),
+        "{page}"
+    );
+    bochner(at, "card m.model -o m.txt", &[]).fails(&["a card is a .md or a .html"]);
+}
+
 /// Names of columns and classes, the choice of a penalty, a metric that was learnt, intervals.
 #[test]
 fn what_a_fit_found_is_shown() {

@@ -1,0 +1,350 @@
+//! `bochner card`: what there is to know of a model before it is used, as a page to put beside it.
+
+use crate::{
+    job,
+    page::{document, escaped},
+    report::{OutputArgs, Report, Usage, counted, six_digits, to_stdout},
+    show::{few, gives},
+};
+use anyhow::Result;
+use bochner::{
+    Error,
+    data::{AtomicFile, Kind},
+    models::{HeldOut, LinearModel},
+};
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+/// What is known of a model, for those who did not fit it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Model file
+    model: PathBuf,
+    /// Where it is written: .md or .html [default: Markdown to stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// A line on what the model is for, which no file knows
+    #[arg(long, value_name = "TEXT")]
+    purpose: Option<String>,
+    #[command(flatten)]
+    pub(crate) print: OutputArgs,
+}
+
+/// A part of the page.
+enum Part {
+    Text(String),
+    List(Vec<String>),
+    Table([&'static str; 3], Vec<[String; 3]>),
+    Code(String),
+}
+
+struct Section {
+    title: &'static str,
+    parts: Vec<Part>,
+}
+
+/// Reads the model and writes its card.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let is_html = match args.output.as_deref().map(Path::extension) {
+        None => false,
+        Some(Some(end)) if end == "md" => false,
+        Some(Some(end)) if end == "html" => true,
+        Some(_) => return Err(Usage("a card is a .md or a .html; name one".into()).into()),
+    };
+    let model = LinearModel::load(&args.model)?;
+    let name = args.model.file_name().unwrap_or(args.model.as_os_str());
+    let name = name.to_string_lossy().into_owned();
+    let sections = sections(&model, args)?;
+    let page = match is_html {
+        true => html(&name, &sections),
+        false => markdown(&name, &sections),
+    };
+    let Some(path) = &args.output else {
+        return to_stdout(&page);
+    };
+    let mut file = AtomicFile::create(path)?;
+    let written = file.write_all(page.as_bytes());
+    written.map_err(|error| Error::io(path, error))?;
+    file.finish()?;
+    let mut report = Report::default();
+    report.line("card", path.display().to_string());
+    report.set("card", path.display().to_string());
+    report.print(args.print.json)
+}
+
+fn sections(model: &LinearModel, args: &Args) -> Result<Vec<Section>> {
+    let rows = counted(model.rows, "row");
+    let about = format!(
+        "It gives {}, by `{}` on {}, and was fitted to {rows} on {}.",
+        gives(model),
+        model.learner,
+        model.map.describe(),
+        model.device
+    );
+    let purpose = args.purpose.clone();
+    let about = [purpose, Some(about)].into_iter().flatten();
+    let mut sections = vec![Section {
+        title: "What it is",
+        parts: about.map(Part::Text).collect(),
+    }];
+    sections.push(Section {
+        title: "What it takes",
+        parts: vec![taken(model)],
+    });
+    if model.job.is_some() {
+        let job = job::lines(model, &args.model)?;
+        let again = "The fit again, of other rows: `bochner fit FILE --job job.toml`, with these \
+                     lines in job.toml.";
+        sections.push(Section {
+            title: "How it was fitted",
+            parts: vec![Part::Text(again.into()), Part::Code(job)],
+        });
+    }
+    sections.push(Section {
+        title: "How good it is",
+        parts: scores(model, &args.model),
+    });
+    sections.push(Section {
+        title: "Where it ends",
+        parts: vec![Part::List(limits(model))],
+    });
+    Ok(sections)
+}
+
+/// Each column with what it becomes, and what it lay between where it is one number.
+fn taken(model: &LinearModel) -> Part {
+    let between = |j: usize| {
+        let ranges = model.ranges.as_ref().filter(|ranges| j < ranges.columns());
+        ranges.map_or(String::new(), |ranges| {
+            let range = ranges.of_column(j);
+            format!("{} to {}", short(range.min), short(range.max))
+        })
+    };
+    let rows = match &model.schema {
+        Some(schema) => {
+            let mut at = 0;
+            let fields = schema.features().iter().map(|field| {
+                let (first, width) = (at, field.width());
+                at += width;
+                let is_number = matches!(field.kind(), Kind::Number | Kind::Boolean);
+                let words = field.to_string();
+                let became = words.strip_prefix(field.name()).unwrap_or(&words);
+                let became = became.trim_start_matches(": ").to_owned();
+                let between = if is_number && width > 0 {
+                    between(first)
+                } else {
+                    String::new()
+                };
+                [field.name().to_owned(), became, between]
+            });
+            fields.collect()
+        }
+        None => {
+            let name = |j: usize| match &model.column_names {
+                Some(names) => names[j].clone(),
+                None => j.to_string(),
+            };
+            let columns = 0..model.map.input_dim();
+            columns
+                .map(|j| [name(j), "numbers".into(), between(j)])
+                .collect()
+        }
+    };
+    Part::Table(["column", "read as", "lay between"], rows)
+}
+
+/// Few digits: ends of a range are looked at, not computed with.
+fn short(value: f64) -> String {
+    let text = six_digits(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// What the file knows of its errors, and how to find out more.
+fn scores(model: &LinearModel, path: &Path) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if let Some(curve) = &model.lambda_curve {
+        let best = curve.best();
+        parts.push(Part::Text(format!(
+            "By {}, which chose the penalty, its squared error on rows that were left out is {:.1} % \
+             of the variance of the targets. An error by which something was chosen flatters a \
+             little.",
+            left_out(curve.by),
+            100.0 * best.error
+        )));
+    }
+    if let Some(conformal) = &model.conformal {
+        let rows = counted(conformal.rows() as u64, "row");
+        parts.push(Part::Text(format!(
+            "Its intervals are calibrated on {rows} that the fit did not see: `bochner predict \
+             --interval`."
+        )));
+    }
+    let own = path.file_name().unwrap_or(path.as_os_str());
+    parts.push(Part::Text("Rows that nobody has seen tell most:".into()));
+    parts.push(Part::Code(format!(
+        "bochner evaluate {} new.csv\n",
+        own.to_string_lossy()
+    )));
+    parts
+}
+
+/// Which rows were left out, in words.
+fn left_out(by: HeldOut) -> String {
+    match by {
+        HeldOut::LeaveOneOut => "leaving out each row in turn".into(),
+        HeldOut::LeaveSomeOut(rows) => {
+            format!(
+                "leaving out each of {} in turn",
+                counted(rows as u64, "row")
+            )
+        }
+        HeldOut::Folds(folds) => format!("leaving out each of {folds} folds in turn"),
+        _ => "leaving out rows".into(),
+    }
+}
+
+/// What it cannot do, as far as the file knows.
+fn limits(model: &LinearModel) -> Vec<String> {
+    let mut limits = vec![format!(
+        "It knows {}. What it says of rows unlike these, as of values far outside of what columns \
+         lay between, rests on none of them; `predict` notes such rows.",
+        counted(model.rows, "row")
+    )];
+    let fields = || model.schema.iter().flat_map(|schema| schema.features());
+    let kinds = |field: &&bochner::data::Field| {
+        matches!(field.kind(), Kind::Categories(_) | Kind::Means(_))
+    };
+    let names = |of: Vec<&bochner::data::Field>| {
+        let names: Vec<String> = of.iter().map(|field| field.name().to_owned()).collect();
+        few(&names)
+    };
+    let texts: Vec<_> = fields().filter(kinds).collect();
+    if !texts.is_empty() {
+        limits.push(format!(
+            "A text of {} that was in no row of the fit is none of the kinds that it knows.",
+            names(texts)
+        ));
+    }
+    let left_out: Vec<_> = fields().filter(|field| field.width() == 0).collect();
+    if !left_out.is_empty() {
+        limits.push(format!("It does not look at {}.", names(left_out)));
+    }
+    let strict: Vec<_> = fields().filter(|field| !field.may_miss()).collect();
+    if model.schema.is_none() || !strict.is_empty() {
+        limits.push(
+            "A row with a value that is missing, where nothing stands for it, is an error.".into(),
+        );
+    }
+    limits.push(
+        "It says what goes together in its rows, and not what would come of changing one thing."
+            .into(),
+    );
+    limits
+}
+
+/// A cell of a table of Markdown.
+fn cell(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('|', "\\|")
+        .replace(['\n', '\r'], " ")
+}
+
+fn markdown(name: &str, sections: &[Section]) -> String {
+    let mut page = format!("# {name}\n");
+    for section in sections {
+        let _ = write!(page, "\n## {}\n", section.title);
+        for part in &section.parts {
+            page.push('\n');
+            let _ = match part {
+                Part::Text(text) => writeln!(page, "{text}"),
+                Part::Code(code) => write!(page, "```\n{code}```\n"),
+                Part::List(items) => items.iter().try_for_each(|item| writeln!(page, "* {item}")),
+                Part::Table(head, rows) => {
+                    let line = |cells: [String; 3]| format!("| {} |\n", cells.join(" | "));
+                    page += &line(head.map(str::to_owned));
+                    page += "|---|---|---|\n";
+                    rows.iter().for_each(|row| {
+                        page += &line(std::array::from_fn(|k| cell(&row[k])));
+                    });
+                    Ok(())
+                }
+            };
+        }
+    }
+    page
+}
+
+fn html(name: &str, sections: &[Section]) -> String {
+    let mut body = String::new();
+    for section in sections {
+        let _ = writeln!(body, "<h2>{}</h2>", escaped(section.title));
+        for part in &section.parts {
+            let _ = match part {
+                Part::Text(text) => writeln!(body, "<p>{}</p>", escaped(text)),
+                Part::Code(code) => writeln!(body, "<pre>{}</pre>", escaped(code)),
+                Part::List(items) => {
+                    let item = |item: &String| format!("<li>{}</li>\n", escaped(item));
+                    writeln!(
+                        body,
+                        "<ul>\n{}</ul>",
+                        items.iter().map(item).collect::<String>()
+                    )
+                }
+                Part::Table(head, rows) => {
+                    let line = |kind: &str, cells: [&str; 3]| {
+                        let cell = |cell| format!("<{kind}>{}</{kind}>", escaped(cell));
+                        format!("<tr>{}</tr>\n", cells.map(cell).concat())
+                    };
+                    let rows = rows
+                        .iter()
+                        .map(|row| line("td", row.each_ref().map(|c| &**c)));
+                    let rows = rows.collect::<String>();
+                    writeln!(body, "<table>\n{}{rows}</table>", line("th", *head))
+                }
+            };
+        }
+    }
+    document(name, &[], &body, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of columns and files are text, whatever they hold.
+    #[test]
+    fn names_are_neither_markup_nor_cells() {
+        let sections = [Section {
+            title: "What it takes",
+            parts: vec![
+                Part::Table(
+                    ["column", "read as", "lay between"],
+                    vec![["a|b\nc".into(), "<i>".into(), "0 to 1".into()]],
+                ),
+                Part::List(vec!["<b>".into()]),
+            ],
+        }];
+        let page = markdown("a.model", &sections);
+        assert!(page.contains("| a\\|b c | <i> | 0 to 1 |\n"), "{page}");
+        let page = html("<a>.model", &sections);
+        assert!(
+            page.contains("<td>&lt;i&gt;</td>") && page.contains("<li>&lt;b&gt;"),
+            "{page}"
+        );
+        assert!(page.contains("<h1>&lt;a&gt;.model</h1>"), "{page}");
+    }
+
+    #[test]
+    fn ends_of_ranges_are_short() {
+        assert_eq!(short(0.5), "0.5");
+        assert_eq!(short(1200.0), "1200");
+        assert_eq!(short(0.0), "0");
+        assert_eq!(short(1e-9), six_digits(1e-9));
+    }
+}
