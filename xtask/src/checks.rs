@@ -3,7 +3,7 @@
 use crate::folders::{root, target_dir};
 use crate::metadata::collect;
 use crate::process::{capture, cargo, run, step};
-use crate::{codegen, dependencies, documents, header, modules, msrv, web};
+use crate::{codegen, dependencies, documents, header, modules, msrv, web, workflows};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -19,6 +19,7 @@ pub(crate) fn run_quick() -> Result<()> {
     step("paths", paths)?;
     step("modules", modules::check)?;
     step("documents", documents::check)?;
+    step("workflows", || workflows::check(&crate::commands()))?;
     step("header", header::check)
 }
 
@@ -32,6 +33,7 @@ pub(crate) fn run_all() -> Result<()> {
 pub(crate) fn run_whole() -> Result<()> {
     run_all()?;
     step("spreadsheets and databases", cells)?;
+    step("holes in workflows", || workflows::lint(&crate::commands()))?;
     step("msrv", msrv::check_if_possible)
 }
 

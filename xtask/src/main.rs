@@ -19,9 +19,12 @@ mod msrv;
 mod portability;
 mod process;
 mod python;
+mod release;
 mod software;
 mod suites;
 mod web;
+mod wheel;
+mod workflows;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -42,7 +45,10 @@ Usage: cargo xtask COMMAND
   kills        kill each command that keeps checkpoints twenty times, and compare the bits
   soak [N]     fit N rows that are made as they are asked for, and hold the size of the process
                against that of the first fifth [default: 10000000, which takes some minutes]
-  wheel        the Python package as it is handed out, and its size
+  wheel [TARGET | --source]
+               the Python package as it is handed out, and its size; TARGET as rustc names it
+               [default: this machine], of a Linux by zig for systems of 2014 and later. One for
+               this machine is installed and fits digits, as that of the sources (--source) is
   checks [--quick | --rest | --whole]
                formatting, columns, dependencies, shaders, paths and documents, which compile
                nothing (--quick: these alone); then clippy, documentation, the browser, the examples
@@ -74,6 +80,8 @@ Usage: cargo xtask COMMAND
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences
                and completions, and their sizes; TARGET as rustc names it [default: this machine]
+  workflows    that workflows of the hosting call what is there, and what zizmor says of them
+  notes        what the changelog says of this version, for a release
   bench-bundle the program, the scripts of peers and `run-all`, in a folder and an archive under
                target/, for a machine without a toolchain
   help         this text
@@ -92,6 +100,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// The names of all commands, as the text of help has them.
+fn commands() -> Vec<&'static str> {
+    let lines = USAGE.lines().filter_map(|line| line.strip_prefix("  "));
+    let lines = lines.filter(|line| !line.starts_with(' '));
+    lines
+        .filter_map(|line| line.split_whitespace().next())
+        .collect()
+}
+
 fn dispatch(arguments: &[String]) -> Result<()> {
     let (command, rest) = match arguments {
         [] => ("help", arguments),
@@ -99,7 +116,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     };
     let takes_arguments = match command {
         "test" | "codegen" => true,
-        "fuzz" | "dist" | "soak" => rest.len() <= 1,
+        "fuzz" | "dist" | "soak" | "wheel" => rest.len() <= 1,
         "web" => matches!(rest, []) || matches!(rest, [word] if word == "test"),
         "checks" => rest.len() <= 1,
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
@@ -134,7 +151,9 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "engines" => python::engines(),
         "kills" => endurance::kills(),
         "soak" => endurance::soak(rest.first()),
-        "wheel" => python::wheel(),
+        "wheel" => wheel::build(rest.first().map(String::as_str)),
+        "notes" => release::notes(),
+        "workflows" => workflows::lint(&commands()),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

@@ -1,4 +1,4 @@
-//! The Python package: its tests in an environment of their own, and its wheel.
+//! The Python package: its tests in an environment of their own.
 
 use crate::adapters::program;
 use crate::folders::{root, target_dir};
@@ -24,8 +24,6 @@ const REQUIREMENTS: [&str; 10] = [
 ];
 /// What the tests of engines need beside that; Spark also needs Java.
 const ENGINES: [&str; 2] = ["pyspark", "ray"];
-/// What a wheel may weigh, bytes.
-const MOST: u64 = 25_000_000;
 const ADVICE: &str = "apt-get install --yes python3 python3-venv";
 
 /// Builds the native half, and runs the package's tests in a virtual environment under target/.
@@ -108,54 +106,8 @@ fn pytest(python: &Path, package: &Path) -> Command {
     pytest
 }
 
-/// Builds the wheel as it is handed out, and errs if it is too large or cannot be imported where it
-/// is installed.
-pub(crate) fn wheel() -> Result<()> {
-    let python = environment("environment", &REQUIREMENTS)?;
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "maturin"]))?;
-    let out = target_dir().join("wheels");
-    let _ = fs::remove_dir_all(&out);
-    let mut build = Command::new(&python);
-    build.args([
-        "-m",
-        "maturin",
-        "build",
-        "--profile",
-        "dist",
-        "--strip",
-        "--out",
-    ]);
-    run(build.arg(&out).current_dir(root().join("python")))?;
-    let wheel = out.read_dir()?.next().context("maturin left no wheel")??;
-    let megabytes = wheel.metadata()?.len() as f64 / 1e6;
-    println!("{}: {megabytes:.1} MB", wheel.path().display());
-    if wheel.metadata()?.len() > MOST {
-        bail!(
-            "the wheel has {megabytes:.1} MB, more than {} MB",
-            MOST / 1_000_000
-        );
-    }
-    let mut install = Command::new(&python);
-    install.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--force-reinstall",
-        "--no-deps",
-    ]);
-    run(install.arg(wheel.path()))?;
-    let mut import = Command::new(&python);
-    import.args([
-        "-c",
-        "import bochner; print(bochner.__version__, bochner.devices()['auto'])",
-    ]);
-    run(import.current_dir(target_dir()))?;
-    run(Command::new(&python).args(["-m", "pip", "uninstall", "--quiet", "--yes", "bochner"]))
-}
-
 /// The interpreter of a virtual environment, made where there is none, with these packages.
-fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
+pub(crate) fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     let folder = target_dir().join("python").join(name);
     let python = match cfg!(windows) {
         true => folder.join("Scripts/python.exe"),

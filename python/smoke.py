@@ -1,0 +1,52 @@
+"""What a wheel has to do wherever it is installed: fit digits, keep the model, predict the same.
+
+Run it with the interpreter that the wheel was installed for, out of another folder. It prints what
+it saw, and ends with an error where something is wrong.
+"""
+
+import hashlib
+import os
+import platform
+import tempfile
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+import bochner
+
+
+def digest(array):
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+def main():
+    x, y = load_digits(return_X_y=True)
+    x = x.astype(np.float32)
+    train, test = slice(0, 900), slice(900, None)
+
+    sampler = bochner.RBFSampler(gamma=0.001, n_components=500, random_state=0, device="cpu")
+    features = sampler.fit(x[train]).transform(x[test])
+    # The kernel that the features stand for.
+    apart = ((x[test][:50, None] - x[test][None, :50]) ** 2).sum(axis=2)
+    error = np.abs(features[:50] @ features[:50].T - np.exp(-0.001 * apart)).max()
+    assert error < 0.3, f"features are {error:.2f} from their kernel"
+
+    ridge = bochner.KernelRidgeClassifier(n_components=500, random_state=0, device="cpu")
+    ridge.fit(x[train], y[train])
+    predicted = ridge.predict(x[test])
+    accuracy = float((predicted == y[test]).mean())
+    assert accuracy > 0.93, f"digits: accuracy {accuracy:.3f}"
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "digits.model")
+        ridge.save(path)
+        again = bochner.KernelRidgeClassifier.load(path, device="cpu").predict(x[test])
+    assert (again == predicted).all(), "a model that was loaded predicts otherwise"
+
+    print(f"bochner {bochner.__version__}, Python {platform.python_version()}, "
+          f"{platform.system()} {platform.machine()}: digits {accuracy:.4f}, "
+          f"features {digest(features)}, adapter {bochner.devices()['auto']}")
+
+
+if __name__ == "__main__":
+    main()
