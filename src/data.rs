@@ -34,6 +34,7 @@ mod input;
 mod joined;
 mod kept_rows;
 mod keys;
+pub(crate) mod kinds;
 mod libsvm;
 mod memory;
 mod npy;
@@ -44,6 +45,7 @@ mod output;
 mod parting;
 mod parts;
 mod pieces;
+mod ranks;
 mod rescale;
 mod rows;
 mod schema;
@@ -93,6 +95,7 @@ pub use self::parting::Part;
 pub(crate) use self::parting::hash as row_hash;
 pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
+pub(crate) use self::ranks::ranks;
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
 pub use self::schema::{
     DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions, TargetMeans,

@@ -25,7 +25,6 @@ mod meaning;
 mod odd;
 mod preparation;
 mod race;
-mod ranks;
 mod rules;
 mod shared_sums;
 mod target_scale;

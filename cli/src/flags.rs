@@ -55,6 +55,9 @@ fn flag(remedy: &Remedy) -> String {
             return format!("say how it is written, as in --encoding {name}");
         }
         Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),
+        Remedy::ByTarget(name) => {
+            return format!("take it by the target with --by-target {}", listed(name));
+        }
         Remedy::Ignore(name) => return format!("leave it out with --ignore {}", listed(name)),
         Remedy::KeepKind => "keep it as a kind with --na '?'",
         Remedy::AnyDateFormat => "say how dates are written, as in --date-format %d.%m.%Y",

@@ -75,6 +75,8 @@ pub enum Remedy {
     OtherEncoding(&'static str),
     /// Treat the values of this column as names of categories.
     Categorical(String),
+    /// Take the values of this column for names, each by the mean of the target.
+    ByTarget(String),
     /// Read nothing of this column.
     Ignore(String),
     /// Take this text for no value.
@@ -148,6 +150,9 @@ impl fmt::Display for Remedy {
             }
             Self::Categorical(name) => {
                 return write!(f, "name it with .categorical({name:?})");
+            }
+            Self::ByTarget(name) => {
+                return write!(f, "take it by the target with .by_target(&[{name:?}])");
             }
             Self::Ignore(name) => {
                 return write!(

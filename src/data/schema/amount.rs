@@ -130,6 +130,12 @@ impl Unit {
         self.is_before && is_number(&self.name)
     }
 
+    /// Whether names of things stand at it as well: at words that are no units of physics.
+    pub(super) fn may_name(&self) -> bool {
+        let is_word = self.name.contains(char::is_alphabetic) || self.name == "#";
+        is_word && !is_unit(&self.name) && !is_about(&self.name)
+    }
+
     /// The number without all that stands beside it.
     fn bare<'a>(&self, text: &'a str) -> Option<Bare<'a>> {
         let (inner, is_bracketed) = brackets(text.trim());

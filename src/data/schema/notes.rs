@@ -19,6 +19,17 @@ pub(super) fn of_readings<'a>(
     said.warn(table);
 }
 
+/// Says which columns of amounts are taken for names.
+pub(super) fn of_names<'a>(table: &dyn Table, columns: impl Iterator<Item = &'a Tally>) {
+    let mut said = Said::default();
+    for tally in columns {
+        let says = "names and no amounts: rows of one number are alike and those of numbers beside \
+                    each other are not; --numeric (numeric=) takes them for amounts";
+        said.add(says.into(), &tally.name);
+    }
+    said.warn(table);
+}
+
 /// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are
 /// codes (those named in `codes`), a text of its own in each row all the same (in `uniques`), or
 /// more texts than there are columns for; of lists (`prose` tells) what takes their words. Of what

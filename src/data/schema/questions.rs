@@ -55,7 +55,11 @@ pub(super) fn two_clocks((table, j, name): Place<'_>, clocks: [&(u64, String); 2
 }
 
 /// The error about amounts or dates that are written in a manner that is not known.
-pub(super) fn not_understood((table, j, name): Place<'_>, (row, text): &(u64, String)) -> Error {
+pub(super) fn not_understood(
+    (table, j, name): Place<'_>,
+    (row, text): &(u64, String),
+    is_feature: bool,
+) -> Error {
     let says = format!(
         "holds {}, which looks like an amount or a date and is read as none",
         short(text)
@@ -64,10 +68,14 @@ pub(super) fn not_understood((table, j, name): Place<'_>, (row, text): &(u64, St
     let help = Remedy::words("write it as a number, or as 2021-03-12");
     let mut error = error.help(help);
     let numbers = text.split(|c: char| !c.is_numeric());
-    if numbers.filter(|digits| !digits.is_empty()).count() > 1 {
+    let is_one = numbers.filter(|digits| !digits.is_empty()).count() < 2;
+    if !is_one {
         error = error.help(Remedy::AnyDateFormat);
     }
-    let error = error.help(Remedy::Ignore(name.to_owned()));
+    let mut error = error.help(Remedy::Ignore(name.to_owned()));
+    if is_one && is_feature {
+        error = error.help(Remedy::ByTarget(name.to_owned()));
+    }
     error.help(Remedy::Categorical(name.to_owned()))
 }
 

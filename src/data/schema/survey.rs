@@ -1,7 +1,7 @@
 //! The pass over a table that finds what its columns hold.
 
 use super::{
-    Field, Kind, Missing, NoValue, Reading, Schema, TableOptions, cell,
+    Field, Kind, Missing, NoValue, Reading, Schema, TableOptions, as_names, cell,
     copies::{self, Contents},
     date_parts::{self, DateParts},
     means::{self, MOST_SHARES, OutOfFold},
@@ -78,6 +78,12 @@ pub(in crate::data) fn survey(
     for (tally, &j) in tallies.iter().zip(&all) {
         found.push(tally.found((table, j), marked)?);
     }
+    let seen = (&tallies[..], &found[..]);
+    let named = as_names::learn(table, (places, &no_value), seen, (options, &taken))?;
+    for &k in &named {
+        found[k] = None;
+    }
+    notes::of_names(table, named.iter().map(|&k| &tallies[k]));
     let beside = weights.iter().map(|(tally, reading)| (tally, reading));
     let each = tallies.iter().zip(&found);
     let each = each.filter_map(|(tally, found)| Some((tally, found.as_ref()?)));

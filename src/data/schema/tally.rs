@@ -131,6 +131,12 @@ impl Tally {
         counts && !self.as_numbers && super::numbers_rows(&self.name)
     }
 
+    /// Whether all its values are plain numbers.
+    pub(super) fn are_numbers(&self) -> bool {
+        let [numbers, others @ ..] = &self.first;
+        numbers.is_some() && others.iter().all(Option::is_none)
+    }
+
     /// Whether its numbers are codes. Where each row has its own, they may count something, and
     /// as categories they would tell nothing.
     pub(super) fn holds_codes(&self) -> bool {
@@ -183,7 +189,7 @@ impl Tally {
             (Some(cell), Some(number)) if Unit::of(&cell.1).is_some() => {
                 Err(questions::some_in_units(place, (cell, number)))
             }
-            (Some(cell), _) => Err(questions::not_understood(place, cell)),
+            (Some(cell), _) => Err(questions::not_understood(place, cell, self.is_feature)),
             (None, _) => Ok(None),
         }
     }

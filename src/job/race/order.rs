@@ -2,8 +2,7 @@
 
 use crate::{
     Result,
-    data::{ChunkSource, KeptRows, hash_of_contents},
-    job::ranks,
+    data::{ChunkSource, KeptRows, hash_of_contents, ranks},
 };
 use ndarray::{Array2, Axis, s};
 
@@ -38,7 +37,7 @@ fn ranks_by_column(of_md: &Array2<f64>) -> Array2<f64> {
         .axis_iter(Axis(1))
         .zip(ranks_md.axis_iter_mut(Axis(1)))
     {
-        to.assign(&ranks::ranks(values));
+        to.assign(&ranks(values));
     }
     ranks_md
 }

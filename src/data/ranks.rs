@@ -4,7 +4,7 @@ use ndarray::{Array1, ArrayView1};
 
 /// How many values are less than each: the same for values in another unit, from another zero, or
 /// through any rising function.
-pub(super) fn ranks(values: ArrayView1<'_, f64>) -> Array1<f64> {
+pub(crate) fn ranks(values: ArrayView1<'_, f64>) -> Array1<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     values.mapv(|value| sorted.partition_point(|other| *other < value) as f64)
