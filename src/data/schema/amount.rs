@@ -3,7 +3,7 @@
 mod names;
 
 use super::Marks;
-use names::{is_about, is_currency, is_number, is_unit};
+use names::{is_about, is_currency, is_label, is_number, is_unit};
 use std::fmt;
 
 /// How the amounts of a column are written: all in one unit, with the same marks.
@@ -69,7 +69,9 @@ impl Unit {
         let whole = rest[..first]
             .trim_end_matches(['-', '+', '\u{2212}', ' '])
             .trim();
-        let is_own = is_currency(whole) || is_about(whole) || is_number(whole);
+        // A code has its mark at the number: `GO:229`.
+        let is_label = is_label(whole) && (whole.ends_with('=') || !rest[..first].ends_with(':'));
+        let is_own = is_currency(whole) || is_about(whole) || is_number(whole) || is_label;
         let head = if is_own { whole } else { head.trim() };
         let tail = &rest[last + 1..];
         let tail = without_dash(tail).unwrap_or(tail);
@@ -122,7 +124,12 @@ impl Unit {
 
     /// Whether it is a word about numbers, `ca.` or `No.`, and no unit of them.
     pub(super) fn is_word(&self) -> bool {
-        self.is_before && (is_about(&self.name) || is_number(&self.name))
+        self.is_before && (is_about(&self.name) || self.is_number() || self.is_label())
+    }
+
+    /// Whether it is a label, `Price:`, behind which names stand as well.
+    pub(super) fn is_label(&self) -> bool {
+        self.is_before && is_label(&self.name)
     }
 
     /// Whether it is a sign of numbers such as `No.`, behind which names stand as well.
@@ -279,6 +286,15 @@ mod tests {
             ("~1.5k", "~", 1500.0),
             ("No. 7", "No.", 7.0),
             ("#1024", "#", 1024.0),
+            ("S/ 229", "S/", 229.0),
+            ("S/.229", "S/.", 229.0),
+            ("B/. -2.5", "B/.", -2.5),
+            ("GH₵229", "GH₵", 229.0),
+            ("-COP$ 7", "COP$", -7.0),
+            ("Rp229", "Rp", 229.0),
+            ("Price: 229", "Price:", 229.0),
+            ("t=-2.5", "t=", -2.5),
+            ("x = 7", "x =", 7.0),
             ("CHF 1702.--", "CHF", 1702.0),
             ("€12,-", "€", 12.0),
             ("12.- CHF", "CHF", 12.0),
@@ -317,6 +333,11 @@ mod tests {
             "12 Main St",
             "Route 66",
             "R406",
+            "GO:0008150",
+            "GO:229",
+            "ID: 229",
+            "12: 229",
+            "gh₵229",
             "No. 5 Main St",
             "over 5 km",
             "from 5 to 9",

@@ -256,10 +256,11 @@ impl Candidates {
         Some([short.as_ref()?, long.as_ref()?]).filter(|_| is_time && self.words == 0)
     }
 
-    /// Whether no reading is left, or numbers alone behind a sign such as `No.`, which may be
-    /// names.
+    /// Whether no reading is left, or numbers alone behind a sign such as `No.` or a label, which
+    /// may be names.
     pub(super) fn may_be_texts(&self) -> bool {
-        self.readings().all(is_number)
+        let may = |reading: &Reading| is_number(reading) || is_label(reading);
+        self.readings().all(may)
     }
 
     /// Whether cells that were read have more digits or fewer than others.
@@ -408,6 +409,13 @@ pub(super) fn is_number(reading: &Reading) -> bool {
     reading
         .amount()
         .is_some_and(|amount| amount.unit.is_number())
+}
+
+/// Whether it is of numbers behind a label, `Price:`.
+pub(super) fn is_label(reading: &Reading) -> bool {
+    reading
+        .amount()
+        .is_some_and(|amount| amount.unit.is_label())
 }
 
 /// Whether commas stand between thousands.

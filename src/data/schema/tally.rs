@@ -3,7 +3,7 @@
 use super::{
     Field, Fill, Kind, Missing, Reading, TableOptions,
     amount::Unit,
-    candidates::{Candidates, is_number},
+    candidates::{Candidates, is_label, is_number},
     cell::{self, Cell},
     codes::Codes,
     copies::{self, Contents},
@@ -194,12 +194,13 @@ impl Tally {
         }
     }
 
-    /// Whether numbers behind a sign such as `No.` are names of things: they are few, have as many
-    /// digits, or recur often where they are no target.
+    /// Whether numbers behind a sign such as `No.` or a label are names of things: they are few,
+    /// recur often where they are no target, or, behind a sign, have as many digits.
     fn are_names(&self, found: &Reading) -> bool {
         let recur = self.is_feature && self.sketches.recur_often();
-        let vary = self.has_many_texts() && self.candidates.digits_vary();
-        is_number(found) && (recur || !vary)
+        let vary = is_label(found) || self.candidates.digits_vary();
+        let may = is_number(found) || is_label(found);
+        may && (recur || !(vary && self.has_many_texts()))
     }
 
     /// Whether there are more texts than people give names to, or hardly more rows than texts.

@@ -1,11 +1,14 @@
 //! What stands beside numbers of amounts: currencies, units, and words that say how sure one is.
 
+use crate::data::schema::numbers_rows;
+
 /// Signs of currencies, and codes of ISO 4217 that are no words: they stand on either side.
 const CURRENCIES: &[&str] = &[
     "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "¢", "฿", "₱", "₦", "₫", "₴", "₪", "₡", "₵", "₸",
     "US$", "R$", "A$", "C$", "S$", "HK$", "NZ$", "NT$", "MX$", "AU$", "CA$", "Rs.", "Rs", "RM",
     "kr", "kr.", "Kr", "Kr.", "Kč", "zł", "Ft", "lei", "Lei", "Fr.", "SFr.", "SFr", "руб", "руб.",
-    "р.", "AED", "ARS", "AUD", "AZN", "BDT", "BGN", "BHD", "BRL", "BYN", "CAD", "CHF", "CLP",
+    "р.", "S/", "S/.", "B/.", "Rp", "Rp.", "Bs", "Bs.", "KSh", "KSh.", "Ksh", "TSh", "USh", "Tk",
+    "Tk.", "TL", "Php", "kn", "AED", "ARS", "AUD", "AZN", "BDT", "BGN", "BHD", "BRL", "BYN", "CAD", "CHF", "CLP",
     "CNY", "COP", "CRC", "CZK", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "GBP", "GEL", "GHS",
     "HKD", "HRK", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD", "JOD", "JPY", "KES",
     "KRW", "KWD", "KZT", "LBP", "LKR", "MAD", "MMK", "MXN", "MYR", "NGN", "NOK", "NPR", "NZD",
@@ -58,7 +61,27 @@ const ABOUT: &[&str] = &[
 const NUMBER: &[&str] = &["#", "no", "no.", "nr", "nr.", "n°", "nº", "num.", "№"];
 
 pub(super) fn is_currency(name: &str) -> bool {
-    CURRENCIES.contains(&name)
+    CURRENCIES.contains(&name) || has_sign(name)
+}
+
+/// Whether letters of a country stand before a sign: `GH₵`, `COP$`.
+fn has_sign(name: &str) -> bool {
+    let Some((at, sign)) = name.char_indices().next_back().filter(|(at, _)| *at > 0) else {
+        return false;
+    };
+    let country = &name[..at];
+    let is_sign = !sign.is_alphanumeric() && CURRENCIES.contains(&&name[at..]);
+    is_sign && country.len() <= 3 && country.bytes().all(|c| c.is_ascii_uppercase())
+}
+
+/// Whether it is what a column says of its own numbers: `Price:`, `t =`; not the name of a row,
+/// `ID:`.
+pub(super) fn is_label(name: &str) -> bool {
+    let word = name.strip_suffix([':', '=']).unwrap_or_default().trim_end();
+    word.chars().count() <= 16
+        && word.starts_with(char::is_alphabetic)
+        && word.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '.'))
+        && !numbers_rows(word)
 }
 
 pub(super) fn is_unit(name: &str) -> bool {

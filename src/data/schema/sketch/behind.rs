@@ -8,9 +8,10 @@ const OFTEN: [usize; 2] = [2, 3];
 
 /// What texts such as `R406` and `some 1183` have in common: a word, then a whole number.
 ///
-/// They are codes where they recur, as kinds do, or where they stand at the word and all are of one
-/// length. So are those that count, those that begin with a zero, and those that stand at a word
-/// that no currency is like: of three letters and more, `user74519`, or with a small one first.
+/// They are codes where they recur, as kinds do, or where they stand at the word, each row has its
+/// own, and all are of one length or the word has a small letter first. So are those that count,
+/// those that begin with a zero, and those that stand at a word that no currency is like: of three
+/// letters and more, `user74519`.
 #[derive(Debug, Default)]
 pub(super) struct Behind {
     word: Option<String>,
@@ -35,7 +36,7 @@ impl Behind {
         }
         let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &text[word.len()..];
-        let name = word.trim_end_matches(['.', ' ', '\u{a0}', '-', '\u{2212}']);
+        let name = word.trim_end_matches(['.', ':', '=', ' ', '\u{a0}', '-', '\u{2212}']);
         let joins = word.ends_with(|c: char| "-_/:\u{2212}".contains(c))
             && !word.trim_end_matches(['-', '\u{2212}']).ends_with(' ');
         let number = digits
@@ -43,7 +44,7 @@ impl Behind {
             .ok()
             .filter(|_| digits == "0" || !digits.starts_with('0'));
         let own = self.word.get_or_insert_with(|| name.to_owned());
-        let is_short = name.chars().count() < 3 && name.starts_with(char::is_uppercase);
+        let is_short = name.chars().count() < 3;
         let may_stand = name.ends_with(char::is_alphabetic) && (name != word || is_short);
         let fits = own == name && may_stand && !joins;
         let Some(number) = number.filter(|_| fits) else {
@@ -60,7 +61,10 @@ impl Behind {
 
     /// Whether the numbers are amounts as far as they tell.
     pub(super) fn are_amounts(&self) -> bool {
-        let is_code = !self.is_apart && !self.has_lengths;
+        let is_small = (self.word.iter()).any(|word| word.starts_with(char::is_lowercase));
+        let is_code = !self.is_apart
+            && self.numbers.len() == self.cells
+            && (is_small || !self.has_lengths);
         !self.is_mixed && self.cells > 0 && !is_code && !self.recur(OFTEN[0]) && !self.count()
     }
 
@@ -99,10 +103,12 @@ mod tests {
             (0..rows).for_each(|i| behind.see(&text(i)));
             behind.are_amounts()
         };
-        let amounts: [(usize, &dyn Fn(usize) -> String); 6] = [
+        let amounts: [(usize, &dyn Fn(usize) -> String); 8] = [
             (60, &|i| format!("some {}", mixed(i, 3000))),
             (60, &|i| format!("Some.{}", mixed(i, 3000))),
             (60, &|i| format!("R{}", 7 + mixed(i, 3000))),
+            (60, &|i| format!("R{}", 100 + mixed(i.max(1), 900))),
+            (60, &|i| format!("x{}", 7 + mixed(i.max(1), 3000))),
             (60, &|i| format!("kn {}", 1000 + mixed(i, 9000))),
             (60, &|i| format!("kn -{}", 7 + mixed(i, 3000))),
             (400, &|i| format!("some {}", 11 * mixed(i, 211) + 9)),
