@@ -166,7 +166,8 @@ impl Field {
     /// in it.
     pub fn unit(&self) -> Option<&str> {
         let unit = &self.amount()?.unit;
-        Some(unit.name.as_str()).filter(|name| !name.is_empty() && !unit.is_word())
+        let is_unit = !unit.name.is_empty() && !unit.is_word() && unit.most().is_none();
+        is_unit.then_some(unit.name.as_str())
     }
 
     /// How its dates are written, where that is not by ISO 8601.

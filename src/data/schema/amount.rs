@@ -1,6 +1,7 @@
 //! Amounts: numbers with a unit, a currency, a multiple or the brackets of accounting around them.
 
 mod names;
+mod rating;
 
 use super::Marks;
 use names::{is_about, is_currency, is_label, is_number, is_unit};
@@ -43,7 +44,9 @@ impl Amount {
             let is_plain = self.marks == Marks::PLAIN;
             is_plain.then(|| with_exponent(bare.digits)).flatten()
         })?;
-        Some(bare.factor * value)
+        // `110/80` is no rating.
+        let fits = self.unit.most().is_none_or(|most| value <= most);
+        fits.then_some(bare.factor * value)
     }
 }
 
@@ -60,6 +63,10 @@ impl Unit {
     /// amount: codes, dates, names.
     pub(super) fn of(text: &str) -> Option<Self> {
         let text = text.trim();
+        if let Some(behind) = rating::behind(text) {
+            let (name, is_before) = (behind.to_owned(), false);
+            return Some(Self { name, is_before });
+        }
         let (inner, is_bracketed) = brackets(text);
         let (rest, _) = sign(inner);
         let first = rest.find(|c: char| c.is_ascii_digit())?;
@@ -127,6 +134,12 @@ impl Unit {
         self.is_before && (is_about(&self.name) || self.is_number() || self.is_label())
     }
 
+    /// What a rating is of, `/5`, if it stands behind one.
+    pub(super) fn most(&self) -> Option<f64> {
+        let may = !self.is_before && self.name.contains(|c: char| c.is_ascii_digit());
+        may.then(|| rating::most(&self.name))?
+    }
+
     /// Whether it is a label, `Price:`, behind which names stand as well.
     pub(super) fn is_label(&self) -> bool {
         self.is_before && is_label(&self.name)
@@ -140,7 +153,7 @@ impl Unit {
     /// Whether names of things stand at it as well: at words that are no units of physics.
     pub(super) fn may_name(&self) -> bool {
         let is_word = self.name.contains(char::is_alphabetic) || self.name == "#";
-        is_word && !is_unit(&self.name) && !is_about(&self.name)
+        is_word && self.most().is_none() && !is_unit(&self.name) && !is_about(&self.name)
     }
 
     /// The number without all that stands beside it.
@@ -231,7 +244,10 @@ impl fmt::Display for Amount {
         match self.unit.name.as_str() {
             "" => f.write_str("amounts, 1k as 1000 and (1) as -1")?,
             word if self.unit.is_word() => write!(f, "amounts behind {word}")?,
-            name => write!(f, "amounts in {name}")?,
+            name => match self.unit.most() {
+                Some(most) => write!(f, "amounts out of {most}")?,
+                None => write!(f, "amounts in {name}")?,
+            },
         }
         match self.marks {
             Marks::PLAIN => Ok(()),
@@ -294,6 +310,10 @@ mod tests {
             ("Rp229", "Rp", 229.0),
             ("Price: 229", "Price:", 229.0),
             ("t=-2.5", "t=", -2.5),
+            ("4.3/5", "/5", 4.3),
+            ("7 / 10", " / 10", 7.0),
+            ("4.3 out of 5 stars", " out of 5 stars", 4.3),
+            ("12 von 20", " von 20", 12.0),
             ("x = 7", "x =", 7.0),
             ("CHF 1702.--", "CHF", 1702.0),
             ("€12,-", "€", 12.0),
@@ -338,6 +358,13 @@ mod tests {
             "ID: 229",
             "12: 229",
             "gh₵229",
+            "3/4",
+            "110/80",
+            "7/2021",
+            "1/2/2021",
+            "4.3of 5",
+            "4 of cups",
+            "3 of 7-9",
             "No. 5 Main St",
             "over 5 km",
             "from 5 to 9",
