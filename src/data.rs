@@ -97,6 +97,7 @@ pub use self::parts::parts;
 pub use self::pieces::{Piece, Pieces};
 pub(crate) use self::ranks::ranks;
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
+pub(crate) use self::schema::date_text;
 pub use self::schema::{
     DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions, TargetMeans,
     Words,

@@ -44,7 +44,7 @@ use reading::Reading;
 pub(super) use cell::{infinite, missing, refused, says_nothing};
 pub(super) use codes::Codes;
 pub(super) use copies::may_hold_copies;
-pub(super) use date::text as date_text;
+pub(crate) use date::text as date_text;
 pub use date_format::DateFormat;
 pub use date_parts::{DateParts, Dates};
 pub(super) use encode::Encoder;

@@ -4,7 +4,7 @@ mod gap_codes;
 
 use crate::{
     Result,
-    data::{ChunkSource, KeptRows, Survey},
+    data::{ChunkSource, KeptRows, Survey, date_text},
 };
 use gap_codes::{GapCodes, no_date};
 
@@ -127,7 +127,8 @@ fn gaps(sorted: &[f64]) -> Option<String> {
         return None;
     }
     let GapCodes { codes, others } = gap_codes::found(sorted).or_else(|| beyond(sorted))?;
-    let [first, last] = others;
+    let are_dates = codes.iter().all(|(code, _)| no_date(*code).is_some());
+    let [first, last] = others.map(|end| if are_dates { date_text(end) } else { end.to_string() });
     let rows = codes
         .iter()
         .map(|(code, rows)| format!("{} in {rows}", spelled(*code)));
@@ -243,7 +244,8 @@ mod tests {
         let mut days = normal(120).mapv(|v| 18_700.0 + 400.0 * v);
         days[7] = 2_932_896.0;
         let found = said(days.to_vec()).expect("far");
-        assert!(found.contains("9999-12-31 in 1 of 120 rows"), "{found}");
+        let wanted = "9999-12-31 in 1 of 120 rows, apart from all others (20";
+        assert!(found.contains(wanted), "{found}");
     }
 
     /// What stands for no value without being of nines, as in files of climate models.

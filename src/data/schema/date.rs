@@ -82,7 +82,7 @@ pub(super) fn civil(year: i64, month: i64, day: i64) -> i64 {
 
 /// The date by ISO 8601 that is so many days from 1970-01-01, with the time to the second unless it
 /// is midnight.
-pub(in crate::data) fn text(days: f64) -> String {
+pub(crate) fn text(days: f64) -> String {
     let seconds = whole_seconds(days);
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, date) = calendar(day);

@@ -1,12 +1,19 @@
 //! Texts that stand for no value.
 
+use super::{
+    DateFormat, Marks,
+    amount::{Amount, Unit},
+    date,
+};
+
 /// Texts that say there is no value, in a table without types; an empty cell always does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(in crate::data) struct NoValue {
     /// In order.
     texts: Vec<String>,
-    /// Those that are whole numbers.
+    /// Those that are whole numbers, and the days of those that are dates.
     numbers: Vec<String>,
+    days: Vec<f64>,
     /// A bit of each [`mark`] that one of them has: nearly all cells have another.
     marks: [u64; 4],
 }
@@ -53,6 +60,7 @@ impl NoValue {
         let is_whole = |text: &&String| text.parse::<i64>().is_ok();
         Self {
             numbers: texts.iter().filter(is_whole).cloned().collect(),
+            days: texts.iter().filter_map(|text| days(text)).collect(),
             texts,
             marks,
         }
@@ -65,6 +73,7 @@ impl NoValue {
         text.is_empty()
             || (may && find().is_ok())
             || self.numbers.iter().any(|own| is_same(own, text))
+            || self.days.iter().any(|own| is_day(*own, text))
     }
 
     pub(super) fn texts(&self) -> &[String] {
@@ -80,15 +89,37 @@ impl NoValue {
     }
 }
 
-/// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`. Three zeros may
-/// be thousands.
+/// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`, or the same in a
+/// unit, `-999 kg`. Three zeros may be thousands.
 fn is_same(whole: &str, text: &str) -> bool {
+    if !text.contains(whole.trim_start_matches(['-', '+'])) {
+        return false;
+    }
+    if let Some(unit) = Unit::of(text) {
+        let marks = Marks::PLAIN;
+        return Amount { unit, marks }.value(text) == whole.parse().ok();
+    }
     let fraction = text
         .strip_prefix(whole)
         .and_then(|rest| rest.strip_prefix(['.', ',']));
     fraction.is_some_and(|zeros| {
         !matches!(zeros.len(), 0 | 3) && zeros.bytes().all(|digit| digit == b'0')
     })
+}
+
+/// Days of a date by ISO 8601.
+fn days(text: &str) -> Option<f64> {
+    date::days(text).filter(|_| text.len() == 10)
+}
+
+/// Whether text is the date of this day, in whatever form: `31.12.9999`.
+fn is_day(day: f64, text: &str) -> bool {
+    let (year, ..) = date::calendar(day as i64);
+    let year = format!("{year:04}");
+    let is = |days: f64| days.floor() == day;
+    text.contains(&year)
+        && (date::days(text).is_some_and(is)
+            || DateFormat::all().any(|format| format.days(text).is_some_and(is)))
 }
 
 #[cfg(test)]
@@ -104,7 +135,8 @@ mod tests {
         for text in ["0", "-", "none", "??", "nand", "n", "NONE"] {
             assert!(!usual.says(text), "{text}");
         }
-        let given = NoValue::of(Some(&["-".into(), " -999".into(), String::new()]));
+        let given = ["-", " -999", "", "9999-12-31"].map(String::from);
+        let given = NoValue::of(Some(&given));
         for (text, says) in [
             ("", true),
             ("-", true),
@@ -116,11 +148,23 @@ mod tests {
             ("-999.000", false),
             ("-999,000", false),
             ("-9990", false),
+            ("-999 kg", true),
+            ("-999.0kg", true),
+            ("-$999", true),
+            ("-999 kg bag", false),
+            ("999 kg", false),
+            ("-999.5 kg", false),
+            ("9999-12-31", true),
+            ("31.12.9999", true),
+            ("12/31/9999 00:00", true),
+            ("Dec 31, 9999", true),
+            ("30.12.9999", false),
+            ("9999", false),
             ("NA", false),
         ] {
             assert_eq!(given.says(text), says, "{text}");
         }
-        assert_eq!(given.texts(), ["-", "-999"]);
+        assert_eq!(given.texts(), ["-", "-999", "9999-12-31"]);
         let written = serde_json::json!(given.texts());
         assert_eq!(NoValue::from_json(&written), Some(given));
         for bad in [
