@@ -400,10 +400,14 @@ impl ChunkSource for TableSource {
             ColumnChoice::Known(_) | ColumnChoice::Matching(_) => true,
             ColumnChoice::All | ColumnChoice::These(_) | ColumnChoice::AllBut(_) => false,
         };
-        // What stands for missing values a fit says, and a model keeps.
+        // What stands for missing values and how cells are read a fit says, and a model keeps.
         let of_model = |error: Error| {
             if known {
-                error.instead(&Remedy::FillMissing, Some(Remedy::RefitWithMissing))
+                let parts = "fit with --thousands ',' (thousands=) if that parts thousands";
+                error
+                    .instead(&Remedy::FillMissing, Some(Remedy::RefitWithMissing))
+                    .instead(&Remedy::Decimal(','), None)
+                    .instead(&Remedy::Thousands(','), Some(Remedy::words(parts)))
             } else {
                 error
             }

@@ -159,7 +159,10 @@ fn later_cells_are_read_where_they_are_clear() {
         assert_eq!(read(cell, later, none()).unwrap(), wanted, "{later}");
     }
     let plain = |i: usize| format!("{}", mixed(i, 90));
-    let open = &["holds the text \"1,234\"", "fit with --thousands ','"];
+    let open = &[
+        "\"1,234\" may be 1.234 or 1234",
+        "fit with --thousands ','",
+    ];
     assert_says(read(&plain, "1,234", none()), open);
     let dollars = |i: usize| format!("${i}");
     let open = &["\"$1,234\" is none of amounts in $", "--thousands ','"];
@@ -192,8 +195,35 @@ fn held_out_cells_do_not_stop_a_fit() {
         read("1,000.5", seed).unwrap(),
         read("1000.5", seed).unwrap()
     );
-    let says = &["line 42, column \"v\"", "holds the text \"1,000\""];
-    assert_says(read("1,000", seed), says);
+    let says = [
+        "line 42, column \"v\"",
+        "\"1,000\" may be 1 or 1000",
+        ".thousands(',')",
+    ];
+    assert_says(read("1,000", seed), &says);
+}
+
+/// Codes in base sixteen of which some look like numbers, and like one beyond all.
+#[test]
+fn codes_in_base_sixteen_are_texts() {
+    let hex = |i: usize| match i % 9 {
+        0 => "4e7186".into(),
+        1 => "718237".into(),
+        k => format!("{:06x}", 7_919 * 7_919 * k % (1 << 24)),
+    };
+    for as_target in [false, true] {
+        assert_eq!(became(90, &hex, as_target).unwrap(), "9 categories");
+    }
+    let beyond = |i: usize| match i {
+        30 => "4e7186".into(),
+        _ => format!("{}.5", i % 9),
+    };
+    let says = [
+        "line 32, column \"v\"",
+        "the text \"4e7186\" among numbers",
+        ".categorical(\"v\")",
+    ];
+    assert_says(became(60, &beyond, false), &says);
 }
 
 /// What is told of kinds that may be gaps, and of strangers by their number.

@@ -83,7 +83,7 @@ fn libsvm_refuses_with_the_line() {
         ("1 1:2 3\n", &["\"3\": is no index:value"]),
         ("1 1:x\n", &["\"1:x\"", "text", "\"x\""]),
         ("1 1:nan\n", &["is NaN"]),
-        ("1 1:1e999\n", &["is infinite"]),
+        ("1 1:1e999\n", &["\"1e999\", which is beyond"]),
         ("1 1:\n", &["is empty"]),
         ("1 -1:2\n", &["no whole number as its index"]),
         ("1 1.5:2\n", &["no whole number as its index"]),

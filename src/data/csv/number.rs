@@ -2,10 +2,10 @@
 
 use crate::data::{
     rows::EXACT,
-    schema::{USUAL, infinite, missing, refused},
+    schema::{Marks, USUAL, infinite, missing, refused},
     table::short,
 };
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use std::fmt;
 
 /// What is said of a whole number that f64 rounds, in a feature and in a target.
@@ -21,6 +21,8 @@ pub(in crate::data) enum Wrong {
     /// It has no value, as this says.
     Missing(String),
     Infinite,
+    /// It holds a number with a comma that may stand before a fraction or between thousands.
+    Open(String),
     /// It holds something else, as this says with what to do.
     Other(String),
 }
@@ -35,6 +37,9 @@ impl Wrong {
         match self {
             Self::Missing(says) => refused(fault(&says), is_feature),
             Self::Infinite => infinite(fault("is infinite"), is_feature),
+            Self::Open(says) => fault(&says)
+                .help(Remedy::Decimal(','))
+                .help(Remedy::Thousands(',')),
             Self::Other(says) => fault(&says),
         }
     }
@@ -46,6 +51,7 @@ impl fmt::Display for Wrong {
         match self {
             Self::Missing(says) => write!(f, "{says}; remove the row or fill in a value"),
             Self::Infinite => f.write_str("is infinite; remove the row or fill in a finite value"),
+            Self::Open(says) => write!(f, "{says}; write it without the comma"),
             Self::Other(says) => f.write_str(says),
         }
     }
@@ -65,13 +71,30 @@ pub(in crate::data) fn number(field: &[u8]) -> std::result::Result<(f64, bool), 
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok((value, value.abs() < EXACT || is_exact(text, value))),
         Ok(value) if value.is_nan() => Err(Wrong::Missing(missing("NaN"))),
-        Ok(_) => Err(Wrong::Infinite),
-        Err(_) if text.is_empty() || USUAL.contains(&text) => Err(Wrong::Missing(missing(text))),
-        Err(_) => Err(Wrong::Other(format!(
-            "holds the text {}; encode it as a number or remove it",
+        Ok(_) if text.contains(|c: char| c.is_ascii_digit()) => Err(Wrong::Other(format!(
+            "holds {}, which is beyond all numbers of f64; correct it or remove it",
             short(text)
         ))),
+        Ok(_) => Err(Wrong::Infinite),
+        Err(_) if text.is_empty() || USUAL.contains(&text) => Err(Wrong::Missing(missing(text))),
+        Err(_) => Err(open(text).unwrap_or_else(|| {
+            Wrong::Other(format!(
+                "holds the text {}; encode it as a number or remove it",
+                short(text)
+            ))
+        })),
     }
+}
+
+/// What is said of `1,110`.
+fn open(text: &str) -> Option<Wrong> {
+    let value = |decimal, thousands| -> Option<f64> {
+        let plain = Marks { decimal, thousands }.plain(text)?;
+        plain.parse().ok()
+    };
+    let (fraction, whole) = (value(',', None)?, value('.', Some(','))?);
+    let says = format!("{} may be {fraction} or {whole}", short(text));
+    Some(Wrong::Open(says))
 }
 
 /// Whether `value` is `text`, if that is a whole number written without a point or an exponent.

@@ -43,13 +43,21 @@ pub(super) fn each<E>(
     }
 }
 
+/// The number that text is. What is beyond all of f64 is none, `4e7186` may be a code; infinities
+/// are written as words.
+pub(super) fn plain(text: &str) -> Option<f64> {
+    let value: f64 = text.parse().ok()?;
+    let is_beyond = value.is_infinite() && text.contains(|c: char| c.is_ascii_digit());
+    (!is_beyond).then_some(value)
+}
+
 /// Calls `take` with each row of `column` that holds no value, or a number that is not finite.
 pub(in crate::data) fn says_nothing(
     column: &Column,
     no_value: Option<&NoValue>,
     mut take: impl FnMut(usize),
 ) {
-    let infinite = |text: &str| text.parse::<f64>().is_ok_and(|v| !v.is_finite());
+    let infinite = |text: &str| plain(text).is_some_and(|value| !value.is_finite());
     let told = each(column, no_value, |i, cell| {
         let nothing = match cell {
             Cell::Missing(_) => true,

@@ -57,9 +57,64 @@ impl Codes {
     }
 }
 
+/// Least digits of a code in base sixteen: `1e5` beside `abc` is none.
+const HEX_DIGITS: usize = 6;
+
+/// What cells have in common with codes in base sixteen, `00a32a` and `4e7186`, of which some are
+/// all digits or a number with an exponent by chance.
+#[derive(Debug, Clone, Default)]
+pub(super) struct HexCodes {
+    length: Option<usize>,
+    /// Whether one has a letter, which is small or capital in all.
+    cases: [bool; 2],
+    is_mixed: bool,
+}
+
+impl HexCodes {
+    /// Takes one more cell.
+    pub(super) fn see(&mut self, text: &str) {
+        if self.is_mixed {
+            return;
+        }
+        let is_hex = text.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let is_long = text.len() >= HEX_DIGITS;
+        let fits = is_hex && is_long && *self.length.get_or_insert(text.len()) == text.len();
+        let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
+        self.cases[0] |= has(u8::is_ascii_lowercase);
+        self.cases[1] |= has(u8::is_ascii_uppercase);
+        self.is_mixed |= !fits || self.cases == [true; 2];
+    }
+
+    /// Whether all cells are such codes.
+    pub(super) fn are(&self) -> bool {
+        !self.is_mixed && self.cases.contains(&true)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_in_base_sixteen_are_of_one_length_and_one_case() {
+        let are = |cells: &[&str]| {
+            let mut codes = HexCodes::default();
+            cells.iter().for_each(|cell| codes.see(cell));
+            codes.are()
+        };
+        assert!(are(&["718237", "00a32a", "4e7186"]) && are(&["00A32A", "718237"]));
+        for other in [
+            &["718237"][..],
+            &["00a32a", "00A32A"],
+            &["00a32a", "1718237"],
+            &["00a32a", "71823g"],
+            &["1e5", "abc"],
+            &["00a32a", "-71823"],
+            &[],
+        ] {
+            assert!(!are(other), "{other:?}");
+        }
+    }
 
     #[test]
     fn codes_are_whole_numbers_of_one_length_of_which_one_begins_with_zero() {

@@ -212,7 +212,7 @@ impl Reading<'_> {
                 Err(wrong) => {
                     let fault = || wrong.error(is_feature, |says| self.fault(i, j, says));
                     let found = later::among_plain(text, self.marks);
-                    return found.ok_or_else(|| parts_thousands(fault(), text));
+                    return found.ok_or_else(fault);
                 }
             },
         };

@@ -71,6 +71,8 @@ pub(in crate::data) fn survey(
         takes
     })?;
     require_dates(table, options, &tallies)?;
+    let coded: Vec<bool> = tallies.iter().map(Tally::holds_hex).collect();
+    take_as_text(&mut tallies, &coded);
     let mut marked = Marked::default();
     let each = tallies.iter();
     each.for_each(|tally| tally.candidates.tell(&mut marked));
@@ -90,8 +92,9 @@ pub(in crate::data) fn survey(
     notes::of_readings(table, each.chain(beside));
     // Dates of other years than the usual ones cover other days.
     let is_read_again = |reading: &Reading| fills || reading.has_own_years();
-    if found.iter().flatten().any(is_read_again) {
+    if found.iter().flatten().any(is_read_again) || coded.contains(&true) {
         tallies = names.iter().enumerate().map(new).collect();
+        take_as_text(&mut tallies, &coded);
         for (tally, reading) in tallies.iter_mut().zip(&found) {
             tally.reading.clone_from(reading);
         }
@@ -150,6 +153,12 @@ pub(in crate::data) fn survey(
         options: options.said(),
     };
     Ok((schema, out_of_fold))
+}
+
+/// Has those columns be of texts, whatever their cells look like.
+fn take_as_text(tallies: &mut [Tally], those: &[bool]) {
+    let texts = tallies.iter_mut().zip(those).filter(|(_, is)| **is);
+    texts.for_each(|(tally, _)| tally.take_as_text());
 }
 
 /// Errors where a format of dates was given that no column has.

@@ -5,7 +5,7 @@ use super::{
     amount::Unit,
     candidates::{Candidates, is_label, is_number},
     cell::{self, Cell},
-    codes::Codes,
+    codes::{Codes, HexCodes},
     copies::{self, Contents},
     date,
     date_parts::{Covered, DateParts, Dates, Means},
@@ -66,6 +66,7 @@ pub(super) struct Tally {
     cells: [u64; 4],
     /// What its texts look like that cannot be read.
     sketches: Sketches,
+    hex: HexCodes,
     /// How its text may be read, and how it is, once that is known.
     pub(super) candidates: Candidates,
     pub(super) reading: Option<Reading>,
@@ -105,6 +106,7 @@ impl Tally {
             contents: Contents::default(),
             cells: [0; 4],
             sketches: Sketches::default(),
+            hex: HexCodes::default(),
             candidates: Candidates::new(options, commas),
             reading: None,
             name,
@@ -135,6 +137,17 @@ impl Tally {
     pub(super) fn are_numbers(&self) -> bool {
         let [numbers, others @ ..] = &self.first;
         numbers.is_some() && others.iter().all(Option::is_none)
+    }
+
+    /// Whether its cells are codes in base sixteen, some of which look like numbers.
+    pub(super) fn holds_hex(&self) -> bool {
+        let [number, _, _, text] = &self.first;
+        number.is_some() && text.is_some() && self.hex.are()
+    }
+
+    /// Takes all cells for texts from now on.
+    pub(super) fn take_as_text(&mut self) {
+        self.as_text = true;
     }
 
     /// Whether its numbers are codes. Where each row has its own, they may count something, and
@@ -233,10 +246,11 @@ impl Tally {
                 (kind, value, String::new())
             }
             Cell::Text(text) => {
-                let plain = text.parse::<f64>();
-                self.candidates.see(row, text, plain.as_ref().ok().copied());
+                self.hex.see(text);
+                let plain = cell::plain(text);
+                self.candidates.see(row, text, plain);
                 match (plain, date::days(text), cell::boolean(text)) {
-                    (Ok(value), ..) => (0, Some(value), String::new()),
+                    (Some(value), ..) => (0, Some(value), String::new()),
                     (_, Some(days), _) => (1, Some(days), text.to_owned()),
                     (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
                     _ => {
