@@ -128,7 +128,13 @@ fn gaps(sorted: &[f64]) -> Option<String> {
     }
     let GapCodes { codes, others } = gap_codes::found(sorted).or_else(|| beyond(sorted))?;
     let are_dates = codes.iter().all(|(code, _)| no_date(*code).is_some());
-    let [first, last] = others.map(|end| if are_dates { date_text(end) } else { end.to_string() });
+    let [first, last] = others.map(|end| {
+        if are_dates {
+            date_text(end)
+        } else {
+            end.to_string()
+        }
+    });
     let rows = codes
         .iter()
         .map(|(code, rows)| format!("{} in {rows}", spelled(*code)));

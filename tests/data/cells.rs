@@ -159,10 +159,7 @@ fn later_cells_are_read_where_they_are_clear() {
         assert_eq!(read(cell, later, none()).unwrap(), wanted, "{later}");
     }
     let plain = |i: usize| format!("{}", mixed(i, 90));
-    let open = &[
-        "\"1,234\" may be 1.234 or 1234",
-        "fit with --thousands ','",
-    ];
+    let open = &["\"1,234\" may be 1.234 or 1234", "fit with --thousands ','"];
     assert_says(read(&plain, "1,234", none()), open);
     let dollars = |i: usize| format!("${i}");
     let open = &["\"$1,234\" is none of amounts in $", "--thousands ','"];

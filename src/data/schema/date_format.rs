@@ -12,12 +12,13 @@ use std::{fmt, str::FromStr};
 
 /// How dates of a column are written, in the manner of strftime: `%Y` (four digits) or `%y` (two,
 /// of 1969 to 2068; `%31y` is of 1931 to 2030), `%m` (one digit or two) or `%b` (the month's name
-/// in English, German, French or Spanish, whole or short), `%d`; or `%j`, the day of the year; or
+/// in a language of Western Europe, whole or short), `%d` (`2nd` and `1er` as well); or `%j`, the day of the year; or
 /// `%G`, `%V` and `%u`, a year, a week and a weekday by ISO 8601, without `%u` its Monday. Without
 /// a day it is the first. `%a` is the name of a weekday; of the time are `%H` or `%I` with `%p` (AM
-/// or PM), `%M`, `%S` and `%z` (`Z`, `CET` or `+01:00`, which is subtracted). All else is as it
+/// or PM), `%M`, `%S`, `%f` (a fraction of it) and `%z` (`Z`, `CET` or `+01:00`, which is subtracted). All else is as it
 /// stands. Before a format without `%a` the date's own weekday may stand, `Fri, `, and around all
-/// of it brackets. After a format without a time one may follow as after dates of ISO 8601.
+/// of it brackets. After a format without a time one may follow as after dates of ISO 8601, behind a
+/// comma, too, with a point or `h` in the place of its colon, and ` Uhr` at its end.
 ///
 /// ```
 /// use bochner::data::DateFormat;
@@ -38,9 +39,15 @@ impl DateFormat {
         "%d.%m.%Y",
         "%d-%m-%Y",
         "%m-%d-%Y",
+        "%Y.%m.%d",
+        "%Y年%m月%d日",
+        "%Y%m%dT%H%M%S",
+        "%Y%m%dT%H%M%S%z",
         "%m/%d/%y",
         "%d/%m/%y",
         "%d.%m.%y",
+        "%a %Y-%m-%d",
+        "%a, %Y-%m-%d",
         "%a, %d %b %Y",
         "%a %b %d %H:%M:%S %Y",
         "%d %b %Y",
@@ -50,6 +57,8 @@ impl DateFormat {
         "%d. %b %Y",
         "%d.%b.%Y",
         "%d de %b de %Y",
+        "%d%b%Y",
+        "%d%b%Y:%H:%M:%S",
         "%d/%b/%Y:%H:%M:%S %z",
         "%b %d, %Y",
         "%b %d %Y",
@@ -112,12 +121,24 @@ impl DateFormat {
             };
         }
         let days = parts.days()?;
-        match rest.strip_prefix(['T', 't', ' ']) {
+        let behind = rest.strip_prefix(", ");
+        match behind.or_else(|| rest.strip_prefix(['T', 't', ' '])) {
             _ if rest.is_empty() => Some(days),
-            Some(time) if !parts.has_time() => Some(days + seconds_behind(time)? / 86_400.0),
+            Some(time) if !parts.has_time() => Some(days + seconds_of(time)? / 86_400.0),
             _ => None,
         }
     }
+}
+
+/// Seconds since midnight of a time behind a date, `17:21`, `17.21 Uhr` and `17h21` among them.
+fn seconds_of(time: &str) -> Option<f64> {
+    let time = time.strip_suffix(" Uhr").unwrap_or(time);
+    let marked = || {
+        let (hours, minutes) = time.split_once(['.', 'h'])?;
+        let is_time = hours.len() <= 2 && minutes.len() == 2;
+        is_time.then(|| seconds_behind(&format!("{hours}:{minutes}")))?
+    };
+    seconds_behind(time).or_else(marked)
 }
 
 /// The letter that a format begins with behind `%`, and the two digits before it: of `%31y` the
@@ -143,7 +164,7 @@ impl FromStr for DateFormat {
         let has = |letter| letters.contains(&Some(letter));
         let known = letters
             .iter()
-            .all(|letter| matches!(letter, Some(c) if "YyGVumbBdjaAHIMSpzZ".contains(*c)));
+            .all(|letter| matches!(letter, Some(c) if "YyGVumbBdjaAHIMSfpzZ".contains(*c)));
         let year = has('Y') != has('y') || (has('G') && has('V'));
         let day = "mbBjV".chars().any(has);
         if known && year && day && has('I') == has('p') {
@@ -151,7 +172,7 @@ impl FromStr for DateFormat {
         } else {
             Err(Error::parameter(format!(
                 "{text:?} is no format of dates; write one such as %d.%m.%Y, of %Y or %y, %m or %b \
-                 (a name), %d, %j, %a, %H or %I and %p, %M, %S and %z, or %G-W%V-%u"
+                 (a name), %d, %j, %a, %H or %I and %p, %M, %S, %f and %z, or %G-W%V-%u"
             )))
         }
     }
@@ -211,6 +232,32 @@ mod tests {
                 "[01/Mar/2021:00:00:00 +0100]",
                 Some(18_687.0 - 1.0 / 24.0),
             ),
+            ("%d %b %Y", "12 marzo 2021", Some(18_698.0)),
+            ("%d de %b de %Y", "12 de março de 2021", Some(18_698.0)),
+            ("%d %b %Y", "12 maart 2021", Some(18_698.0)),
+            ("%d %b %Y", "1er mars 2021", Some(18_687.0)),
+            ("%b %d, %Y", "March 12th, 2021", Some(18_698.0)),
+            ("%b %d, %Y", "March 12thx, 2021", None),
+            ("%d.%m.%Y", "12.03.2021, 06:00", Some(18_698.25)),
+            ("%d.%m.%Y", "12.03.2021 06:00 Uhr", Some(18_698.25)),
+            ("%d.%m.%Y", "12.03.2021 06.00", Some(18_698.25)),
+            ("%d/%m/%Y", "12/03/2021 6h00", Some(18_698.25)),
+            ("%d/%m/%Y", "12/03/2021 6h0", None),
+            ("%d.%m.%Y", "12.03.2021,06:00", None),
+            ("%d.%m.%Y", "Freitag, den 12.03.2021", Some(18_698.0)),
+            ("%Y.%m.%d", "2021.03.12", Some(18_698.0)),
+            ("%d%b%Y", "12Mar2021", Some(18_698.0)),
+            ("%d%b%Y:%H:%M:%S", "12Mar2021:06:00:00", Some(18_698.25)),
+            ("%Y%m%dT%H%M%S", "20210312T060000", Some(18_698.25)),
+            ("%Y%m%dT%H%M%S%z", "20210312T060000Z", Some(18_698.25)),
+            ("%Y年%m月%d日", "2021年3月12日", Some(18_698.0)),
+            ("%a %Y-%m-%d", "Fri 2021-03-12", Some(18_698.0)),
+            (
+                "%d.%m.%Y %H:%M:%S.%f",
+                "12.03.2021 00:00:43.200000",
+                Some(18_698.0005),
+            ),
+            ("%d.%m.%Y %H:%M:%S.%f", "12.03.2021 00:00:43.", None),
             ("%d.%m.%Y %H:%M", "01.01.1970", None),
             ("%d.%m.%Y", "01.01.1970x", None),
             ("%d.%m.%Y", "", None),

@@ -128,7 +128,7 @@ fn sketch(text: &str) -> (String, bool) {
     (sketch, has_marks)
 }
 
-/// How names of months begin, in English, French and German.
+/// How names of months begin, of which not all forms are known.
 const MONTHS: [&str; 23] = [
     "jan", "feb", "fev", "fév", "mar", "mär", "mrz", "apr", "avr", "may", "mai", "jun", "jui",
     "jul", "aug", "aoû", "sep", "oct", "okt", "nov", "dec", "déc", "dez",
@@ -137,7 +137,7 @@ const MONTHS: [&str; 23] = [
 /// Whether a word may be the name of a month: another one taken for it makes one sketch of two.
 fn is_month(word: &str) -> bool {
     let word = word.to_lowercase();
-    MONTHS.iter().any(|begin| word.starts_with(begin))
+    date::month(&word).is_some() || MONTHS.iter().any(|begin| word.starts_with(begin))
 }
 
 /// The end of the number that a text begins with: digits, with single marks between them.

@@ -8,13 +8,13 @@ const CURRENCIES: &[&str] = &[
     "US$", "R$", "A$", "C$", "S$", "HK$", "NZ$", "NT$", "MX$", "AU$", "CA$", "Rs.", "Rs", "RM",
     "kr", "kr.", "Kr", "Kr.", "Kč", "zł", "Ft", "lei", "Lei", "Fr.", "SFr.", "SFr", "руб", "руб.",
     "р.", "S/", "S/.", "B/.", "Rp", "Rp.", "Bs", "Bs.", "KSh", "KSh.", "Ksh", "TSh", "USh", "Tk",
-    "Tk.", "TL", "Php", "kn", "AED", "ARS", "AUD", "AZN", "BDT", "BGN", "BHD", "BRL", "BYN", "CAD", "CHF", "CLP",
-    "CNY", "COP", "CRC", "CZK", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "GBP", "GEL", "GHS",
-    "HKD", "HRK", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD", "JOD", "JPY", "KES",
-    "KRW", "KWD", "KZT", "LBP", "LKR", "MAD", "MMK", "MXN", "MYR", "NGN", "NOK", "NPR", "NZD",
-    "OMR", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB",
-    "TND", "TRY", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VND", "XAF", "XOF", "ZAR",
-    "ZMW",
+    "Tk.", "TL", "Php", "kn", "AED", "ARS", "AUD", "AZN", "BDT", "BGN", "BHD", "BRL", "BYN", "CAD",
+    "CHF", "CLP", "CNY", "COP", "CRC", "CZK", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "GBP",
+    "GEL", "GHS", "HKD", "HRK", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD", "JOD",
+    "JPY", "KES", "KRW", "KWD", "KZT", "LBP", "LKR", "MAD", "MMK", "MXN", "MYR", "NGN", "NOK",
+    "NPR", "NZD", "OMR", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK",
+    "SGD", "THB", "TND", "TRY", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VND", "XAF",
+    "XOF", "ZAR", "ZMW",
 ];
 /// Units that may stand at a number without a blank. Single capitals are none of them: `3A` is a
 /// door more often than a current.
@@ -80,7 +80,9 @@ pub(super) fn is_label(name: &str) -> bool {
     let word = name.strip_suffix([':', '=']).unwrap_or_default().trim_end();
     word.chars().count() <= 16
         && word.starts_with(char::is_alphabetic)
-        && word.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '.'))
+        && word
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '.'))
         && !numbers_rows(word)
 }
 

@@ -1,22 +1,43 @@
-//! Names of months and of days of the week in English, German, French and Spanish.
+//! Names of months and of days of the week in English, German, French, Spanish, Italian, Portuguese,
+//! Dutch, Swedish, Danish and Norwegian.
 
 /// Names of each month, whole and short, in lower case. No short name is of two months.
 const MONTHS: [&[&str]; 12] = [
     &[
-        "january", "jan", "januar", "jänner", "jän", "janvier", "janv", "enero", "ene",
+        "january", "jan", "januar", "jänner", "jän", "janvier", "janv", "enero", "ene", "gennaio",
+        "gen", "janeiro", "januari",
     ],
     &[
-        "february", "feb", "februar", "feber", "février", "fevrier", "févr", "fevr", "fév", "fev",
+        "february",
+        "feb",
+        "februar",
+        "feber",
+        "février",
+        "fevrier",
+        "févr",
+        "fevr",
+        "fév",
+        "fev",
         "febrero",
+        "febbraio",
+        "fevereiro",
+        "februari",
     ],
     &[
-        "march", "mar", "märz", "maerz", "mär", "mrz", "mars", "marzo",
+        "march", "mar", "märz", "maerz", "mär", "mrz", "mars", "marzo", "março", "marco", "maart",
+        "mrt", "marts",
     ],
-    &["april", "apr", "avril", "avr", "abril", "abr"],
-    &["may", "mai", "mayo"],
-    &["june", "jun", "juni", "juin", "junio"],
-    &["july", "jul", "juli", "juillet", "juil", "julio"],
-    &["august", "aug", "août", "aout", "agosto", "ago"],
+    &["april", "apr", "avril", "avr", "abril", "abr", "aprile"],
+    &["may", "mai", "mayo", "maggio", "mag", "maio", "mei", "maj"],
+    &[
+        "june", "jun", "juni", "juin", "junio", "giugno", "giu", "junho",
+    ],
+    &[
+        "july", "jul", "juli", "juillet", "juil", "julio", "luglio", "lug", "julho",
+    ],
+    &[
+        "august", "aug", "août", "aout", "agosto", "ago", "augusti", "augustus",
+    ],
     &[
         "september",
         "sep",
@@ -24,9 +45,15 @@ const MONTHS: [&[&str]; 12] = [
         "septembre",
         "septiembre",
         "setiembre",
+        "settembre",
+        "setembro",
+        "set",
     ],
-    &["october", "oct", "oktober", "okt", "octobre", "octubre"],
-    &["november", "nov", "novembre", "noviembre"],
+    &[
+        "october", "oct", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "outubro",
+        "out",
+    ],
+    &["november", "nov", "novembre", "noviembre", "novembro"],
     &[
         "december",
         "dec",
@@ -37,13 +64,21 @@ const MONTHS: [&[&str]; 12] = [
         "déc",
         "diciembre",
         "dic",
+        "dezembro",
+        "dicembre",
+        "desember",
+        "des",
     ],
 ];
 /// Those of each weekday from Monday on. `mar` is a Tuesday in French and in Spanish.
 const WEEKDAYS: [&[&str]; 7] = [
-    &["monday", "mon", "montag", "mo", "lundi", "lun", "lunes"],
     &[
-        "tuesday", "tue", "tues", "dienstag", "di", "die", "mardi", "mar", "martes",
+        "monday", "mon", "montag", "mo", "lundi", "lun", "lunes", "lunedì", "segunda", "seg",
+        "maandag", "ma", "måndag", "mån", "mandag",
+    ],
+    &[
+        "tuesday", "tue", "tues", "dienstag", "di", "die", "mardi", "mar", "martes", "martedì",
+        "terça", "ter", "dinsdag", "tisdag", "tis", "tirsdag",
     ],
     &[
         "wednesday",
@@ -55,6 +90,13 @@ const WEEKDAYS: [&[&str]; 7] = [
         "mer",
         "miércoles",
         "mié",
+        "mercoledì",
+        "quarta",
+        "qua",
+        "woensdag",
+        "wo",
+        "onsdag",
+        "ons",
     ],
     &[
         "thursday",
@@ -68,9 +110,18 @@ const WEEKDAYS: [&[&str]; 7] = [
         "jeu",
         "jueves",
         "jue",
+        "giovedì",
+        "gio",
+        "quinta",
+        "qui",
+        "donderdag",
+        "torsdag",
+        "tors",
+        "tor",
     ],
     &[
-        "friday", "fri", "freitag", "fr", "fre", "vendredi", "ven", "viernes", "vie",
+        "friday", "fri", "freitag", "fr", "fre", "vendredi", "ven", "viernes", "vie", "venerdì",
+        "sexta", "sex", "vrijdag", "vr", "fredag",
     ],
     &[
         "saturday",
@@ -82,9 +133,18 @@ const WEEKDAYS: [&[&str]; 7] = [
         "samedi",
         "sábado",
         "sáb",
+        "sabato",
+        "sab",
+        "zaterdag",
+        "za",
+        "lördag",
+        "lör",
+        "lørdag",
+        "lør",
     ],
     &[
-        "sunday", "sun", "sonntag", "so", "son", "dimanche", "dim", "domingo", "dom",
+        "sunday", "sun", "sonntag", "so", "son", "dimanche", "dim", "domingo", "dom", "domenica",
+        "zondag", "zo", "söndag", "sön", "søndag", "søn",
     ],
 ];
 
@@ -114,6 +174,7 @@ pub(in crate::data::schema) fn after_weekday(text: &str) -> Option<(i64, &str)> 
     let rest = rest.strip_prefix('.').unwrap_or(rest);
     let rest = rest.strip_prefix(',').unwrap_or(rest);
     let date = rest.trim_start();
+    let date = date.strip_prefix("den ").unwrap_or(date);
     let is_apart = date.len() < text.len() - end;
     Some((weekday(name).filter(|_| is_apart)?, date))
 }
@@ -142,6 +203,8 @@ mod tests {
             ("Fri 9 Jul 2021", Some((5, "9 Jul 2021"))),
             ("dim., 11/07/2021", Some((7, "11/07/2021"))),
             ("Sáb 10/07/2021", Some((6, "10/07/2021"))),
+            ("Montag, den 05.07.2021", Some((1, "05.07.2021"))),
+            ("tis 6 juli 2021", Some((2, "6 juli 2021"))),
             ("Mo05.07.2021", None),
             ("Moo, 05.07.2021", None),
             ("05.07.2021", None),

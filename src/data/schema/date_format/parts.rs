@@ -17,6 +17,7 @@ pub(super) struct Parts {
     weekday: Option<i64>,
     /// Seconds since midnight, and those that the time lies ahead of UTC.
     clock: i64,
+    fraction: f64,
     offset: i64,
     has_time: bool,
 }
@@ -36,6 +37,13 @@ impl Parts {
             'a' | 'A' => {
                 let (name, rest) = word(text);
                 weekday(name).map(|_| rest)
+            }
+            'f' => {
+                let end = text.find(|c: char| !c.is_ascii_digit());
+                let (digits, rest) = text.split_at(end.unwrap_or(text.len()));
+                let fits = (1..=9).contains(&digits.len());
+                self.fraction = fits.then(|| format!("0.{digits}").parse().ok())??;
+                Some(rest)
             }
             'z' | 'Z' => {
                 let (zone, rest) = text.split_at(text.find(' ').unwrap_or(text.len()));
@@ -73,7 +81,10 @@ impl Parts {
                 let (name, rest) = word(text);
                 (&mut self.month, (month(name)?, without_point(rest)))
             }
-            'd' => (&mut self.date, number(1, 2)?),
+            'd' => {
+                let (date, rest) = number(1, 2)?;
+                (&mut self.date, (date, without_ordinal(rest)))
+            }
             'j' => (&mut self.of_year, number(1, 3)?),
             'V' => (&mut self.week, number(1, 2)?),
             'u' => (&mut self.weekday, number(1, 1)?),
@@ -91,7 +102,7 @@ impl Parts {
     /// Days from 1970-01-01 with the time. A day ends at 24:00.
     pub(super) fn days(&self) -> Option<f64> {
         let seconds = (self.clock <= 86_400).then(|| self.clock - self.offset)?;
-        Some(self.day()? as f64 + seconds as f64 / 86_400.0)
+        Some(self.day()? as f64 + (seconds as f64 + self.fraction) / 86_400.0)
     }
 
     fn day(&self) -> Option<i64> {
@@ -156,6 +167,14 @@ fn word(text: &str) -> (&str, &str) {
 fn without_point(text: &str) -> &str {
     let rest = text.strip_prefix('.');
     let rest = rest.filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    rest.unwrap_or(text)
+}
+
+/// Without what makes a day an ordinal: `2nd`, `1er`, `1º`.
+fn without_ordinal(text: &str) -> &str {
+    let ends = ["st", "nd", "rd", "th", "er", "º"];
+    let rest = ends.iter().find_map(|end| text.strip_prefix(end));
+    let rest = rest.filter(|rest| !rest.starts_with(char::is_alphanumeric));
     rest.unwrap_or(text)
 }
 

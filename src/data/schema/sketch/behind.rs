@@ -62,9 +62,8 @@ impl Behind {
     /// Whether the numbers are amounts as far as they tell.
     pub(super) fn are_amounts(&self) -> bool {
         let is_small = (self.word.iter()).any(|word| word.starts_with(char::is_lowercase));
-        let is_code = !self.is_apart
-            && self.numbers.len() == self.cells
-            && (is_small || !self.has_lengths);
+        let is_code =
+            !self.is_apart && self.numbers.len() == self.cells && (is_small || !self.has_lengths);
         !self.is_mixed && self.cells > 0 && !is_code && !self.recur(OFTEN[0]) && !self.count()
     }
 
