@@ -55,7 +55,7 @@ pub use options::{Missing, TableOptions};
 pub(super) use points::{Marked, Points};
 pub(super) use row_names::numbers_rows;
 pub(super) use survey::{Places, survey};
-pub(super) use total::is_total;
+pub(super) use total::{is_total, total_of};
 pub(super) use weight::NO_WEIGHT;
 pub use words::Words;
 

@@ -13,7 +13,7 @@ use super::{
 use crate::error::{Error, Remedy, Result};
 use encoded::encoded;
 use ndarray::s;
-use totals::Totals;
+use totals::{Found, Totals};
 
 /// Rows of a batch that is read to see whether it can be.
 const BATCH: usize = 256;
@@ -34,7 +34,7 @@ pub struct TableSource {
     /// Rows read in this pass, and in the first that came to the end.
     read: u64,
     counted: Option<u64>,
-    /// What the first pass after [`ChunkSource::settle`] says of the last row.
+    /// What the first pass after [`ChunkSource::settle`] says of rows of totals.
     totals: Option<Totals>,
     /// Rows of the last chunk: what the next one reserves.
     expected: usize,
@@ -161,7 +161,7 @@ impl TableSource {
         Ok(can)
     }
 
-    /// Says so where the last of the rows looks like totals of the others.
+    /// Says so where rows look like totals of the others.
     fn note_totals(&self, totals: Totals) {
         let Some(found) = totals.found() else {
             return;
@@ -169,9 +169,13 @@ impl TableSource {
         let all = self.places().all();
         let columns: Vec<usize> = found.columns().iter().map(|&k| all[k]).collect();
         let says = found.says(&self.names(&columns));
-        let place = self.table.place(self.read.saturating_sub(1), columns[0]);
+        let place = self.table.place(found.row(self.read), columns[0]);
         let path = self.table.path().display();
-        log::warn!("{path}, {place}: {says}; it counts as any other: remove it");
+        let advice = match found {
+            Found::OfGroups(..) => "they count as any others: remove them",
+            _ => "it counts as any other: remove it",
+        };
+        log::warn!("{path}, {place}: {says}; {advice}");
     }
 
     /// Counts the rows of a chunk, or the end of a pass.

@@ -119,7 +119,14 @@ fn refuses_with_line_and_column() {
             "leave such lines out with .comment(\"Source:\")",
         ],
     );
-    assert_says(read("a,b\n1,2,3\n", &[]), &["line 2 has 3 fields"]);
+    for (rows, says) in [
+        ("1,2,3\n", "give the first column a name"),
+        ("1,2\n1,2,3\n", "put \" around a field of it"),
+        ("'x,0',3\n", "in the place of '"),
+    ] {
+        let says = [" has 3 fields", says];
+        assert_says(read(&format!("a,b\n{rows}"), &[]), &says);
+    }
     assert_says(
         read("a,b\n1,\"2\n3,4\n5,6\n", &[]),
         &["line 2 has a quote left open", "close it"],

@@ -177,9 +177,16 @@ impl Records {
             self.names.len()
         ));
         if count == self.names.len() + 1 && self.header {
-            let help = match self.field(count - 1) {
-                [] => "leave out the delimiter at the end of the lines",
-                _ => "give the first column a name in the first line, if it has none",
+            let is_apostrophe = |j: usize| self.field(j).starts_with(b"'");
+            let above = self.layout.skip_rows as u64 + self.head.marked;
+            let help = if self.field(count - 1).is_empty() {
+                "leave out the delimiter at the end of the lines"
+            } else if (0..kept).any(is_apostrophe) {
+                "put \" around fields that hold a delimiter in the place of '"
+            } else if self.line() > above + 2 {
+                "put \" around a field of it that holds a delimiter"
+            } else {
+                "give the first column a name in the first line, if it has none"
             };
             error = error.help(Remedy::words(help));
         } else if self.layout.comment.is_none() && self.lines.raw().starts_with(b"#") {

@@ -18,16 +18,16 @@ const ENOUGH: f64 = 0.2;
 const LOOKED_AT: usize = 1 << 16;
 
 /// Which columns that were `found` to be amounts are names of things, of features and targets in
-/// their order, by the rows `taken`. Those named in [`TableOptions::numeric`] are amounts.
+/// their order, by the rows `taken`; weights are written as in `by`. Those named in [`TableOptions::numeric`] are amounts.
 ///
 /// Errors as the table does.
 pub(super) fn learn(
     table: &mut dyn Table,
-    from: (&Places, &NoValue),
+    (places, no_value, by): (&Places, &NoValue, Option<&Reading>),
     (tallies, found): (&[Tally], &[Option<Reading>]),
     (options, taken): (&TableOptions, &Answers),
 ) -> Result<Vec<usize>> {
-    let features = from.0.features.len();
+    let features = places.features.len();
     let may = |k: &usize| {
         let is_open = !options.numeric.contains(&tallies[*k].name);
         is_open && found[*k].as_ref().is_some_and(may_name)
@@ -38,6 +38,7 @@ pub(super) fn learn(
         _ => None,
     };
     let target = target.and_then(|field| Target::of(&[field], None, 2));
+    let target = target.map(|target| target.weighed_by(by.cloned()));
     let Some(target) = target.filter(|_| !mine.is_empty()) else {
         return Ok(Vec::new());
     };
@@ -51,8 +52,8 @@ pub(super) fn learn(
             y.push(row.targets[0]);
         }
     };
-    if let Err(error) = target.each_row(table, from, (&mine, taken), take) {
-        table.select(&from.0.all())?;
+    if let Err(error) = target.each_row(table, (places, no_value), (&mine, taken), take) {
+        table.select(&places.all())?;
         // Whoever makes up the schema says what is wrong with a target.
         return match error {
             Error::Data { .. } => Ok(Vec::new()),

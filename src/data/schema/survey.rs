@@ -81,7 +81,7 @@ pub(in crate::data) fn survey(
         found.push(tally.found((table, j), marked)?);
     }
     let seen = (&tallies[..], &found[..]);
-    let named = as_names::learn(table, (places, &no_value), seen, (options, &taken))?;
+    let named = as_names::learn(table, from, seen, (options, &taken))?;
     for &k in &named {
         found[k] = None;
     }
@@ -335,6 +335,9 @@ fn pass(
                     Err(cell::infinite(error, tally.is_feature))
                 }
             })?;
+        }
+        for tally in tallies.iter_mut() {
+            tally.see_total(&batch, first);
         }
         first += batch.rows as u64;
     }

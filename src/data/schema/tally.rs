@@ -1,5 +1,7 @@
 //! What is known of one column of a table, and what becomes of it.
 
+mod fill;
+
 use super::{
     Field, Fill, Kind, Missing, Reading, TableOptions,
     amount::Unit,
@@ -9,14 +11,16 @@ use super::{
     copies::{self, Contents},
     date,
     date_parts::{Covered, DateParts, Dates, Means},
+    is_total,
     levels::Levels,
     means::MOST_SHARES,
     order::Order,
     points::Marked,
     questions,
     sketch::Sketches,
+    total_of,
 };
-use crate::data::{Table, TargetStats, survey::Reservoir, table::short};
+use crate::data::{Batch, Column, Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
 
 /// Classes that a target may name.
@@ -42,6 +46,8 @@ pub(super) struct Tally {
     first: [Option<(u64, String)>; 4],
     /// First row with none, and what is written there.
     missing: Option<(u64, String)>,
+    /// What says beside it that the row is one of totals.
+    total: Option<String>,
     /// Weight and mean of numbers, dates or truth values.
     weight: f64,
     mean: f64,
@@ -89,6 +95,7 @@ impl Tally {
             is_feature,
             first: [const { None }; 4],
             missing: None,
+            total: None,
             weight: 0.0,
             mean: 0.0,
             sample: median.then(|| Reservoir::new(1, MEDIAN_VALUES, 0)),
@@ -336,6 +343,24 @@ impl Tally {
         }
     }
 
+    /// Takes note of what says that the row of its first gap is one of totals, where that is among
+    /// the rows of `batch`, of which the first has the number `first`.
+    pub(super) fn see_total(&mut self, batch: &Batch, first: u64) {
+        let Some((row, _)) = &self.missing else {
+            return;
+        };
+        let i = row.checked_sub(first).map(|i| i as usize);
+        let Some(i) = i.filter(|&i| self.total.is_none() && i < batch.rows) else {
+            return;
+        };
+        let texts = batch.columns.iter().filter_map(|column| match column {
+            Column::Text(texts) => texts.iter().nth(i)?,
+            _ => None,
+        });
+        let mut totals = texts.filter(|text| is_total(text) || total_of(text).is_some());
+        self.total = totals.next().map(str::to_owned);
+    }
+
     /// What the column becomes.
     pub(super) fn finish(
         self,
@@ -358,6 +383,11 @@ impl Tally {
             && (!self.is_feature || options.missing == Missing::Error)
         {
             let mut error = table.fault(*row, j, &cell::missing(text));
+            if let Some(total) = &self.total {
+                let says = format!("{} beside {}", cell::missing(text), short(total));
+                let help = Remedy::words("remove the row, if it is of totals");
+                error = table.fault(*row, j, &says).help(help);
+            }
             // `None` among kinds may be one.
             if text.contains(char::is_alphabetic) && self.first[3].is_some() && !is_read {
                 error = error.help(Remedy::KeepKind);
@@ -436,31 +466,6 @@ impl Tally {
         let read = read.and_then(|reading| self.candidates.covered(reading));
         read.unwrap_or(&self.covered)
     }
-
-    fn fill(self, kind: &Kind, missing: Missing) -> Result<Option<Fill>> {
-        let some = missing == Missing::Indicator && self.missing.is_some();
-        let indicator = some && *kind != Kind::Empty;
-        let median = missing == Missing::Median;
-        let values = match kind {
-            _ if missing == Missing::Error => return Ok(None),
-            Kind::Empty => Vec::new(),
-            Kind::Number | Kind::Boolean => vec![match self.sample {
-                Some(sample) => middle(values_of(sample)?),
-                None => self.mean,
-            }],
-            Kind::Date(parts) => match self.sample {
-                Some(sample) => medians(&values_of(sample)?, *parts),
-                None => {
-                    let means = self.means.iter().flat_map(|means| means.of(*parts));
-                    std::iter::once(self.mean).chain(means).collect()
-                }
-            },
-            Kind::Categories(all) if indicator => vec![0.0; all.len()],
-            Kind::Hashed(count) if indicator => vec![0.0; *count],
-            _ => self.levels.shares(median),
-        };
-        Ok(Some(Fill { values, indicator }))
-    }
 }
 
 /// Whether cells are strangers among others, by how many there are of each, and by the rows of the
@@ -477,26 +482,3 @@ fn is_stray((few, row): (u64, u64), (many, other): (u64, u64)) -> bool {
 
 /// Rows below which numbers that count say nothing.
 const FEW_ROWS: f64 = 20.0;
-/// The values of one column.
-fn values_of(sample: Reservoir) -> Result<Vec<f64>> {
-    Ok(sample.finish()?.0.into_iter().collect())
-}
-
-/// The median of values; of an even number of them the mean of the middle two.
-fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let [below, above] = [(values.len() - 1) / 2, values.len() / 2];
-    values[below] / 2.0 + values[above] / 2.0
-}
-
-/// The medians of the columns that dates become.
-fn medians(dates: &[f64], parts: DateParts) -> Vec<f64> {
-    let rows: Vec<Vec<f64>> = dates
-        .iter()
-        .map(|&days| parts.columns(days).collect())
-        .collect();
-    let column = |k: usize| rows.iter().map(|row| row[k]).collect();
-    let own = std::iter::once(middle(dates.to_vec()));
-    own.chain((0..parts.width()).map(|k| middle(column(k))))
-        .collect()
-}

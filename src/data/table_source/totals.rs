@@ -1,4 +1,7 @@
-//! A last row of totals, which reports and spreadsheets put under their tables.
+//! Rows of totals, which reports and spreadsheets put under their tables, above them, and behind
+//! groups of rows.
+
+mod groups;
 
 use crate::data::{
     Batch, Chunk, Column, Rows,
@@ -6,6 +9,7 @@ use crate::data::{
     table::short,
 };
 use crate::text::counted;
+use groups::Groups;
 
 /// Rows above it, at least.
 const ENOUGH: f64 = 3.0;
@@ -19,7 +23,7 @@ const NAMED: usize = 3;
 /// What sums lose by rounding, of the sizes of what they are of.
 const ROUNDING: f64 = 1e-9;
 
-/// What the rows of a pass say of the last of them.
+/// What the rows of a pass say of the first and the last of them, and of those behind groups.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     columns: Vec<Above>,
@@ -27,9 +31,11 @@ pub(super) struct Totals {
     words: u64,
     /// The column of the first text of the last row, if it is one of them, and what it says.
     named: Option<([usize; 1], String)>,
+    groups: Groups,
+    rows: u64,
 }
 
-/// The numbers of one column: the last one, and sums of those above it.
+/// The numbers of one column: the first and the last one, and sums of those above the last.
 #[derive(Debug)]
 struct Above {
     /// Its place in a batch, and among the columns of a chunk, targets behind the features.
@@ -43,10 +49,13 @@ struct Above {
     mean: f64,
     /// Of squares about the mean.
     squares: f64,
+    first: Option<f64>,
+    /// The largest size behind the first and above the last.
+    largest_below: f64,
     last: Option<f64>,
 }
 
-/// What the last row is.
+/// What a row is that is none of the others: the last one, where nothing else is said.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
     /// It says so in this column, by this text.
@@ -54,25 +63,46 @@ pub(super) enum Found {
     /// Its numbers are the sums, or the means, of those above in these columns.
     Sums(Vec<usize>),
     Means(Vec<usize>),
+    /// The numbers of the first row are the sums of those below.
+    FirstSums(Vec<usize>),
+    /// So many rows say of which group they are, the first of them in this row by this text.
+    OfGroups([usize; 1], (u64, String), usize),
 }
 
 impl Found {
     /// The columns that tell, by their places in a batch.
     pub(super) fn columns(&self) -> &[usize] {
         match self {
-            Self::Named(column, _) => column,
-            Self::Sums(columns) | Self::Means(columns) => columns,
+            Self::Named(column, _) | Self::OfGroups(column, ..) => column,
+            Self::Sums(columns) | Self::Means(columns) | Self::FirstSums(columns) => columns,
+        }
+    }
+
+    /// The row that is meant, of so many.
+    pub(super) fn row(&self, rows: u64) -> u64 {
+        match self {
+            Self::FirstSums(_) => 0,
+            Self::OfGroups(_, (row, _), _) => *row,
+            _ => rows.saturating_sub(1),
         }
     }
 
     /// What is said of it, where those columns have these names.
     pub(super) fn says(&self, names: &[String]) -> String {
-        let (what, names) = match self {
+        let what = match self {
             Self::Named(_, text) => {
                 return format!("{}, the last row, is one of totals", short(text));
             }
-            Self::Sums(_) => ("sums", names),
-            Self::Means(_) => ("means", names),
+            Self::OfGroups(_, (_, text), count) => {
+                return format!(
+                    "{} and {} are totals of groups",
+                    short(text),
+                    more_rows(*count)
+                );
+            }
+            Self::Sums(_) => "the last row has the sums",
+            Self::Means(_) => "the last row has the means",
+            Self::FirstSums(_) => "the first row has the sums",
         };
         let (named, others) = names.split_at(names.len().min(NAMED));
         let more = match others.len() {
@@ -80,8 +110,13 @@ impl Found {
             more => format!(" and {}", counted(more, "more column")),
         };
         let named = named.join(", ");
-        format!("the last row has the {what} of all others in {named}{more}")
+        format!("{what} of all others in {named}{more}")
     }
+}
+
+/// How many rows there are beside one.
+fn more_rows(count: usize) -> String {
+    counted(count.saturating_sub(1), "more row")
 }
 
 impl Totals {
@@ -148,12 +183,14 @@ impl Totals {
             Column::Text(texts) => texts.iter().last().flatten().map(str::to_owned),
             _ => None,
         };
-        for column in &batch.columns {
+        for (k, column) in batch.columns.iter().enumerate() {
             if let Column::Text(texts) = column {
                 let words = texts.iter().flatten().filter(|text| is_total(text));
                 self.words += words.count() as u64;
+                self.groups.see(k, self.rows, texts);
             }
         }
+        self.rows += batch.rows as u64;
         for above in &mut self.columns {
             let is_there = match &batch.columns[above.column] {
                 Column::Numbers(values) => values.last().is_some_and(|v| !v.is_nan()),
@@ -172,12 +209,19 @@ impl Totals {
         if let (1, Some((column, text))) = (self.words, self.named) {
             return Some(Found::Named(column, text));
         }
+        if let Some((column, first, count)) = self.groups.found() {
+            return Some(Found::OfGroups([column], first, count));
+        }
         let varies = |above: &&Above| above.last.is_some() && above.squares > 0.0;
         let there: Vec<&Above> = self.columns.iter().filter(varies).collect();
         let those = |is: fn(&Above) -> bool| -> Vec<usize> {
             let are = there.iter().filter(|above| is(above));
             are.map(|above| above.column).collect()
         };
+        let first = those(Above::is_first_sum);
+        if first.len() >= SEVERAL && 2 * first.len() >= there.len() {
+            return Some(Found::FirstSums(first));
+        }
         let (sums, means) = (those(Above::is_sum), those(Above::is_mean));
         let all = sums.len() + means.len();
         if sums.len() >= SEVERAL && 2 * all >= there.len() {
@@ -201,12 +245,18 @@ impl Above {
             largest: 0.0,
             mean: 0.0,
             squares: 0.0,
+            first: None,
+            largest_below: 0.0,
             last: None,
         }
     }
 
     fn add(&mut self, value: f64) {
+        self.first.get_or_insert(value);
         if let Some(above) = self.last.replace(value) {
+            if self.rows > 0.0 {
+                self.largest_below = self.largest_below.max(above.abs());
+            }
             self.rows += 1.0;
             self.sum += above;
             self.sizes += above.abs();
@@ -231,6 +281,17 @@ impl Above {
             last.abs() > self.largest && (last - self.sum).abs() <= room
         };
         self.rows >= ENOUGH && self.last.is_some_and(is)
+    }
+
+    /// Whether its first value is the sum of the others, and larger than any of them.
+    fn is_first_sum(&self) -> bool {
+        let (Some(first), Some(last)) = (self.first, self.last) else {
+            return false;
+        };
+        let room = Self::room(first).max(ROUNDING * self.sizes);
+        let others = self.sum - first + last;
+        let is_largest = first.abs() > self.largest_below.max(last.abs());
+        self.rows >= ENOUGH && is_largest && (first - others).abs() <= room
     }
 
     /// Whether its last value is the mean of the others, by more digits than chance has.
@@ -281,6 +342,16 @@ mod tests {
         let with = |last: [f64; 3]| found(&[&rows[..], &[last]].concat());
         assert_eq!(found(&rows), None);
         assert_eq!(with([10.8, 112.0, 24.0]), Some(Found::Sums(vec![0, 1, 2])));
+        let on_top = |first: [f64; 3]| found(&[&[first], &rows[..]].concat());
+        assert_eq!(
+            on_top([10.8, 112.0, 24.0]),
+            Some(Found::FirstSums(vec![0, 1, 2]))
+        );
+        assert_eq!(
+            on_top([1.0, 112.0, 24.0]),
+            Some(Found::FirstSums(vec![1, 2]))
+        );
+        assert_eq!(on_top([10.8, 112.1, 23.0]), None);
         // Beside a number of the row, and beside a mean.
         assert_eq!(with([5.0, 112.0, 24.0]), Some(Found::Sums(vec![1, 2])));
         assert_eq!(with([2.7, 112.0, 24.0]), Some(Found::Sums(vec![1, 2])));
