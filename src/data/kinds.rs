@@ -1,5 +1,5 @@
-//! Whole numbers that are names of things, as those of shops are: rows that share one are alike, and
-//! rows of numbers beside each other are not.
+//! Whole numbers that are names of things, as those of shops are: rows that share one are alike,
+//! and rows of numbers beside each other are not.
 
 use super::ranks::ranks;
 use ndarray::aview1;
@@ -11,6 +11,9 @@ const SURE: f64 = 5.0;
 /// Numbers beside each other are alike where their rows vary together by more than this share of
 /// what rows of one number do.
 const ALIKE: f64 = 0.5;
+
+/// Standard errors by which neighbours are alike: chance has it once in 740 columns.
+const NEAR: f64 = 3.0;
 
 /// What the rows that share a number of a column say.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,6 +81,21 @@ pub(crate) fn told(x: &[f64], y: &[f64], rows: f64) -> Option<Told> {
     })
 }
 
+/// Whether rows of numbers `x` beside each other are more alike in the target `y` than chance has
+/// it: the correlation of the ranks of neighbours, of which that of n rows without an order has a
+/// variance of about 1 / n (Wald & Wolfowitz 1943, "An exact test for randomness in the
+/// non-parametric case based on serial correlation").
+pub(crate) fn are_alike(x: &[f64], y: &[f64]) -> bool {
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_unstable_by(|&a, &b| x[a].total_cmp(&x[b]));
+    let y = ranks(aview1(y));
+    let (all, mean) = (x.len() as f64, y.sum() / x.len() as f64);
+    let off: Vec<f64> = order.iter().map(|&i| y[i] - mean).collect();
+    let products: f64 = off.windows(2).map(|two| two[0] * two[1]).sum();
+    let squares: f64 = off.iter().map(|off| off * off).sum();
+    products * all.sqrt() > NEAR * squares
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +131,7 @@ mod tests {
         assert!((told.r2 - 0.655).abs() < 0.09, "{told:?}");
         assert!((told.numbers / 700.0 - 1.0).abs() < 0.1, "{told:?}");
         assert!(drawn((400, 30), effect, size).is_some());
+        assert!(drawn((400, 14), effect, size).is_some());
         // Ages, years, prices and counts: a trend, a wave, a step, and nothing.
         for numbers in [60, 300] {
             let share = |k: usize| k as f64 / numbers as f64;
@@ -127,6 +146,17 @@ mod tests {
         assert_eq!(drawn((4000, 10_000_000), effect, size), None);
         assert_eq!(drawn((4000, 8), effect, size), None);
         assert_eq!(drawn((4000, 700), effect, |k| k as f64 / 8.0), None);
+    }
+
+    #[test]
+    fn neighbours_are_alike_where_numbers_are_amounts() {
+        let mut draws = Seed(5).stream(Stream::Data, 0);
+        let x: Vec<f64> = (0..60).map(|_| (900.0 * draws.uniform()).floor()).collect();
+        let noise: Vec<f64> = x.iter().map(|_| draws.normal()).collect();
+        let both = x.iter().zip(&noise);
+        let amounts: Vec<f64> = both.map(|(x, noise)| x / 150.0 + noise).collect();
+        assert!(are_alike(&x, &amounts));
+        assert!(!are_alike(&x, &noise) && !are_alike(&[], &[]));
     }
 
     /// Numbers that are nearly all different and amounts of which few are nearly all the variance:

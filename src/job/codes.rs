@@ -2,7 +2,7 @@
 //! numbers beside each other are not. A fit that takes them for amounts finds little.
 
 use crate::{
-    data::{Kind, Schema, Survey, kinds::told},
+    data::{KeptRows, Kind, Schema, Survey, kinds::told},
     model::LinearModel,
     normal::Targets,
 };
@@ -10,6 +10,8 @@ use crate::{
 /// What codes have to explain beyond the fit, of the variance of the targets: so much, or less that
 /// is half of what the fit leaves.
 const MORE: (f64, f64) = (0.2, 0.05);
+/// Other columns that are looked at.
+const OTHERS: usize = 16;
 /// Numbers in a column that as names would be a column each.
 const FEW: f64 = 64.0;
 
@@ -34,7 +36,9 @@ fn warning(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) -> Opt
     let y = rows.target(0);
     let may = |j: &usize| survey.min[*j].fract() == 0.0 && !survey.binary[*j];
     let told = numbers(schema, names.len()).filter(may).filter_map(|j| {
-        let told = told(&rows.feature(j), &y, survey.rows as f64)?;
+        let (left, share) = beside((rows, names.len()), (&y, j));
+        let mut told = told(&rows.feature(j), &left, survey.rows as f64)?;
+        told.r2 = 1.0 - share * (1.0 - told.r2);
         Some((j, told))
     });
     let (j, told) = told.max_by(|(_, a), (_, b)| a.r2.total_cmp(&b.r2))?;
@@ -55,6 +59,46 @@ fn warning(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) -> Opt
             survey.column(j)
         )
     })
+}
+
+/// What the first other columns leave of the target beside column `j`, by least squares, and the
+/// share of its variance. Columns are made orthogonal one by one (modified Gram and Schmidt; Golub
+/// & Van Loan 2013, "Matrix Computations", section 5.2.8).
+fn beside((rows, columns): (&KeptRows, usize), (y, j): (&[f64], usize)) -> (Vec<f64>, f64) {
+    let others = (0..columns).filter(|&k| k != j).take(OTHERS);
+    let mut left = centred(y.to_vec());
+    let all = squares(&left);
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for k in others {
+        let mut own = centred(rows.feature(k));
+        let size = squares(&own);
+        basis.iter().for_each(|other| take_off(&mut own, other));
+        // What the others tell is noise of rounding.
+        if squares(&own) > 1e-9 * size {
+            take_off(&mut left, &own);
+            basis.push(own);
+        }
+    }
+    let share = squares(&left) / all;
+    (left, if share.is_finite() { share } else { 1.0 })
+}
+
+fn centred(mut values: Vec<f64>) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter_mut().for_each(|value| *value -= mean);
+    values
+}
+
+fn squares(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum()
+}
+
+/// Takes from values their part along others.
+fn take_off(values: &mut [f64], others: &[f64]) {
+    let product: f64 = values.iter().zip(others).map(|(a, b)| a * b).sum();
+    let slope = product / squares(others);
+    let both = values.iter_mut().zip(others);
+    both.for_each(|(value, other)| *value -= slope * other);
 }
 
 /// The columns that are numbers as they stand, of so many.
@@ -78,7 +122,7 @@ mod tests {
         learn::RidgeOptions,
         seed::{Seed, Stream},
     };
-    use ndarray::{Array2, Axis};
+    use ndarray::{Array1, Array2, Axis};
     use std::sync::Arc;
 
     /// What a number says by itself and not by its size.
@@ -91,12 +135,23 @@ mod tests {
         let mut draws = Seed(3).stream(Stream::Data, 0);
         let shops = Array2::from_shape_simple_fn((900, 2), || (draws.uniform() * 90.0).floor());
         let y = shops.column(1).mapv(|shop| effect(shop as usize));
-        let mut source = MemorySource::new(shops, Some(y.insert_axis(Axis(1)))).expect("rows");
+        let by_age = &y + &shops.column(0).mapv(|age| age / 13.0);
+        let source = |y: Array1<f64>| {
+            let y = y.insert_axis(Axis(1));
+            MemorySource::new(shops.clone(), Some(y)).expect("rows")
+        };
+        let survey = |source: &mut MemorySource| {
+            let survey = Survey::deciding(source, (0, 900), 0, &|_| {});
+            let mut survey = survey.expect("a survey");
+            survey.names = Some(vec!["age".into(), "shop".into()]);
+            survey
+        };
+        let mut source_by_age = source(by_age);
+        let mut source = source(y);
         let job = Job::of(RidgeOptions::default(), Arc::new(Identity));
         let run = Run::on(&Device::cpu());
-        let survey = Survey::deciding(&mut source, (0, 900), 0, &|_| {});
-        let mut survey = survey.expect("a survey");
-        survey.names = Some(vec!["age".into(), "shop".into()]);
+        let survey_by_age = survey(&mut source_by_age);
+        let survey = survey(&mut source);
         let fitted = job.any().fit(&mut source, Meaning::Amounts, &run);
         let mut model = fitted.expect("fits").model;
         let said = warning(&model, &survey, None).expect("codes");
@@ -104,6 +159,10 @@ mod tests {
             said.starts_with("column 'shop': ") && said.contains("--by-target \"shop\""),
             "{said}"
         );
+        // Two thirds of the variance are told by age, and the rest by shops alone.
+        model.facts.insert("held_out_r2".into(), 0.65);
+        assert!(warning(&model, &survey_by_age, None).is_some());
+        model.facts.insert("held_out_r2".into(), 0.2);
         // Of three classes no order is told.
         for (labels, tells) in [(vec![0.0, 1.0], true), (vec![0.0, 1.0, 2.0], false)] {
             model.targets = Targets::Classes(labels);

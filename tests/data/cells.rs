@@ -33,7 +33,7 @@ fn became(rows: usize, cell: &dyn Fn(usize) -> String, as_target: bool) -> bochn
 
 #[test]
 fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
-    let cases: [(usize, Cells<'_>, &str); 8] = [
+    let cases: [(usize, Cells<'_>, &str); 10] = [
         (
             60,
             &|i| format!("ca. {}", mixed(i, 900)),
@@ -47,6 +47,16 @@ fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
         (
             90,
             &|i| format!("No. {}", 3 * mixed(i, 19)),
+            "19 categories",
+        ),
+        (
+            60,
+            &|i| format!("Price: {}", 100 + mixed(i, 900)),
+            "amounts behind Price:",
+        ),
+        (
+            90,
+            &|i| format!("Price: {}", 3 * mixed(i, 19)),
             "19 categories",
         ),
         (90, &|i| format!("#{}", 100 + mixed(i, 19)), "19 categories"),
@@ -94,14 +104,14 @@ fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
     }
 }
 
-/// Whole numbers at a word that may be of a currency: rows of one number are alike in both, and those
-/// of numbers beside each other in amounts alone.
+/// Whole numbers at a word that may be of a currency: rows of one number are alike in both, and
+/// those of numbers beside each other in amounts alone.
 #[test]
 fn names_are_told_from_amounts_by_the_target() {
     let (_directory, path) = place("names.csv");
     let became = |of: &dyn Fn(usize) -> f64, table: TableOptions| {
         let row = |i: usize| {
-            let k = mixed(i * i, 83);
+            let k = mixed(i, 83);
             format!("RM{},{}\n", 100 + k, of(k) + 0.01 * (i % 7) as f64)
         };
         let text = format!("v,y\n{}", (0..400).map(row).collect::<String>());
@@ -114,6 +124,14 @@ fn names_are_told_from_amounts_by_the_target() {
     let found = became(&own, none());
     assert!(found.contains("mean of y"), "{found}");
     assert_eq!(became(&|k| (k as f64).sqrt(), none()), "v: amounts in RM");
+    // Another in each row, of which those beside each other are alike.
+    let row = |i: usize| format!("R{},{}\n", 100 + mixed(i, 900), mixed(i, 900) + i % 40);
+    let text = format!("v,y\n{}", (0..60).map(row).collect::<String>());
+    let read = surveyed(&path, &text, &options("y", none()));
+    assert_says(
+        read,
+        &["line 2, column \"v\": holds \"R113\"", ".by_target"],
+    );
     let numeric = TableOptions {
         numeric: vec!["v".into()],
         ..none()

@@ -416,9 +416,16 @@ fn columns_of_two_kinds_are_refused_or_named() {
             ["correct it, or take it for no value with", ".na(&[\"-\"])"],
         ),
         ("a,y\n1,1\n2,\n", ["line 3, column \"y\"", "is empty"]),
+        (
+            "k,a,y\nN,1,1\nS,2,2\nTotal,,3\n",
+            ["is empty beside \"Total\"", "remove the row, if it is of"],
+        ),
         ("a,y\n1,1\n2,x\n", ["line 3, column \"y\"", "among numbers"]),
         ("a,y\n1,1\ninf,x\n", ["line 3, column \"a\"", "infinite"]),
-        ("a,y\nx,1\nu,1e999\n", ["line 3, column \"y\"", "infinite"]),
+        (
+            "a,y\nx,1\nu,1e999\n",
+            ["line 3, column \"y\"", "the text \"1e999\" among numbers"],
+        ),
     ] {
         assert_says(read(text, plain()), &says);
     }

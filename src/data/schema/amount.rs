@@ -55,7 +55,8 @@ fn with_exponent(text: &str) -> Option<f64> {
     let is_digit = |c: char| c.is_ascii_digit();
     let fits = text.starts_with(is_digit) && text.ends_with(is_digit);
     let fits = fits && text.contains(['d', 'D', 'e', 'E']);
-    fits.then(|| text.replace(['d', 'D'], "e").parse().ok())?
+    let value = fits.then(|| text.replace(['d', 'D'], "e").parse().ok())??;
+    f64::is_finite(value).then_some(value)
 }
 
 impl Unit {
@@ -358,6 +359,7 @@ mod tests {
             "ID: 229",
             "12: 229",
             "gh₵229",
+            "4e7186",
             "3/4",
             "110/80",
             "7/2021",

@@ -1,5 +1,6 @@
-//! Amounts that are names of things: whole numbers at a word, `RM 101`, of which the target says
-//! that rows of one are alike and those of numbers beside each other are not.
+//! Whole numbers at a word, of which the target says what they are: names of things, `RM 101`,
+//! where rows of one are alike and those of numbers beside each other are not, and amounts, `R403`,
+//! where each row has another and those beside each other are alike.
 
 use super::{
     Field, Kind, NoValue, Places, Reading, TableOptions,
@@ -8,7 +9,10 @@ use super::{
     target::{Row, Target},
 };
 use crate::{
-    data::{Table, kinds::told},
+    data::{
+        Table,
+        kinds::{are_alike, told},
+    },
     error::{Error, Result},
 };
 
@@ -17,8 +21,18 @@ const ENOUGH: f64 = 0.2;
 /// Rows that are looked at.
 const LOOKED_AT: usize = 1 << 16;
 
-/// Which columns that were `found` to be amounts are names of things, of features and targets in
-/// their order, by the rows `taken`; weights are written as in `by`. Those named in [`TableOptions::numeric`] are amounts.
+/// Features by their places.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// Those that were found to be amounts, and are names.
+    pub(super) names: Vec<usize>,
+    /// Those that were taken for what tells rows apart, and are amounts.
+    pub(super) amounts: Vec<usize>,
+}
+
+/// Which features that were `found` to be amounts are names, and which that tell rows apart are
+/// amounts, by the rows `taken`; `tallies` are of features and targets in their order, and weights
+/// are written as in `by`. Those named in [`TableOptions::numeric`] stay what they are.
 ///
 /// Errors as the table does.
 pub(super) fn learn(
@@ -26,11 +40,13 @@ pub(super) fn learn(
     (places, no_value, by): (&Places, &NoValue, Option<&Reading>),
     (tallies, found): (&[Tally], &[Option<Reading>]),
     (options, taken): (&TableOptions, &Answers),
-) -> Result<Vec<usize>> {
+) -> Result<Named> {
     let features = places.features.len();
     let may = |k: &usize| {
         let is_open = !options.numeric.contains(&tallies[*k].name);
-        is_open && found[*k].as_ref().is_some_and(may_name)
+        let is_own = |tally: &Tally| tally.numbers_rows_behind_a_word();
+        let may = (found[*k].as_ref()).map_or_else(|| is_own(&tallies[*k]), may_name);
+        is_open && may
     };
     let mine: Vec<usize> = (0..features).filter(may).collect();
     let target = match (tallies, found) {
@@ -40,13 +56,15 @@ pub(super) fn learn(
     let target = target.and_then(|field| Target::of(&[field], None, 2));
     let target = target.map(|target| target.weighed_by(by.cloned()));
     let Some(target) = target.filter(|_| !mine.is_empty()) else {
-        return Ok(Vec::new());
+        return Ok(Named::default());
     };
     let mut all = vec![(Vec::new(), Vec::new()); mine.len()];
     let take = &mut |row: Row<'_>| {
         let (x, y) = &mut all[row.feature];
-        let reading = found[mine[row.feature]].as_ref();
-        let value = reading.and_then(|reading| reading.value(row.text));
+        let value = match &found[mine[row.feature]] {
+            Some(reading) => reading.value(row.text),
+            None => number_behind(row.text),
+        };
         if let Some(value) = value.filter(|_| x.len() < LOOKED_AT) {
             x.push(value);
             y.push(row.targets[0]);
@@ -56,7 +74,7 @@ pub(super) fn learn(
         table.select(&places.all())?;
         // Whoever makes up the schema says what is wrong with a target.
         return match error {
-            Error::Data { .. } => Ok(Vec::new()),
+            Error::Data { .. } => Ok(Named::default()),
             other => Err(other),
         };
     }
@@ -64,8 +82,24 @@ pub(super) fn learn(
         let told = told(x, y, x.len() as f64);
         told.is_some_and(|told| told.r2 > ENOUGH)
     };
-    let names = mine.iter().zip(&all).filter(|(_, rows)| are_names(rows));
-    Ok(names.map(|(&k, _)| k).collect())
+    let mut named = Named::default();
+    for (&k, rows) in mine.iter().zip(&all) {
+        if found[k].is_some() {
+            named.names.extend(are_names(rows).then_some(k));
+        } else {
+            named
+                .amounts
+                .extend(are_alike(&rows.0, &rows.1).then_some(k));
+        }
+    }
+    Ok(named)
+}
+
+/// The whole number that a text ends with.
+fn number_behind(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    text[word.len()..].parse().ok()
 }
 
 /// Whether a word stands at amounts behind which names stand as well: `RM`, `No.`, `VB`, but no

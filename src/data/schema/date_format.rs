@@ -12,13 +12,14 @@ use std::{fmt, str::FromStr};
 
 /// How dates of a column are written, in the manner of strftime: `%Y` (four digits) or `%y` (two,
 /// of 1969 to 2068; `%31y` is of 1931 to 2030), `%m` (one digit or two) or `%b` (the month's name
-/// in a language of Western Europe, whole or short), `%d` (`2nd` and `1er` as well); or `%j`, the day of the year; or
-/// `%G`, `%V` and `%u`, a year, a week and a weekday by ISO 8601, without `%u` its Monday. Without
-/// a day it is the first. `%a` is the name of a weekday; of the time are `%H` or `%I` with `%p` (AM
-/// or PM), `%M`, `%S`, `%f` (a fraction of it) and `%z` (`Z`, `CET` or `+01:00`, which is subtracted). All else is as it
-/// stands. Before a format without `%a` the date's own weekday may stand, `Fri, `, and around all
-/// of it brackets. After a format without a time one may follow as after dates of ISO 8601, behind a
-/// comma, too, with a point or `h` in the place of its colon, and ` Uhr` at its end.
+/// in a language of Western Europe, whole or short), `%d` (`2nd` and `1er` as well); or `%j`, the
+/// day of the year; or `%G`, `%V` and `%u`, a year, a week and a weekday by ISO 8601, without `%u`
+/// its Monday. Without a day it is the first. `%a` is the name of a weekday; of the time are `%H`
+/// or `%I` with `%p` (AM or PM), `%M`, `%S`, `%f` (a fraction of it) and `%z` (`Z`, `CET` or
+/// `+01:00`, which is subtracted). All else is as it stands. Before a format without `%a` the
+/// date's own weekday may stand, `Fri, `, and around all of it brackets. After a format without a
+/// time one may follow as after dates of ISO 8601, behind a comma, too, with a point or `h` in the
+/// place of its colon, and ` Uhr` at its end.
 ///
 /// ```
 /// use bochner::data::DateFormat;

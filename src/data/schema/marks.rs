@@ -90,7 +90,8 @@ impl Marks {
 
     /// The number that text is.
     pub(super) fn value(self, text: &str) -> Option<f64> {
-        self.plain(text)?.parse().ok()
+        let value: f64 = self.plain(text)?.parse().ok()?;
+        value.is_finite().then_some(value)
     }
 }
 
@@ -155,6 +156,7 @@ mod tests {
             (',', None, "3,12E-04", Some(3.12e-4)),
             (',', Some('.'), "1.234,5e3", Some(1_234_500.0)),
             (',', None, "12E3", None),
+            (',', None, "4,5E999", None),
             (',', None, "1e-04", Some(1e-4)),
             (',', None, "1,5E", None),
             (',', None, "1,5E+", None),

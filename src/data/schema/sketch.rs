@@ -79,6 +79,11 @@ impl Sketches {
         self.behind.recur_often()
     }
 
+    /// Whether all are numbers behind one word that do not count.
+    pub(super) fn are_numbers_behind(&self) -> bool {
+        self.others == 0 && self.behind.are_unordered()
+    }
+
     /// The first cell, if the texts are amounts or dates that nobody understood.
     pub(super) fn not_understood(&self) -> Option<&(u64, String)> {
         let are_few = !self.many && self.numbers >= TELLING && self.numbers >= STRAYS * self.others;

@@ -82,10 +82,13 @@ pub(in crate::data) fn survey(
     }
     let seen = (&tallies[..], &found[..]);
     let named = as_names::learn(table, from, seen, (options, &taken))?;
-    for &k in &named {
+    if let Some(&k) = named.amounts.first() {
+        return Err(tallies[k].not_understood((table, all[k], &tallies[k].name)));
+    }
+    for &k in &named.names {
         found[k] = None;
     }
-    notes::of_names(table, named.iter().map(|&k| &tallies[k]));
+    notes::of_names(table, named.names.iter().map(|&k| &tallies[k]));
     let beside = weights.iter().map(|(tally, reading)| (tally, reading));
     let each = tallies.iter().zip(&found);
     let each = each.filter_map(|(tally, found)| Some((tally, found.as_ref()?)));

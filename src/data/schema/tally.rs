@@ -203,6 +203,18 @@ impl Tally {
         }
     }
 
+    /// Whether it tells rows apart by whole numbers at a letter or two, which may be amounts.
+    pub(super) fn numbers_rows_behind_a_word(&self) -> bool {
+        self.is_feature && self.tells_rows_apart() && self.sketches.are_numbers_behind()
+    }
+
+    /// The error of texts that are amounts, though they do not look so.
+    pub(super) fn not_understood(&self, place: questions::Place<'_>) -> Error {
+        let none = (0, String::new());
+        let first = self.first[3].as_ref().unwrap_or(&none);
+        questions::not_understood(place, first, self.is_feature)
+    }
+
     /// Errors where many texts are amounts or dates that are read as none.
     fn understood(&self, place: questions::Place<'_>) -> Result<Option<Reading>> {
         match (self.sketches.not_understood(), &self.first[0]) {

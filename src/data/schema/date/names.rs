@@ -1,5 +1,5 @@
-//! Names of months and of days of the week in English, German, French, Spanish, Italian, Portuguese,
-//! Dutch, Swedish, Danish and Norwegian.
+//! Names of months and of days of the week in English, German, French, Spanish, Italian,
+//! Portuguese, Dutch, Swedish, Danish and Norwegian.
 
 /// Names of each month, whole and short, in lower case. No short name is of two months.
 const MONTHS: [&[&str]; 12] = [
