@@ -110,7 +110,7 @@ class Scan:
         model = getattr(estimator, "_model", None)
         if model is not None and model.has_schema:
             other = copy(self)
-            other._open(self._native.for_model(model))
+            other._open(model.scan(self._native))
             return other
         path, target, targets, columns, _, width, *read = self._given
         names = getattr(estimator, "feature_names_in_", None)

@@ -2,9 +2,11 @@
 //! warnings. What a user sees is written in Python, in bochner/.
 
 mod arrays;
+mod asked;
 mod calls;
 mod clusters;
 mod file;
+mod file_options;
 mod fitting;
 mod growing;
 mod hypothesis;

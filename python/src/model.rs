@@ -2,10 +2,11 @@
 
 use crate::{
     arrays::Table,
+    asked::{Asked, heard},
     calls::{exception, run, without_gil},
     fitting::{Fitting, keep_names, meaning},
     options::Options,
-    predictions::{Asked, heard},
+    scan::Scan,
     views::TableView,
 };
 use bochner::{
@@ -109,6 +110,11 @@ impl Model {
             importance,
             ..Self::of(model)
         })
+    }
+
+    /// The file with the columns that the model makes of a table.
+    fn scan(&self, py: Python<'_>, file: &Scan) -> PyResult<Scan> {
+        file.with_columns(py, self.model.columns())
     }
 
     /// The share of each column in the squared gradient of the fit, if it was asked for and the map

@@ -1,14 +1,13 @@
 //! What a model says of rows: predictions, probabilities, deviations, distances.
 
 use crate::{
-    arrays::Table,
-    calls::{Interrupt, device, run, without_gil},
+    asked::Asked,
+    calls::device,
     model::{Loaded, Model},
     views::{Source, TableView},
 };
-use bochner::{Error, Result, Run, Step, features::Transformer, solve::Targets};
+use bochner::{Error, Result, Run, features::Transformer, solve::Targets};
 use ndarray::{Array2, ArrayView1, s};
-use pyo3::prelude::*;
 use std::sync::PoisonError;
 
 /// Fewer values than this are copied at once, and no thread reads ahead.
@@ -22,49 +21,6 @@ const DEVIATION_ROWS: usize = 1 << 14;
 
 /// Any level will do where only deviations are looked at.
 const LEVEL: f64 = 0.5;
-
-/// Where a model predicts, and who hears of it.
-pub(crate) struct Asked<'a> {
-    pub(crate) device: &'a str,
-    pub(crate) memory: Option<u64>,
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) progress: Option<Py<PyAny>>,
-}
-
-impl Asked<'_> {
-    fn run(&self) -> Result<Run> {
-        run(self.device, self.memory, self.interrupt, None)
-    }
-
-    /// What is told how many rows are done, and ends the work after a signal.
-    fn tell(&mut self) -> impl Fn(usize) -> Result<()> + use<'_> {
-        let tell = self.interrupt.teller(self.progress.take());
-        let interrupt = self.interrupt;
-        move |rows| {
-            tell(Step::Rows(rows as u64));
-            interrupt.check()
-        }
-    }
-}
-
-/// What `work` finds of the rows in memory, by device, memory and who is told.
-pub(crate) fn heard<T: Send>(
-    py: Python<'_>,
-    x: &Table<'_>,
-    (device, memory, progress): (&str, Option<u64>, Option<Py<PyAny>>),
-    work: impl Send + FnOnce(TableView<'_>, Asked<'_>) -> Result<T>,
-) -> PyResult<T> {
-    let view = x.view()?;
-    without_gil(py, |interrupt| {
-        let asked = Asked {
-            device,
-            memory,
-            interrupt,
-            progress,
-        };
-        work(view, asked)
-    })
-}
 
 impl Model {
     /// Outputs for rows, `[n, t]`.

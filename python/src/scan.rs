@@ -3,7 +3,7 @@
 use crate::{
     calls::{exception, without_gil},
     file::FileSource,
-    model::Model,
+    file_options::{Cells, Lines, with_cells, with_lines},
     views::TableView,
 };
 use bochner::{
@@ -37,55 +37,6 @@ type Parts = (
     Option<Lines>,
 );
 
-/// What stands for missing values, columns of categories that look like numbers and of numbers that
-/// look like codes, most categories of a column, the column of weights, the marks of numbers, the
-/// format of dates, what stands for no value, whether all columns are kept, what dates become, and
-/// columns by the target and of words.
-type Cells = (
-    String,
-    (Vec<String>, Vec<String>),
-    usize,
-    Option<String>,
-    Option<char>,
-    Option<char>,
-    Option<String>,
-    Option<Vec<String>>,
-    bool,
-    Option<String>,
-    (Option<Vec<String>>, Option<Vec<String>>),
-);
-
-/// What separates columns, whether the first row holds names, lines that are skipped, what begins
-/// comments, the encoding, and whether rows without a target are left out.
-type Lines = (
-    Option<char>,
-    String,
-    usize,
-    Option<String>,
-    Option<String>,
-    bool,
-);
-
-/// The file, whose lines are laid out so.
-fn laid_out(mut file: DataFile, lines: &Lines) -> Result<DataFile> {
-    let (delimiter, header, skip_rows, comment, encoding, drop) = lines;
-    file = file.header(header.parse()?).skip_rows(*skip_rows);
-    if let Some(delimiter) = delimiter {
-        file = file.delimiter(*delimiter);
-    }
-    if let Some(comment) = comment {
-        file = file.comment(comment);
-    }
-    if let Some(encoding) = encoding {
-        file = file.encoding(encoding.parse()?);
-    }
-    Ok(if *drop {
-        file.drop_rows_without_target()
-    } else {
-        file
-    })
-}
-
 /// A data file, opened when it is read.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Scan {
@@ -112,6 +63,15 @@ impl Scan {
 
     pub(crate) fn file(&self) -> &DataFile {
         &self.file
+    }
+
+    /// The same file with other feature columns; its targets are read if they are there.
+    pub(crate) fn with_columns(&self, py: Python<'_>, choice: ColumnChoice) -> PyResult<Self> {
+        let mut file = self.file.clone().columns(choice);
+        if self.parts.1.is_empty() {
+            file = file.target_use(TargetUse::IfPresent);
+        }
+        Self::of(py, file, self.parts.clone())
     }
 }
 
@@ -159,77 +119,16 @@ impl Scan {
         if let Some(width) = width {
             file = file.width(width);
         }
-        if let Some((
-            missing,
-            named,
-            most,
-            weight,
-            decimal,
-            thousands,
-            date,
-            na,
-            all,
-            dates,
-            (by_target, words),
-        )) = &cells
-        {
-            file = file.missing(missing.parse().map_err(|e| exception(&e))?);
-            file = file.most_categories(*most);
-            for column in &named.0 {
-                file = file.categorical(column);
-            }
-            for column in &named.1 {
-                file = file.numeric(column);
-            }
-            if let Some(weight) = weight {
-                file = file.weight(weight);
-            }
-            if let Some(decimal) = decimal {
-                file = file.decimal(*decimal);
-            }
-            if let Some(thousands) = thousands {
-                file = file.thousands(*thousands);
-            }
-            if let Some(date) = date {
-                file = file.date_format(date.parse().map_err(|e| exception(&e))?);
-            }
-            if let Some(dates) = dates {
-                file = file.dates(dates.parse().map_err(|e| exception(&e))?);
-            }
-            if let Some(columns) = by_target {
-                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-                file = file.by_target(&columns);
-            }
-            if let Some(columns) = words {
-                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-                file = file.words(&columns);
-            }
-            if *all {
-                file = file.all_columns();
-            }
-            if let Some(na) = na {
-                let texts: Vec<&str> = na.iter().map(String::as_str).collect();
-                file = file.na(&texts);
-            }
+        if let Some(cells) = &cells {
+            file = with_cells(file, cells).map_err(|e| exception(&e))?;
         }
         if let Some(lines) = &lines {
-            file = laid_out(file, lines).map_err(|e| exception(&e))?;
+            file = with_lines(file, lines).map_err(|e| exception(&e))?;
         }
         let parts = (
             path, target, targets, columns, matching, width, cells, lines,
         );
         Self::of(py, file, parts)
-    }
-
-    /// The same file with the columns that a model makes of a table; its targets are read if they
-    /// are there.
-    fn for_model(&self, py: Python<'_>, model: &Model) -> PyResult<Self> {
-        let choice = model.held().columns();
-        let mut file = self.file.clone().columns(choice);
-        if self.parts.1.is_empty() {
-            file = file.target_use(TargetUse::IfPresent);
-        }
-        Self::of(py, file, self.parts.clone())
     }
 
     #[getter]

@@ -1,0 +1,52 @@
+//! How a model is asked of rows: where, with how much memory, and who hears of it.
+
+use crate::{
+    arrays::Table,
+    calls::{Interrupt, run, without_gil},
+    views::TableView,
+};
+use bochner::{Result, Run, Step};
+use pyo3::prelude::*;
+
+/// Where a model predicts, and who hears of it.
+pub(crate) struct Asked<'a> {
+    pub(crate) device: &'a str,
+    pub(crate) memory: Option<u64>,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) progress: Option<Py<PyAny>>,
+}
+
+impl Asked<'_> {
+    pub(crate) fn run(&self) -> Result<Run> {
+        run(self.device, self.memory, self.interrupt, None)
+    }
+
+    /// What is told how many rows are done, and ends the work after a signal.
+    pub(crate) fn tell(&mut self) -> impl Fn(usize) -> Result<()> + use<'_> {
+        let tell = self.interrupt.teller(self.progress.take());
+        let interrupt = self.interrupt;
+        move |rows| {
+            tell(Step::Rows(rows as u64));
+            interrupt.check()
+        }
+    }
+}
+
+/// What `work` finds of the rows in memory, by device, memory and who is told.
+pub(crate) fn heard<T: Send>(
+    py: Python<'_>,
+    x: &Table<'_>,
+    (device, memory, progress): (&str, Option<u64>, Option<Py<PyAny>>),
+    work: impl Send + FnOnce(TableView<'_>, Asked<'_>) -> Result<T>,
+) -> PyResult<T> {
+    let view = x.view()?;
+    without_gil(py, |interrupt| {
+        let asked = Asked {
+            device,
+            memory,
+            interrupt,
+            progress,
+        };
+        work(view, asked)
+    })
+}
