@@ -7,6 +7,7 @@ pub(super) mod cpu;
 pub(super) mod gpu;
 pub(super) mod menu;
 mod products;
+mod resident;
 mod units;
 
 pub(crate) use menu::MENU;

@@ -1,15 +1,20 @@
 //! The dense map on a GPU: its parameters there, and its dispatches.
 
-use super::{DenseMap, MENU, units::Units};
+use super::{
+    DenseMap, MENU,
+    resident::Resident,
+    units::{self, Units},
+};
 use crate::{
     Result,
-    device::{Device, GpuDevice, Matrix, MatrixUnits, gpu::Dispatch},
+    device::{GpuDevice, Matrix, MatrixUnits, gpu::Dispatch},
     form::{
         self, DenseForm, Shape, Way,
         tile::{self, Tile},
     },
     ops::{Binding, Nonlinearity, Op, Variant, dispatch::narrow, few::FewRows, units::refused},
 };
+use std::ops::Deref;
 
 /// The op for the registry.
 pub(crate) static OP: Op = Op {
@@ -54,21 +59,22 @@ struct Params {
     row0: u32,
 }
 
-/// The parameters of a dense map on a GPU.
+/// A dense map on a GPU.
 #[derive(Debug)]
 pub(in crate::ops) struct Map {
-    pub(in crate::ops) gpu: GpuDevice,
-    pub(in crate::ops) nonlinearity: Nonlinearity,
-    pub(in crate::ops) depth: usize,
-    pub(in crate::ops) freqs: usize,
-    /// `[d, s]`, with zero rows up to a multiple of four.
-    pub(in crate::ops) w_ds: Matrix,
-    /// Pairs of phase and amplitude in one row, padded with zeros to whole quadruples of pairs.
-    pub(in crate::ops) feature: Matrix,
+    resident: Resident,
     /// Set when a caller chose it, else by shape.
     pub(in crate::ops) forced: Option<DenseForm>,
     /// What matrix units take of it, where they are used.
     units: Option<Units>,
+}
+
+impl Deref for Map {
+    type Target = Resident;
+
+    fn deref(&self) -> &Resident {
+        &self.resident
+    }
 }
 
 impl Map {
@@ -80,35 +86,8 @@ impl Map {
         if let Some(DenseForm::Tile(tile)) = forced {
             tile.check(gpu)?;
         }
-        let device = Device::Gpu(gpu.clone());
-        let (depth, freqs) = (map.depth(), map.freqs());
-        let mut w_ds = Matrix::new(&device, depth.next_multiple_of(4), freqs)?;
-        let stride = w_ds.stride();
-        // Rows beyond d are zero, so that vec4s of depth may be whole: x is zero there, but zero
-        // times what a pool's buffer held could be NaN.
-        w_ds.write_with(|out| {
-            out.fill(0.0);
-            let rows = map.w_ds.rows().into_iter();
-            for (row, out) in rows.zip(out.chunks_exact_mut(stride)) {
-                row.iter().zip(out).for_each(|(&w, o)| *o = w);
-            }
-        })?;
-        let mut feature = Matrix::new(&device, 1, 2 * freqs.next_multiple_of(4))?;
-        feature.write_with(|out| {
-            // Amplitude zero makes a feature of the padding zero.
-            out.fill(0.0);
-            let pairs = map.phase_s.iter().zip(&map.amplitude_s);
-            for (out, (&phase, &amplitude)) in out.chunks_exact_mut(2).zip(pairs) {
-                out.copy_from_slice(&[phase, amplitude]);
-            }
-        })?;
         Ok(Self {
-            gpu: gpu.clone(),
-            nonlinearity: map.nonlinearity.clone(),
-            depth,
-            freqs,
-            w_ds,
-            feature,
+            resident: Resident::upload(gpu, map)?,
             forced,
             units: units(gpu, map, forced)?,
         })
@@ -192,11 +171,6 @@ impl Map {
         }
         Ok(())
     }
-
-    /// Operations of one row.
-    pub(in crate::ops) fn row_work(&self) -> f64 {
-        2.0 * self.depth as f64 * self.freqs as f64
-    }
 }
 
 /// What matrix units take of a map: where a caller asks for them, else where they pay and may be
@@ -207,7 +181,7 @@ fn units(gpu: &GpuDevice, map: &DenseMap, forced: Option<DenseForm>) -> Result<O
     if !asked && (forced.is_some() || !pays) {
         return Ok(None);
     }
-    match Units::upload(gpu, map)? {
+    match units::upload(gpu, map)? {
         Ok(units) => Ok(Some(units)),
         Err(why) if asked => Err(refused(gpu, &why)),
         Err(why) => {

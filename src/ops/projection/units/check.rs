@@ -8,13 +8,12 @@ use crate::{
     Device, Matrix, Result,
     check::{EPS, Outcome, SIZES, normal, poisoned, worst},
     device::GpuDevice,
-    form::DenseForm,
     ops::{
         Nonlinearity,
         projection::{
             self, DenseMap,
             check::bounds::{away_from_jumps, bound, dense},
-            gpu::Map,
+            resident::Resident,
         },
         units::{Fragments, arithmetic::Adding},
     },
@@ -179,10 +178,10 @@ fn featurize(
     let device = Device::Gpu(gpu.clone());
     let half = HalfColumns::of(map.w_ds.view()).expect("11 bits");
     let units = Units::of(gpu, fragments, &half)?;
-    let loaded = Map::upload(gpu, map, Some(DenseForm::Few { splits: 1 }))?;
+    let resident = Resident::upload(gpu, map)?;
     let x_nd = Matrix::upload(&device, x.view())?;
     let mut z_nd = poisoned(&device, x.nrows(), map.outputs())?;
-    units.run(&loaded, &x_nd, &mut z_nd)?;
+    units.run(&resident, &x_nd, &mut z_nd)?;
     z_nd.download()
 }
 

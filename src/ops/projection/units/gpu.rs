@@ -1,17 +1,14 @@
 //! What matrix units take of a dense map on a GPU, and the dispatches.
 
-use super::{
-    arithmetic::{FLUSH, HalfColumns},
-    probe::probe,
-};
+use super::arithmetic::{FLUSH, HalfColumns};
 use crate::{
     Result,
-    device::{Device, GpuDevice, Matrix, MatrixUnits, gpu::Dispatch},
+    device::{Device, GpuDevice, Matrix, gpu::Dispatch},
     form::DenseForm,
     ops::{
         Binding, Nonlinearity, Op, Variant,
         dispatch::narrow,
-        projection::{DenseMap, gpu::Map},
+        projection::resident::Resident,
         units::{Fragments, NOT_REACHED, REACHED, refused},
     },
 };
@@ -79,7 +76,7 @@ struct ScalesParams {
 }
 
 /// Features stored in whole vec4s or one by one.
-fn variant(fragments: Fragments, f: &Nonlinearity, whole: bool) -> Variant {
+pub(super) fn variant(fragments: Fragments, f: &Nonlinearity, whole: bool) -> Variant {
     f.of(fragments.variant()).with("WHOLE", whole.into())
 }
 
@@ -94,27 +91,6 @@ pub(in crate::ops) struct Units {
 }
 
 impl Units {
-    /// Uploads what units take of a map, after they were tried; `Err` says why they are not used.
-    pub(in crate::ops) fn upload(
-        gpu: &GpuDevice,
-        map: &DenseMap,
-    ) -> Result<std::result::Result<Self, String>> {
-        if !REACHED {
-            return Ok(Err(NOT_REACHED.into()));
-        }
-        if let Nonlinearity::Custom(_) = map.nonlinearity {
-            return Ok(Err("a nonlinearity of one's own is computed in f32".into()));
-        }
-        let Some(half) = HalfColumns::of(map.w_ds.view()) else {
-            return Ok(Err("f16 does not hold the frequencies".into()));
-        };
-        let whole = is_whole(&map.nonlinearity, map.freqs());
-        match tried(gpu, &map.nonlinearity, whole)? {
-            Ok(fragments) => Self::of(gpu, fragments, &half).map(Ok),
-            Err(why) => Ok(Err(why)),
-        }
-    }
-
     /// Uploads for fragments that are taken as they are.
     pub(super) fn of(gpu: &GpuDevice, fragments: Fragments, half: &HalfColumns) -> Result<Self> {
         let device = Device::Gpu(gpu.clone());
@@ -149,7 +125,12 @@ impl Units {
     }
 
     /// Records the features of the rows of x.
-    pub(in crate::ops) fn run(&self, map: &Map, x_nd: &Matrix, z_nd: &mut Matrix) -> Result<()> {
+    pub(in crate::ops) fn run(
+        &self,
+        map: &Resident,
+        x_nd: &Matrix,
+        z_nd: &mut Matrix,
+    ) -> Result<()> {
         let (gpu, rows, row_work) = (&map.gpu, x_nd.rows(), map.row_work());
         if !REACHED {
             return Err(refused(gpu, NOT_REACHED));
@@ -192,7 +173,7 @@ impl Units {
     }
 
     /// The power of two of each row, in one row.
-    fn row_scales(&self, map: &Map, x_nd: &Matrix) -> Result<Matrix> {
+    fn row_scales(&self, map: &Resident, x_nd: &Matrix) -> Result<Matrix> {
         let (gpu, rows) = (&map.gpu, x_nd.rows());
         let scale = Matrix::new(&Device::Gpu(gpu.clone()), 1, rows)?;
         let row_work = 4.0 * map.depth as f64;
@@ -217,32 +198,7 @@ impl Units {
     }
 }
 
-/// The fragments with which features of this nonlinearity are right on this adapter.
-fn tried(
-    gpu: &GpuDevice,
-    f: &Nonlinearity,
-    whole: bool,
-) -> Result<std::result::Result<Fragments, String>> {
-    let all = match Fragments::of(gpu) {
-        Ok(all) => all,
-        Err(why) => return Ok(Err(why)),
-    };
-    // What a driver compiles of one variant says nothing of another.
-    let way = variant(all[0], f, whole).to_string();
-    let size = gpu.tried_units(way, || probe(gpu, &all, f, whole))?;
-    Ok(size.map(|size| Fragments { size, ..all[0] }))
-}
-
-/// See [`super::verdict`].
-pub(super) fn verdict(gpu: &GpuDevice) -> Result<std::result::Result<u32, String>> {
-    if let Err(why) = gpu.allows_units(MatrixUnits::Projections) {
-        return Ok(Err(why));
-    }
-    let fragments = tried(gpu, &Nonlinearity::CosSin, true)?;
-    Ok(fragments.map(|fragments| fragments.side))
-}
-
 /// Whether features start at whole vec4s: sines stand at column `freqs`.
-fn is_whole(f: &Nonlinearity, freqs: usize) -> bool {
+pub(super) fn is_whole(f: &Nonlinearity, freqs: usize) -> bool {
     *f != Nonlinearity::CosSin || freqs.is_multiple_of(4)
 }

@@ -8,7 +8,7 @@ use crate::{
     linalg::entries,
     ops::{
         Nonlinearity,
-        projection::{self, DenseMap, gpu::Map},
+        projection::{self, DenseMap, resident::Resident},
         units::Fragments,
     },
     sampling::round_to_11_bits,
@@ -72,10 +72,10 @@ fn rows() -> Array2<f32> {
 
 fn features(gpu: &GpuDevice, map: &DenseMap, x: &Array2<f32>, units: Units) -> Result<Array2<f32>> {
     let device = Device::Gpu(gpu.clone());
-    let loaded = Map::upload(gpu, map, Some(crate::form::DenseForm::Few { splits: 1 }))?;
+    let resident = Resident::upload(gpu, map)?;
     let x_nd = Matrix::upload(&device, x.view())?;
     let mut z_nd = poisoned(&device, x.nrows(), map.outputs())?;
-    units.run(&loaded, &x_nd, &mut z_nd)?;
+    units.run(&resident, &x_nd, &mut z_nd)?;
     z_nd.download()
 }
 
