@@ -14,7 +14,7 @@ use anyhow::Result;
 use bochner::{
     data::{Alike, Kind, Schema, TargetUse},
     features::Standardize,
-    hypothesis::{ColumnShift, Pooled, TwoSampleOptions, column_shifts},
+    hypothesis::{ColumnShift, Pooled, TwoSampleOptions, TwoSampleOutcome, column_shifts},
     job::warn_of_odd_cells,
     seed::Seed,
 };
@@ -88,21 +88,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     report.device(&run.device);
     let (shifts, seconds) = console.timed(|| column_shifts(&mut a, &mut b, seed))?;
     report.seconds("columns", seconds);
-    report.set("rows_a", found.rows[0]);
-    report.set("rows_b", found.rows[1]);
-    report.set("mmd2", found.unbiased);
-    report.set("mmd2_biased", found.biased);
-    report.line(
-        "mmd squared",
-        format!(
-            "{} (biased {})",
-            six_digits(found.unbiased),
-            six_digits(found.biased)
-        ),
-    );
-    let verdicts = ["the samples differ", "no difference found"];
-    args.test
-        .describe(&found.outcome, ("drift", verdicts), &mut report);
+    args.describe(&found, &mut report);
     match &schema {
         None => became::describe_numbers(a.as_ref(), &mut report),
         Some(schema) => {
@@ -115,6 +101,27 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     report.about("first sample", head::file(&args.a));
     report.about("second sample", head::file(&args.b));
     args.run.print(&report)
+}
+
+impl Args {
+    /// Whether the samples differ, and by how much.
+    fn describe(&self, found: &TwoSampleOutcome, report: &mut Report) {
+        report.set("rows_a", found.rows[0]);
+        report.set("rows_b", found.rows[1]);
+        report.set("mmd2", found.unbiased);
+        report.set("mmd2_biased", found.biased);
+        report.line(
+            "mmd squared",
+            format!(
+                "{} (biased {})",
+                six_digits(found.unbiased),
+                six_digits(found.biased)
+            ),
+        );
+        let verdicts = ["the samples differ", "no difference found"];
+        self.test
+            .describe(&found.outcome, ("drift", verdicts), report);
+    }
 }
 
 /// The categories that one sample has and the other has not.

@@ -1,25 +1,25 @@
 //! `bochner kernel-error`: how close maps come to the exact kernel.
 
+mod comparison;
+mod lines;
+
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
-    flags,
-    map::{self, Drawing, KernelArgs, MapOption, TuningArgs},
+    map::{Drawing, KernelArgs, MapOption, Scale, TuningArgs},
     outputs::keep_apart,
     page::head,
-    report::{Console, Report, Usage, Value, counted},
+    report::{Console, Report, Usage, counted},
 };
 use anyhow::Result;
 use bochner::{
-    Error, Run,
-    analysis::{ErrorSummary, ExactKernel},
-    data::{MemorySource, Rows, TargetUse},
-    features::{Affine, Form, MapKind, MapSpec, Radii, Standardize},
+    analysis::ExactKernel,
+    data::{ChunkSource, Rows, TargetUse},
+    features::{Form, MapKind, Standardize},
     kernels::Kernel,
-    sampling::Sampling,
 };
+use comparison::Comparison;
 use ndarray::{Array2, Axis};
-use serde_json::json;
-use std::{fmt::Write, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 /// Arguments of `bochner kernel-error`.
 #[derive(Debug, clap::Args)]
@@ -87,160 +87,13 @@ impl<T: std::str::FromStr> std::str::FromStr for Listed<T> {
 /// Kernel matrices of more rows do not fit common machines.
 const MOST_ROWS: usize = 20_000;
 
-/// One line of the table.
-struct Line {
-    label: String,
-    spec: MapSpec,
-    /// Whether the map is chosen for each number of features.
-    auto: bool,
-}
-
-impl Args {
-    /// Every map in every sampling and form asked for, but those that cannot serve the kernel where
-    /// all were asked for, whose labels come second.
-    fn lines(&self, kernel: &Arc<dyn Kernel>) -> Result<(Vec<Line>, Vec<String>)> {
-        let maps: Vec<MapOption> = match &self.map {
-            // What draws nothing has no error of its own.
-            Listed::All => MapKind::ALL
-                .into_iter()
-                .filter(|kind| kind.takes_features())
-                .map(|kind| MapOption::Named(kind.into()))
-                .collect(),
-            Listed::Some(maps) => maps.clone(),
-        };
-        let drawings: Vec<Drawing> = match &self.sampling {
-            Listed::All => Sampling::all()
-                .map(Drawing::Plain)
-                .chain([Drawing::Leverage])
-                .collect(),
-            Listed::Some(drawings) => drawings.clone(),
-        };
-        let monte_carlo = Drawing::Plain(Sampling::MonteCarlo);
-        let mut lines = Vec::new();
-        for option in &maps {
-            let auto = *option == MapOption::Auto;
-            let map = &option.named();
-            let takes = |what: fn(MapKind) -> bool| map.parts().iter().any(|part| what(part.kind));
-            let sampled = takes(MapKind::takes_sampling) && !auto;
-            // Another sampling would leave nothing to choose.
-            let drawings = if sampled {
-                drawings.as_slice()
-            } else {
-                &[monte_carlo]
-            };
-            for &drawing in drawings {
-                if drawing == Drawing::Leverage && !map.has(MapKind::Fourier) {
-                    continue;
-                }
-                let forms: &[Form] = match self.form {
-                    Some(Form::Paired) => &[Form::Paired],
-                    Some(Form::Phase) => &[Form::Phase],
-                    None if drawing == monte_carlo && !auto && *map == MapKind::Fourier.into() => {
-                        &[Form::Paired, Form::Phase]
-                    }
-                    None => &[Form::Paired],
-                };
-                let forms = if takes(MapKind::takes_form) {
-                    forms
-                } else {
-                    &[Form::Paired]
-                };
-                for &form in forms {
-                    let seed = self.kernel.seed;
-                    let (map, kernel) = (map.clone(), kernel.clone());
-                    let spec = self.tuning.spec(map, kernel, 0, form, drawing, seed);
-                    let label = if auto {
-                        format!("auto, {form}")
-                    } else {
-                        label(&spec, sampled.then_some(drawing))
-                    };
-                    lines.push(Line { label, spec, auto });
-                }
-            }
-        }
-        self.usable(lines)
-    }
-
-    /// Splits off the lines that the kernel rules out; an error where nothing is left of what was
-    /// asked for by name.
-    fn usable(&self, lines: Vec<Line>) -> Result<(Vec<Line>, Vec<String>)> {
-        let (mut usable, mut left_out) = (Vec::<Line>::new(), Vec::new());
-        for line in lines {
-            let problem = self.features.iter().find_map(|&features| {
-                let spec = MapSpec {
-                    features,
-                    ..line.spec.clone()
-                };
-                spec.check().err()
-            });
-            match problem {
-                None => usable.push(line),
-                Some(error @ Error::Parameter(_)) => {
-                    let problem = flags::explain(&error);
-                    return Err(Usage(format!("--features: {problem}")).into());
-                }
-                Some(error) => left_out.push((line, error)),
-            }
-        }
-        let mut names: Vec<String> = Vec::new();
-        for (line, error) in left_out {
-            let others = usable.iter().any(|other| other.spec.map == line.spec.map);
-            let asked = if others {
-                matches!(self.sampling, Listed::Some(_))
-            } else {
-                matches!(self.map, Listed::Some(_))
-            };
-            if asked {
-                return Err(Usage(flags::explain(&error)).into());
-            }
-            let name = if others {
-                line.label
-            } else {
-                line.spec.map.to_string()
-            };
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        Ok((usable, names))
-    }
-}
-
-fn label(spec: &MapSpec, drawing: Option<Drawing>) -> String {
-    let mut label = spec.map.to_string();
-    let has = |kind| spec.map.has(kind);
-    if let Some(drawing) = drawing {
-        let _ = write!(label, ", {drawing}");
-    }
-    if spec.map.parts().iter().any(|part| part.kind.takes_form()) {
-        let _ = write!(label, ", {}", spec.form);
-    }
-    if has(MapKind::Sorf) && spec.radii == Radii::Constant {
-        let _ = write!(label, ", {} radii", spec.radii);
-    }
-    if has(MapKind::Nystrom) {
-        let _ = write!(label, ", {}", spec.landmarks);
-    }
-    label
-}
-
 /// Samples rows, computes the exact kernel once, and compares.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let read = [Some(args.input.as_path()), args.data.targets()];
     keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
     let mut report = Report::default();
-    if args.rows < 2 || args.rows > MOST_ROWS {
-        let problem = format!("--rows {}: use 2 to {MOST_ROWS}", args.rows);
-        return Err(Usage(problem).into());
-    }
-    let first = match &args.map {
-        Listed::Some(maps) => maps[0].named(),
-        Listed::All => MapKind::Fourier.into(),
-    };
-    let kernel = args.kernel.kernel_of(&first);
-    args.kernel.refuse_auto()?;
-    args.kernel.check(kernel.as_ref())?;
+    let kernel = args.exact()?;
     let (lines, left_out) = args.lines(&kernel)?;
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
     let run = args.run.open(&console)?;
@@ -251,22 +104,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             left_out.join("; ")
         ));
     }
-
-    let sample = args.rows.max(args.kernel.sample_rows());
-    let (survey, seconds) = args.kernel.survey(&mut source, sample, &console)?;
-    report.seconds("survey", seconds);
-    let scale = args.kernel.scale(
-        (kernel.as_ref(), kernel.is_shift_invariant()),
-        source.columns(),
-        Some(&survey),
-        Standardize::No,
-    )?;
-    scale.hint(&console);
-    let rows = spread(&survey.sample, args.rows);
-    if rows.nrows() < args.rows {
-        let there = counted(rows.nrows() as u64, "row");
-        console.note(&format!("the data has {there} only"));
-    }
+    let told = (&console, &mut report);
+    let (rows, scale) = args.sample(source.as_mut(), kernel.as_ref(), told)?;
     let (exact, seconds) =
         console.timed(|| ExactKernel::new(kernel.as_ref(), &scale.input, &Rows::from(&rows)))?;
     report.seconds("exact", seconds);
@@ -300,117 +139,53 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.run.print(&report)
 }
 
+impl Args {
+    /// The kernel that maps are compared with: the one given, or what suits the first map. Errors on
+    /// options that do not go with it.
+    fn exact(&self) -> Result<Arc<dyn Kernel>> {
+        if self.rows < 2 || self.rows > MOST_ROWS {
+            let problem = format!("--rows {}: use 2 to {MOST_ROWS}", self.rows);
+            return Err(Usage(problem).into());
+        }
+        let first = match &self.map {
+            Listed::Some(maps) => maps[0].named(),
+            Listed::All => MapKind::Fourier.into(),
+        };
+        let kernel = self.kernel.kernel_of(&first);
+        self.kernel.refuse_auto()?;
+        self.kernel.check(kernel.as_ref())?;
+        Ok(kernel)
+    }
+
+    /// The rows that are compared on, and the scale of their columns.
+    fn sample(
+        &self,
+        source: &mut dyn ChunkSource,
+        kernel: &dyn Kernel,
+        (console, report): (&Console, &mut Report),
+    ) -> Result<(Array2<f64>, Scale)> {
+        let sample = self.rows.max(self.kernel.sample_rows());
+        let (survey, seconds) = self.kernel.survey(source, sample, console)?;
+        report.seconds("survey", seconds);
+        let scale = self.kernel.scale(
+            (kernel, kernel.is_shift_invariant()),
+            source.columns(),
+            Some(&survey),
+            Standardize::No,
+        )?;
+        scale.hint(console);
+        let rows = spread(&survey.sample, self.rows);
+        if rows.nrows() < self.rows {
+            let there = counted(rows.nrows() as u64, "row");
+            console.note(&format!("the data has {there} only"));
+        }
+        Ok((rows, scale))
+    }
+}
+
 /// `count` rows spread evenly over a sample.
 fn spread(sample: &Array2<f64>, count: usize) -> Array2<f64> {
     let (rows, taken) = (sample.nrows(), count.min(sample.nrows()));
     let places: Vec<usize> = (0..taken).map(|i| i * rows / taken).collect();
     sample.select(Axis(0), &places)
-}
-
-struct Comparison<'a> {
-    args: &'a Args,
-    exact: ExactKernel,
-    rows: Array2<f64>,
-    input: Affine,
-    run: &'a Run,
-}
-
-impl Comparison<'_> {
-    /// The results of all lines, for programs and for people.
-    fn run(&self, lines: &[Line], console: &Console) -> Result<(Vec<Value>, String)> {
-        let sizes = &self.args.features;
-        let all = matches!(self.args.map, Listed::All);
-        let mut results = Vec::new();
-        let width = lines.iter().map(|line| line.label.len()).max().unwrap_or(0);
-        let mut table = format!(
-            "\n{:width$}  {:>6}  {:^17}  {:^17}  {:^17}\n",
-            "map", "D", "rel. Frobenius", "rel. spectral", "largest entry"
-        );
-        let steps = (lines.len() * sizes.len() * self.args.seeds) as u64;
-        let bar = console.steps("compare", Some(steps));
-        let mut done = 0;
-        for Line { label, spec, auto } in lines {
-            for &features in sizes {
-                let mut spec = MapSpec {
-                    features,
-                    ..spec.clone()
-                };
-                let mut selection = None;
-                if *auto {
-                    let found = spec.select(self.rows.ncols(), &self.run.device)?;
-                    bar.above(|| map::note(&found, console));
-                    spec.map = found.kind.into();
-                    selection = Some(map::selected(&found));
-                }
-                bar.say(format!("{label}, D = {features}"));
-                let mut step = || {
-                    done += 1;
-                    bar.set_position(done);
-                };
-                let few = spec.map.has(MapKind::Nystrom) && features > self.rows.nrows();
-                let summary = match self.summary(&spec, &mut step) {
-                    Ok(summary) => summary,
-                    Err(error @ Error::Unsupported(_)) if all => {
-                        let why = flags::explain(&error);
-                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
-                        continue;
-                    }
-                    Err(error) if all && few => {
-                        let why = flags::explain(&error);
-                        bar.above(|| console.note(&format!("left out: {label}: {why}")));
-                        continue;
-                    }
-                    Err(error) => return Err(error.into()),
-                };
-                let (mean, spread) = (summary.mean(), summary.spread());
-                let pair = |mean: f64, spread: f64| json!({"mean": mean, "spread": spread});
-                results.push(json!({
-                    "map": spec.map.to_string(),
-                    "label": label,
-                    "auto": selection,
-                    "features": features,
-                    "frobenius": pair(mean.frobenius, spread.frobenius),
-                    "spectral": pair(mean.spectral, spread.spectral),
-                    "largest": pair(mean.largest, spread.largest),
-                }));
-                let _ = write!(table, "{label:width$}  {features:>6}");
-                for (mean, spread) in [
-                    (mean.frobenius, spread.frobenius),
-                    (mean.spectral, spread.spectral),
-                    (mean.largest, spread.largest),
-                ] {
-                    let _ = write!(
-                        table,
-                        "  {:>17}",
-                        format!("{} ± {}", short(mean), short(spread))
-                    );
-                }
-                table.push('\n');
-            }
-        }
-        Ok((results, table))
-    }
-
-    fn summary(&self, spec: &MapSpec, step: &mut dyn FnMut()) -> bochner::Result<ErrorSummary> {
-        let mut source = MemorySource::new(&self.rows, None)?;
-        let mut runs = Vec::with_capacity(self.args.seeds);
-        for i in 0..self.args.seeds {
-            let mut spec = spec.clone();
-            spec.seed.0 = spec.seed.0.wrapping_add(i as u64);
-            let map = spec.build(self.input.clone(), &self.rows, &mut source, self.run)?;
-            runs.push(self.exact.error(map.as_ref(), self.run)?);
-            step();
-        }
-        Ok(ErrorSummary { runs })
-    }
-}
-
-/// Four decimals where they say enough.
-fn short(value: f64) -> String {
-    match value.abs() {
-        // Rounding of runs that are all alike.
-        ..1e-12 => "0".into(),
-        1e-3..1e4 => format!("{value:.4}"),
-        _ => format!("{value:.1e}"),
-    }
 }

@@ -15,7 +15,8 @@ use crate::{
     names::{Names, names},
     outputs::keep_apart,
     page::head,
-    report::{Report, Usage},
+    progress::Bar,
+    report::{Console, Report, Usage},
     threshold::Threshold,
 };
 use anyhow::Result;
@@ -121,23 +122,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut source = Watched::new(args.source(&model, &nan)?, &model);
     let what = What::of(args, &model)?;
     let threshold = Threshold::of(args.threshold, &model)?;
-    let run = args.run.open(&console)?;
-    let bytes = std::fs::metadata(&args.model).map_or(0, |file| file.len());
-    let plan = MemoryPlan::of_predictions(&model, bytes, source.targets(), &run);
-    let chunks = args.run.within(|bytes| plan.within(bytes))?;
-    console.detail(&format!("plan: {plan}"));
-    let run = run.memory(chunks);
-    let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
+    let run = args.open_run(&model, source.targets(), &console)?;
     // Where a step begins among all rows.
     let before = Arc::new(AtomicU64::new(0));
-    let quiet = {
-        let before = before.clone();
-        run.clone().progress(move |step| {
-            if let Step::Rows(rows) = step {
-                bar.set_position(before.load(Ordering::Relaxed) + rows);
-            }
-        })
-    };
+    let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
+    let quiet = with_bar(&run, bar, before.clone());
     // What cannot be had is known before the output is begun.
     let with = (args.probabilities.is_some(), threshold);
     let mut way = Way::load(&model, what, with, &quiet)?;
@@ -169,21 +158,24 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.seconds("predict", seconds);
     report.throughput(rows, seconds);
     report.device(&run.device);
-    report.set("model", args.model.display().to_string());
-    report.set("map", model.map.describe());
-    report.line("map", model.map.describe());
-    describe_gaps(&nan, &mut report);
+    args.describe(&model, &nan, &mut report);
     report.picture("predictions", seen.pictured());
     head::of_model(&args.input, &model, &mut report);
-    report.output("predictions", &args.output);
-    if let Some(path) = &args.probabilities {
-        report.output("probabilities", path);
-    }
+    args.report_outputs(&mut report);
     if args.fills_stdout() {
         args.run.print_beside(&report)
     } else {
         args.run.print(&report)
     }
+}
+
+/// The run, whose rows move a bar on from where the step begins.
+fn with_bar(run: &Run, bar: Bar, before: Arc<AtomicU64>) -> Run {
+    run.clone().progress(move |step| {
+        if let Step::Rows(rows) = step {
+            bar.set_position(before.load(Ordering::Relaxed) + rows);
+        }
+    })
 }
 
 /// Predicts all rows behind those that are written, and keeps what is done after each step; gives
@@ -239,6 +231,31 @@ struct Outputs {
 }
 
 impl Args {
+    /// The device, with the memory that the plan leaves for chunks.
+    fn open_run(&self, model: &LinearModel, targets: usize, console: &Console) -> Result<Run> {
+        let run = self.run.open(console)?;
+        let bytes = std::fs::metadata(&self.model).map_or(0, |file| file.len());
+        let plan = MemoryPlan::of_predictions(model, bytes, targets, &run);
+        let chunks = self.run.within(|bytes| plan.within(bytes))?;
+        console.detail(&format!("plan: {plan}"));
+        Ok(run.memory(chunks))
+    }
+
+    /// What predicted, and what became of rows with gaps.
+    fn describe(&self, model: &LinearModel, nan: &NanRows, report: &mut Report) {
+        report.set("model", self.model.display().to_string());
+        report.set("map", model.map.describe());
+        report.line("map", model.map.describe());
+        describe_gaps(nan, report);
+    }
+
+    fn report_outputs(&self, report: &mut Report) {
+        report.output("predictions", &self.output);
+        if let Some(path) = &self.probabilities {
+            report.output("probabilities", path);
+        }
+    }
+
     /// Errors where an output would replace what is read, or another output.
     fn require_places(&self) -> Result<()> {
         let outputs = [Some(self.output.as_path()), self.probabilities.as_deref()];

@@ -8,7 +8,7 @@ use crate::{
 use anyhow::{Result, bail};
 use bochner::{
     Device,
-    check::Extent,
+    check::{Extent, Outcome},
     registry::{REGISTRY, Row},
 };
 use serde_json::{Value, json};
@@ -38,28 +38,7 @@ pub(super) fn run(console: &Console, op: Option<&str>, as_json: bool) -> Result<
             let start = Instant::now();
             let outcome = (row.check)(device, Extent::Whole);
             let seconds = start.elapsed().as_secs_f64();
-            let (passed, line, result) = match &outcome {
-                Ok(o) => (
-                    o.passed(),
-                    format!(
-                        "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} \
-                         ({})",
-                        o.cases, o.worst, o.worst_case, o.control, o.control_case
-                    ),
-                    json!({
-                        "cases": o.cases,
-                        "worst": o.worst,
-                        "worst_case": o.worst_case,
-                        "controls": o.controls,
-                        "control": o.control,
-                        "control_case": o.control_case,
-                    }),
-                ),
-                Err(error) => {
-                    let why = report::one_line(&flags::explain(error));
-                    (false, why.clone(), json!({ "failed": why }))
-                }
-            };
+            let (passed, line, result) = described(&outcome);
             let verdict = if passed { "ok" } else { "FAILED" };
             if !as_json {
                 report::to_stdout(&format!(
@@ -93,6 +72,31 @@ pub(super) fn run(console: &Console, op: Option<&str>, as_json: bool) -> Result<
         );
     }
     Ok(())
+}
+
+/// Whether a check passed, in words for people, and in figures for programs.
+fn described(outcome: &bochner::Result<Outcome>) -> (bool, String, Value) {
+    match outcome {
+        Ok(o) => (
+            o.passed(),
+            format!(
+                "{:5} cases, worst error {:.3} of its bound ({}), least control {:.1e} ({})",
+                o.cases, o.worst, o.worst_case, o.control, o.control_case
+            ),
+            json!({
+                "cases": o.cases,
+                "worst": o.worst,
+                "worst_case": o.worst_case,
+                "controls": o.controls,
+                "control": o.control,
+                "control_case": o.control_case,
+            }),
+        ),
+        Err(error) => {
+            let why = report::one_line(&flags::explain(error));
+            (false, why.clone(), json!({ "failed": why }))
+        }
+    }
 }
 
 /// All ops, or the one of that name; errs, with the names there are, where there is none.

@@ -1,7 +1,7 @@
 //! `bochner bench --tune`: measures the tile shapes of a GPU, and what else it may choose, and
 //! keeps the fastest.
 
-use super::duration;
+use super::results::duration;
 use crate::flags;
 use crate::report::{self, Console, Usage};
 use anyhow::Result;
