@@ -1,24 +1,20 @@
 //! Tensor sketches of the polynomial kernel (Pham & Pagh 2013), in the frequency domain.
 
-use super::names::TENSOR_SKETCH;
 use super::{
-    Affine, FeatureMap, Formula, LoadedMap, MapBuilder, MapData,
-    factors::{self, Part},
+    PolynomialSketch, PolynomialSketchMap,
+    factors::Part,
+    names::TENSOR_SKETCH,
+    polynomial_sketch::{SketchDraws, SketchSize},
 };
 use crate::{
-    Device, Error, Result,
-    device::room,
-    kernels::{Kernel, Polynomial},
-    ops::projection::DenseMap,
+    Error, Result,
     seed::{Seed, Stream},
-    settings::Settings,
     store::Store,
-    text::counted,
 };
 use ndarray::Array2;
-use std::{f64::consts::TAU, sync::Arc};
+use std::f64::consts::TAU;
 
-/// Builds a tensor sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p` ([`Polynomial`]) without a
+/// Builds a tensor sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p` ([`Polynomial`](crate::kernels::Polynomial)) without a
 /// bias: degree, constant, number of features, seed.
 ///
 /// Each of p count sketches hashes the columns of `[x, sqrt(c)]` to D places, with random signs;
@@ -40,14 +36,10 @@ use std::{f64::consts::TAU, sync::Arc};
 /// assert_eq!(map.build(Affine::identity(1000))?.output_dim(), 64);
 /// # Ok::<(), bochner::Error>(())
 /// ```
-#[derive(Debug, Clone)]
-pub struct TensorSketch {
-    degree: u32,
-    constant: f64,
-    features: usize,
-    given: Option<Arc<Hashes>>,
-    seed: Seed,
-}
+pub type TensorSketch = PolynomialSketch<Hashes>;
+
+/// A tensor sketch with its hashes drawn.
+pub type TensorSketchMap = PolynomialSketchMap<Hashes>;
 
 /// The hash functions of count sketches: of sketch k and column j, where it goes and with which
 /// sign, each `[p, d]`, or `[p, d + 1]` with a constant, whose column is the last.
@@ -60,82 +52,37 @@ pub struct Hashes {
 }
 
 impl TensorSketch {
-    /// For `(x'y + constant)^degree`: 1000 features from seed 0, until said otherwise.
-    pub fn new(degree: u32, constant: f64) -> Self {
-        Self {
-            degree,
-            constant,
-            features: 1000,
-            given: None,
-            seed: Seed(0),
-        }
-    }
-
-    /// D, the number of features.
-    pub fn features(mut self, features: usize) -> Self {
-        self.features = features;
-        self
-    }
-
     /// Takes these hashes instead of drawing any.
-    pub fn hashes(mut self, hashes: Hashes) -> Self {
-        self.given = Some(Arc::new(hashes));
-        self
-    }
-
-    /// The seed of all draws.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// Draws the map. `input` prepares raw columns: its scale is the root of the kernel's gamma.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] on a degree outside of 1 to 64, a negative constant, and hashes beyond
-    /// D; [`Error::HostMemory`] when their matrix would not fit; [`Error::Shape`] when D or d is 0,
-    /// or given hashes are for other numbers of columns.
-    pub fn build(&self, input: Affine) -> Result<TensorSketchMap> {
-        let kernel = Polynomial::new(self.degree, self.constant)?;
-        let (d, s, degree) = (input.columns(), self.features, self.degree as usize);
-        if d == 0 || s == 0 {
-            return Err(Error::shape(format!(
-                "a sketch of {d} columns to {s} features; give at least one of each"
-            )));
-        }
-        let bytes = 4 * d as u128 * degree as u128 * s as u128;
-        room::ask(bytes, || {
-            format!("a sketch of {d} columns to {degree} times {s} features")
-        })?;
-        let columns = d + usize::from(self.constant != 0.0);
-        let hashes = match &self.given {
-            Some(given) => given.checked((degree, columns), s)?,
-            None => self.draw((degree, columns)),
-        };
-        Ok(TensorSketchMap {
-            kernel,
-            input,
-            features: s,
-            hashes,
-        })
-    }
-
-    fn draw(&self, (degree, columns): (usize, usize)) -> Hashes {
-        let mut places = Array2::zeros((degree, columns));
-        let mut signs = Array2::zeros((degree, columns));
-        for k in 0..degree {
-            let mut draws = self.seed.stream(Stream::Hashes, k as u64);
-            for j in 0..columns {
-                places[[k, j]] = draws.below(self.features as u64) as usize;
-                signs[[k, j]] = draws.sign();
-            }
-        }
-        Hashes { places, signs }
+    pub fn hashes(self, hashes: Hashes) -> Self {
+        self.given(hashes)
     }
 }
 
-impl Hashes {
-    fn checked(&self, shape: (usize, usize), s: usize) -> Result<Self> {
+impl TensorSketchMap {
+    /// The hash functions.
+    pub fn hashes(&self) -> &Hashes {
+        &self.forms
+    }
+}
+
+impl SketchDraws for Hashes {
+    const NAME: &'static str = TENSOR_SKETCH;
+
+    fn draw(size: &SketchSize, seed: Seed) -> Self {
+        let mut places = Array2::zeros((size.factors, size.columns));
+        let mut signs = Array2::zeros((size.factors, size.columns));
+        for k in 0..size.factors {
+            let mut draws = seed.stream(Stream::Hashes, k as u64);
+            for j in 0..size.columns {
+                places[[k, j]] = draws.below(size.features as u64) as usize;
+                signs[[k, j]] = draws.sign();
+            }
+        }
+        Self { places, signs }
+    }
+
+    fn check(&self, size: &SketchSize) -> Result<()> {
+        let (shape, s) = ((size.factors, size.columns), size.features);
         if self.places.dim() != shape || self.signs.dim() != shape {
             return Err(Error::shape(format!(
                 "hashes of {:?} and signs of {:?} are to be {shape:?}",
@@ -145,139 +92,43 @@ impl Hashes {
         }
         let signs = self.signs.iter().all(|&v| v.abs() == 1.0);
         if signs && self.places.iter().all(|&place| place < s) {
-            Ok(self.clone())
+            Ok(())
         } else {
             Err(Error::parameter(format!(
                 "hashes are places below {s}, with signs of 1 and -1"
             )))
         }
     }
-}
 
-impl MapBuilder for TensorSketch {
-    fn settings(&self) -> Settings {
-        match (&self.given, self.kernel()) {
-            (None, Some(kernel)) => Settings::of_map(TENSOR_SKETCH)
-                .text("kernel", kernel.spec())
-                .text("features", self.features)
-                .text("seed", self.seed.0),
-            _ => Settings::of_map("custom"),
-        }
-    }
-
-    fn kernel(&self) -> Option<Arc<dyn Kernel>> {
-        // A degree that is none is an error of `build`.
-        let kernel = Polynomial::new(self.degree, self.constant).ok()?;
-        Some(Arc::new(kernel))
-    }
-
-    fn features(&self) -> Option<usize> {
-        Some(self.features)
-    }
-
-    fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
-        let map = self.clone().seed(data.seed.unwrap_or(self.seed));
-        Ok(Box::new(map.build(data.input)?))
-    }
-}
-
-/// A tensor sketch with its hashes drawn.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TensorSketchMap {
-    kernel: Polynomial,
-    input: Affine,
-    /// D.
-    features: usize,
-    hashes: Hashes,
-}
-
-impl TensorSketchMap {
-    /// The hash functions.
-    pub fn hashes(&self) -> &Hashes {
-        &self.hashes
-    }
-
-    pub(super) fn read(store: &Store) -> Result<Self> {
-        let given = Hashes {
-            places: store.u32("places")?.mapv(|place| place as usize),
-            signs: store.f32("signs")?.mapv(f64::from),
-        };
-        let sketch = TensorSketch::new(store.get("degree")?, store.get("constant")?);
-        let sketch = sketch.features(store.get("features")?).hashes(given);
-        sketch.build(Affine::read(store)?)
-    }
-
-    /// The transformed count sketches side by side: a frequency turns a place as the discrete
-    /// Fourier transform does.
-    fn sketches(&self) -> DenseMap {
-        let s = self.features;
+    /// The transform of a count sketch: a frequency turns a place as the discrete Fourier transform
+    /// does.
+    fn entry(&self, size: &SketchSize) -> impl Fn(usize, usize, usize, Part) -> f64 {
+        let s = size.features;
         let waves: Vec<[f64; 2]> = (0..s)
             .map(|turn| TAU * turn as f64 / s as f64)
             .map(|angle| [libm::cos(angle), libm::sin(angle)])
             .collect();
-        let entry = |k: usize, j: usize, f: usize, part: Part| {
-            let wave = waves[f * self.hashes.places[[k, j]] % s];
-            self.hashes.signs[[k, j]]
+        move |k, j, f, part| {
+            let wave = waves[f * self.places[[k, j]] % s];
+            self.signs[[k, j]]
                 * match part {
                     Part::Real => wave[0],
                     Part::Imaginary => wave[1],
                 }
-        };
-        let degree = self.kernel.degree() as usize;
-        let shape = (self.input.columns(), degree, s);
-        factors::side_by_side(shape, self.kernel.constant().sqrt(), entry)
-    }
-}
-
-impl FeatureMap for TensorSketchMap {
-    fn name(&self) -> &'static str {
-        TENSOR_SKETCH
+        }
     }
 
-    fn describe(&self) -> String {
-        format!(
-            "{TENSOR_SKETCH} features of the {} kernel, {} to {}",
-            self.kernel.spec(),
-            counted(self.input_dim(), "column"),
-            self.output_dim()
-        )
+    fn read(store: &Store) -> Result<Self> {
+        Ok(Self {
+            places: store.u32("places")?.mapv(|place| place as usize),
+            signs: store.f32("signs")?.mapv(f64::from),
+        })
     }
 
-    fn input(&self) -> &Affine {
-        &self.input
-    }
-
-    fn output_dim(&self) -> usize {
-        self.features
-    }
-
-    fn formula(&self) -> Result<Formula> {
-        Ok(factors::formula(
-            &self.sketches(),
-            self.hashes.places.nrows(),
-        ))
-    }
-
-    fn load(&self, device: &Device) -> Result<Box<dyn LoadedMap>> {
-        factors::load(device, &self.sketches(), self.hashes.places.nrows())
-    }
-
-    fn write(&self, store: &mut Store) -> Result<()> {
-        store.set("map", TENSOR_SKETCH);
-        store.set("degree", self.kernel.degree());
-        store.set("constant", self.kernel.constant());
-        store.set("features", self.features);
-        let places = self.hashes.places.mapv(|place| place as u32);
+    fn write(&self, store: &mut Store) {
+        let places = self.places.mapv(|place| place as u32);
         store.put_u32("places", places.view());
-        let signs = self.hashes.signs.mapv(|sign| sign as f32);
+        let signs = self.signs.mapv(|sign| sign as f32);
         store.put_f32("signs", signs.view());
-        self.input.write(store);
-        Ok(())
-    }
-
-    /// The factors, and for predictions their product.
-    fn scratch_columns(&self, targets: Option<usize>) -> usize {
-        let factors = self.hashes.places.nrows() * self.features;
-        factors + targets.map_or(0, |_| self.features)
     }
 }
