@@ -9,8 +9,8 @@ pub const CPU_VARIABLE: &str = "BOCHNER_CPU";
 
 /// Vector instructions of a processor.
 ///
-/// Products and solvers of dependencies (faer: eigenvectors, singular values, factors of small
-/// matrices) choose their own, and matrix units of x86-64 (AMX) are taken beside
+/// Products and solvers of dependencies (faer: eigenvectors, singular values, inverses, products in
+/// f64) choose their own, and matrix units of x86-64 (AMX) are taken beside
 /// [`Self::Avx512`] alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ impl InstructionSet {
     const ALL: [Self; 5] = [Avx512, Avx2, Neon, Simd128, Scalar];
 
     /// What pulp runs for it, where this machine has it.
-    fn arch(self) -> Option<pulp::Arch> {
+    pub(crate) fn arch(self) -> Option<pulp::Arch> {
         match self {
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Avx512 => pulp::x86::V4::try_new().map(pulp::Arch::V4),

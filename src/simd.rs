@@ -23,6 +23,7 @@ mod pack;
 mod pieces;
 mod rows;
 mod sparse;
+pub(crate) mod swap;
 mod tile;
 mod triangle;
 

@@ -3,7 +3,11 @@
 //! Levels commute, so they are taken in the order that suits the cache: from the top while a row
 //! exceeds it, then those inside one vector, then three at a time.
 
-use crate::{device::CpuDevice, parallel};
+use crate::{
+    device::CpuDevice,
+    parallel,
+    simd::swap::{swapped, vector},
+};
 use pulp::{Simd, WithSimd};
 
 /// Transforms rows of `n` elements where they stand, on all threads.
@@ -94,11 +98,16 @@ fn local<S: Simd>(simd: S, x: &mut [f32]) {
     let lanes = S::F32_LANES;
     // Levels up to distance h are done.
     let mut h = 1;
+    let (vectors, _) = S::as_mut_simd_f32s(x);
     if n >= VECTORS * lanes {
-        in_registers::<S, VECTORS>(simd, x);
+        for vectors in vectors.as_chunks_mut().0 {
+            eight_vectors(simd, vectors);
+        }
         h = VECTORS * lanes;
     } else if n >= lanes {
-        in_registers::<S, 1>(simd, x);
+        for v in vectors {
+            *v = in_vector(simd, *v);
+        }
         h = lanes;
     }
     while h < n {
@@ -125,64 +134,46 @@ fn local<S: Simd>(simd: S, x: &mut [f32]) {
 /// Vectors that are transformed together while they are in registers.
 const VECTORS: usize = 8;
 
-/// The levels inside one vector, and those across `N` neighbours, in one visit.
+/// The levels inside each vector, and those across all, in one visit.
 #[inline(always)]
-fn in_registers<S: Simd, const N: usize>(simd: S, x: &mut [f32]) {
-    let (vectors, _) = S::as_mut_simd_f32s(x);
-    for vectors in vectors.as_chunks_mut::<N>().0 {
-        let mut v = *vectors;
-        for v in &mut v {
-            *v = in_vector(simd, *v);
-        }
-        // N is a constant: the loops unroll, and the array becomes N registers.
-        let mut h = 1;
-        while h < N {
-            for i in 0..N {
-                // i is the lower of the pair i, i + h.
-                if i & h == 0 {
-                    let (a, b) = (v[i], v[i | h]);
-                    v[i] = simd.add_f32s(a, b);
-                    v[i | h] = simd.sub_f32s(a, b);
-                }
-            }
-            h *= 2;
-        }
-        *vectors = v;
-    }
+fn eight_vectors<S: Simd>(simd: S, vectors: &mut [S::f32s; VECTORS]) {
+    // Eight names and not an array that loops walk: that would lie in memory.
+    let [a, b, c, d, e, f, g, k] = *vectors;
+    let (a, b) = pair(simd, in_vector(simd, a), in_vector(simd, b));
+    let (c, d) = pair(simd, in_vector(simd, c), in_vector(simd, d));
+    let (e, f) = pair(simd, in_vector(simd, e), in_vector(simd, f));
+    let (g, k) = pair(simd, in_vector(simd, g), in_vector(simd, k));
+    let ((a, c), (b, d)) = (pair(simd, a, c), pair(simd, b, d));
+    let ((e, g), (f, k)) = (pair(simd, e, g), pair(simd, f, k));
+    let ((a, e), (b, f)) = (pair(simd, a, e), pair(simd, b, f));
+    let ((c, g), (d, k)) = (pair(simd, c, g), pair(simd, d, k));
+    *vectors = [a, b, c, d, e, f, g, k];
 }
 
-/// The levels inside one vector: the partner of lane i is lane i ^ h, which a rotation either way
-/// brings.
 #[inline(always)]
-fn in_vector<S: Simd>(simd: S, mut v: S::f32s) -> S::f32s {
-    /// Widest vectors of any instruction set that is dispatched to.
-    const MOST: usize = 16;
-    let lanes = S::F32_LANES;
-    debug_assert!(lanes <= MOST);
-    let vector = |f: &dyn Fn(usize) -> f32| {
-        let values: [f32; MOST] = std::array::from_fn(f);
-        S::as_simd_f32s(&values).0[0]
-    };
-    let minus_zero = simd.splat_f32s(-0.0);
-    let mut h = 1;
-    while h < lanes {
-        // Constants of an unrolled loop.
-        let sign = vector(&|i| if i & h == 0 { 0.0 } else { -0.0 });
-        // Lane i gets lane i + h, and below lane i - h; at half a vector both are the same lane.
-        let above = simd.rotate_right_f32s(v, lanes - h);
-        let partner = if 2 * h == lanes {
-            above
-        } else {
-            let upper = simd.equal_u32s(bytemuck::cast(sign), bytemuck::cast(minus_zero));
-            let below = simd.rotate_right_f32s(v, h);
-            simd.select_f32s(upper, below, above)
-        };
-        // The lower of two lanes becomes their sum, the upper one lower less upper: its own sign
-        // is turned by the exclusive or, which leaves the lower one's.
-        v = simd.add_f32s(partner, simd.xor_f32s(v, sign));
-        h *= 2;
+fn pair<S: Simd>(simd: S, a: S::f32s, b: S::f32s) -> (S::f32s, S::f32s) {
+    (simd.add_f32s(a, b), simd.sub_f32s(a, b))
+}
+
+/// The levels inside one vector.
+#[inline(always)]
+fn in_vector<S: Simd>(simd: S, v: S::f32s) -> S::f32s {
+    let v = level::<S, 1>(simd, v);
+    let v = level::<S, 2>(simd, v);
+    let v = level::<S, 4>(simd, v);
+    level::<S, 8>(simd, v)
+}
+
+/// One level inside a vector: the partner of lane i is lane `i ^ H`.
+#[inline(always)]
+fn level<S: Simd, const H: usize>(simd: S, v: S::f32s) -> S::f32s {
+    if H >= S::F32_LANES {
+        return v;
     }
-    v
+    let sign = vector::<S>(std::array::from_fn(|i| if i & H == 0 { 1.0 } else { -1.0 }));
+    // The lower of two lanes becomes their sum, the upper one lower less upper. The product is
+    // exact: these are the bits of an addition.
+    simd.mul_add_e_f32s(v, sign, swapped::<S, H>(simd, v))
 }
 
 #[inline(always)]
