@@ -122,50 +122,105 @@ impl WithSimd for Dots<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let depth = self.depth;
-        let cols = self.columns.len() / depth;
-        let rows = self.a.chunks_exact(depth);
-        for (a, c) in rows.zip(self.c.chunks_exact_mut(cols)) {
-            // Four columns have eight sums of vectors, enough to hide the latency of a multiply-
-            // add, and fit 16 registers beside their operands.
-            let fours = self.columns.chunks(4 * depth);
-            for (c, b) in c.chunks_mut(4).zip(fours) {
-                let column = |t: usize| &b[t * depth..][..depth];
-                match c.len() {
-                    1 => c.copy_from_slice(&dots(simd, a, [column(0)])),
-                    2 => c.copy_from_slice(&dots(simd, a, [0, 1].map(column))),
-                    3 => c.copy_from_slice(&dots(simd, a, [0, 1, 2].map(column))),
-                    _ => c.copy_from_slice(&dots(simd, a, [0, 1, 2, 3].map(column))),
+        let Self {
+            a,
+            columns,
+            c,
+            depth,
+        } = self;
+        let cols = columns.len() / depth;
+        let rows = a.chunks(ROWS * depth);
+        for (a, c) in rows.zip(c.chunks_mut(ROWS * cols)) {
+            let row = |i: usize| &a[i * depth..][..depth];
+            if a.len() == ROWS * depth {
+                // Three rows by two columns have twelve sums of vectors, which hide the latency of
+                // a multiply-add, take fewer loads than multiply-adds, and fit 16 registers.
+                let a: [&[f32]; ROWS] = [row(0), row(1), row(2)];
+                by_columns::<S, ROWS, 2>(simd, a, columns, c);
+            } else {
+                for (i, c) in c.chunks_exact_mut(cols).enumerate() {
+                    by_columns::<S, 1, 4>(simd, [row(i)], columns, c);
                 }
             }
         }
     }
 }
 
-/// Dot products of `a` with a few columns, so that `a` is loaded once for all. A sum has two
-/// vectors of partial sums.
+/// Rows whose dot products are summed together.
+const ROWS: usize = 3;
+
+/// Dot products of `R` rows with all columns, `C` of these at a time: two or four.
 #[inline(always)]
-fn dots<S: Simd, const N: usize>(simd: S, a: &[f32], b: [&[f32]; N]) -> [f32; N] {
-    let (a, a_rest) = S::as_simd_f32s(a);
-    let (a, a_last) = a.as_chunks::<2>();
-    let b_rest = b.map(|b| S::as_simd_f32s(b).1);
-    let b = b.map(|b| S::as_simd_f32s(b).0.as_chunks::<2>());
-    // Whole pairs of vectors first, then one vector that may be left, then what fills none.
-    let mut sums = [[simd.splat_f32s(0.0); 2]; N];
-    for (k, a) in a.iter().enumerate() {
-        for (sum, (b, _)) in sums.iter_mut().zip(b) {
-            sum[0] = simd.mul_add_e_f32s(a[0], b[k][0], sum[0]);
-            sum[1] = simd.mul_add_e_f32s(a[1], b[k][1], sum[1]);
+fn by_columns<S: Simd, const R: usize, const C: usize>(
+    simd: S,
+    a: [&[f32]; R],
+    columns: &[f32],
+    c: &mut [f32],
+) {
+    let depth = a[0].len();
+    let cols = columns.len() / depth;
+    for from in (0..cols).step_by(C) {
+        let column = |t: usize| &columns[(from + t) * depth..][..depth];
+        let mut put = |dots: &[[f32; R]]| {
+            for (t, dots) in dots.iter().enumerate() {
+                for (c, &dot) in c.chunks_exact_mut(cols).zip(dots) {
+                    c[from + t] = dot;
+                }
+            }
+        };
+        match cols - from {
+            1 => put(&dots(simd, a, [column(0)])),
+            2 => put(&dots(simd, a, [0, 1].map(column))),
+            _ if C == 2 => put(&dots(simd, a, [0, 1].map(column))),
+            3 => put(&dots(simd, a, [0, 1, 2].map(column))),
+            _ => put(&dots(simd, a, [0, 1, 2, 3].map(column))),
         }
     }
-    std::array::from_fn(|t| {
-        let [mut first, second] = sums[t];
-        // The order of a sum follows from depth and vector width alone, so that a row gives the
-        // same bits in any batch.
-        for (&a, &b) in a_last.iter().zip(b[t].1) {
-            first = simd.mul_add_e_f32s(a, b, first);
+}
+
+/// Dot products of a few rows with a few columns, `[column][row]`, so that each is loaded once for
+/// all of the others. A sum has two vectors of partial sums.
+#[inline(always)]
+fn dots<S: Simd, const R: usize, const C: usize>(
+    simd: S,
+    a: [&[f32]; R],
+    b: [&[f32]; C],
+) -> [[f32; R]; C] {
+    // Whole pairs of vectors first, then one vector that may be left, then what fills none; all of
+    // one length, so that the loop has one check for all.
+    let steps = a[0].len() / (2 * S::F32_LANES);
+    let pairs = |v| &pairs::<S>(v)[..steps];
+    let (a_pairs, b_pairs) = (a.map(pairs), b.map(pairs));
+    let mut sums = [[[simd.splat_f32s(0.0); 2]; R]; C];
+    for k in 0..steps {
+        for half in 0..2 {
+            // A row at a time, so that 16 registers hold twelve sums, two columns and it.
+            for (r, a) in a_pairs.iter().enumerate() {
+                for (sums, b) in sums.iter_mut().zip(b_pairs) {
+                    sums[r][half] = simd.mul_add_e_f32s(a[k][half], b[k][half], sums[r][half]);
+                }
+            }
         }
-        let rest: f32 = a_rest.iter().zip(b_rest[t]).map(|(a, b)| a * b).sum();
-        simd.reduce_sum_f32s(simd.add_f32s(first, second)) + rest
-    })
+    }
+    let mut out = [[0.0; R]; C];
+    // A loop and not `from_fn`: a closure would have the sums in memory, at every step.
+    for (t, (out, sums)) in out.iter_mut().zip(sums).enumerate() {
+        for (r, (out, [mut first, second])) in out.iter_mut().zip(sums).enumerate() {
+            let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a[r]), S::as_simd_f32s(b[t]));
+            // The order of a sum follows from depth and vector width alone, so that a row gives the
+            // same bits in any batch.
+            for (&a, &b) in a[2 * steps..].iter().zip(&b[2 * steps..]) {
+                first = simd.mul_add_e_f32s(a, b, first);
+            }
+            let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+            *out = simd.reduce_sum_f32s(simd.add_f32s(first, second)) + rest;
+        }
+    }
+    out
+}
+
+/// Two vectors at a time.
+#[inline(always)]
+fn pairs<S: Simd>(v: &[f32]) -> &[[S::f32s; 2]] {
+    S::as_simd_f32s(v).0.as_chunks().0
 }
