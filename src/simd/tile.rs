@@ -25,8 +25,7 @@ pub(super) const fn tile_rows(rows: usize, lanes: usize) -> usize {
         0 | 1 => 1,
         2 => 2,
         3 | 4 => 4,
-        5 | 6 if lanes == 8 => 6,
-        5..=8 => 8,
+        5..=8 if most_rows(lanes) > 8 => 8,
         _ => most_rows(lanes),
     }
 }
@@ -117,39 +116,50 @@ pub(super) const ABREAST: usize = 6;
 /// `c`. The order of each sum is the same.
 #[inline(always)]
 pub(super) fn multiply_abreast<S: Simd>(simd: S, rows: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
+    // Two rows by six panels are 24 sums: more than 16 registers hold.
     match rows {
-        1 => abreast::<S, 1>(simd, a, b, c),
-        _ => abreast::<S, 2>(simd, a, b, c),
+        1 => abreast::<S, 1, ABREAST>(simd, a, b, c),
+        _ if S::F32_LANES == 8 => abreast::<S, 2, { ABREAST / 2 }>(simd, a, b, c),
+        _ => abreast::<S, 2, ABREAST>(simd, a, b, c),
     }
 }
 
+/// `PANELS` at a time.
 #[inline(always)]
-fn abreast<S: Simd, const ROWS: usize>(simd: S, a: &[f32], b: &[f32], c: &mut [f32]) {
+fn abreast<S: Simd, const ROWS: usize, const PANELS: usize>(
+    simd: S,
+    a: &[f32],
+    b: &[f32],
+    c: &mut [f32],
+) {
     let (a, _) = a.as_chunks::<ROWS>();
     let (b, _) = S::as_simd_f32s(b);
     let (b, _) = b.as_chunks::<2>();
     let (c, _) = S::as_mut_simd_f32s(c);
     let (c, _) = c.as_chunks_mut::<2>();
     let depth = a.len();
-    for from in (0..depth).step_by(STRETCH) {
-        let a = &a[from..depth.min(from + STRETCH)];
-        let panels: [_; ABREAST] = std::array::from_fn(|p| &b[p * depth + from..][..a.len()]);
-        // 12 chains of multiply-adds for one row, 24 for two, each independent of the others.
-        let mut sums = [[[simd.splat_f32s(0.0); 2]; ROWS]; ABREAST];
-        for (k, a) in a.iter().enumerate() {
-            for (sums, panel) in sums.iter_mut().zip(panels) {
-                for (sum, &a) in sums.iter_mut().zip(a) {
-                    let a = simd.splat_f32s(a);
-                    sum[0] = simd.mul_add_e_f32s(a, panel[k][0], sum[0]);
-                    sum[1] = simd.mul_add_e_f32s(a, panel[k][1], sum[1]);
+    let some = b.chunks_exact(PANELS * depth);
+    for (b, c) in some.zip(c.chunks_exact_mut(PANELS * ROWS)) {
+        for from in (0..depth).step_by(STRETCH) {
+            let a = &a[from..depth.min(from + STRETCH)];
+            let panels: [_; PANELS] = std::array::from_fn(|p| &b[p * depth + from..][..a.len()]);
+            // Twelve chains of multiply-adds or more, each independent of the others.
+            let mut sums = [[[simd.splat_f32s(0.0); 2]; ROWS]; PANELS];
+            for (k, a) in a.iter().enumerate() {
+                for (sums, panel) in sums.iter_mut().zip(panels) {
+                    for (sum, &a) in sums.iter_mut().zip(a) {
+                        let a = simd.splat_f32s(a);
+                        sum[0] = simd.mul_add_e_f32s(a, panel[k][0], sum[0]);
+                        sum[1] = simd.mul_add_e_f32s(a, panel[k][1], sum[1]);
+                    }
                 }
             }
-        }
-        for (c, sum) in c.iter_mut().zip(sums.as_flattened()) {
-            if from > 0 {
-                *c = [simd.add_f32s(c[0], sum[0]), simd.add_f32s(c[1], sum[1])];
-            } else {
-                *c = *sum;
+            for (c, sum) in c.iter_mut().zip(sums.as_flattened()) {
+                if from > 0 {
+                    *c = [simd.add_f32s(c[0], sum[0]), simd.add_f32s(c[1], sum[1])];
+                } else {
+                    *c = *sum;
+                }
             }
         }
     }
