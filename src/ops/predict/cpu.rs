@@ -10,6 +10,8 @@ use pulp::Simd;
 
 /// Lanes that a prediction is summed in; their sum comes last, in a fixed order.
 const LANES: usize = 32;
+/// Rows whose features meet a target while its coefficients are in registers.
+const ROWS: usize = 12;
 /// Bytes that the sums of a block of rows may take.
 const SUM_BYTES: usize = 512 << 10;
 
@@ -41,7 +43,7 @@ pub(super) fn run(map: &Map, x: &[f32], beta: &[f32], y: &mut [f32], targets: us
             beta_td: &beta_td,
             targets,
             sums,
-            z: [0.0; 2 * LANES],
+            z: [0.0; ROWS * 2 * LANES],
         };
         map.project(x, map.panels().all(), epilogue);
         for (y, sums) in y.iter_mut().zip(sums.chunks_exact(LANES)) {
@@ -67,7 +69,8 @@ struct Predictions<'a> {
     targets: usize,
     /// `[rows, t, LANES]`.
     sums: &'a mut [f32],
-    z: [f32; 2 * LANES],
+    /// Features of a piece of some rows: cosines, then sines.
+    z: [f32; ROWS * 2 * LANES],
 }
 
 impl Epilogue for Predictions<'_> {
@@ -85,6 +88,63 @@ impl Epilogue for Predictions<'_> {
             for z in self.z.chunks_exact(LANES).take(self.map.parts()) {
                 add_products(simd, &z[..width], &beta[from..from + width], sums);
                 from += self.map.freqs();
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rows<S: Simd>(&mut self, simd: S, row: usize, col: usize, t: &[f32]) {
+        let width = 2 * S::F32_LANES;
+        for (some, t) in t.chunks(ROWS * width).enumerate() {
+            for (t, z) in t
+                .chunks_exact(width)
+                .zip(self.z.chunks_exact_mut(2 * LANES))
+            {
+                let (z, second) = z.split_at_mut(LANES);
+                self.map.apply(simd, t, col, z, second, &ThroughCache);
+            }
+            let first = row + some * ROWS;
+            if self.map.parts() == 2 {
+                self.add::<S, 2>(simd, (first, t.len() / width), col);
+            } else {
+                self.add::<S, 1>(simd, (first, t.len() / width), col);
+            }
+        }
+    }
+}
+
+impl Predictions<'_> {
+    /// Adds the products of the features in z, whole vectors of `PARTS` parts of so many rows from
+    /// `first` on, with the coefficients from `col` on. The order of a sum is that of
+    /// [`Epilogue::row`].
+    #[inline(always)]
+    fn add<S: Simd, const PARTS: usize>(
+        &mut self,
+        simd: S,
+        (first, count): (usize, usize),
+        col: usize,
+    ) {
+        let (outputs, freqs) = (self.map.outputs(), self.map.freqs());
+        let width = 2 * S::F32_LANES;
+        let rows = first * self.targets * LANES..(first + count) * self.targets * LANES;
+        let sums = &mut self.sums[rows];
+        for (t, beta) in self.beta_td.chunks_exact(outputs).enumerate() {
+            // In registers while the rows pass.
+            let mut b = [[simd.splat_f32s(0.0); 2]; PARTS];
+            for (part, b) in b.iter_mut().enumerate() {
+                let (beta, _) = S::as_simd_f32s(&beta[col + part * freqs..][..width]);
+                *b = [beta[0], beta[1]];
+            }
+            let sums = sums[t * LANES..].chunks_mut(self.targets * LANES);
+            for (sums, z) in sums.zip(self.z.chunks_exact(2 * LANES)) {
+                let (sums, _) = S::as_mut_simd_f32s(&mut sums[..width]);
+                let mut sum = [sums[0], sums[1]];
+                for (z, b) in z.chunks_exact(LANES).zip(&b) {
+                    let (z, _) = S::as_simd_f32s(&z[..width]);
+                    sum[0] = simd.mul_add_e_f32s(z[0], b[0], sum[0]);
+                    sum[1] = simd.mul_add_e_f32s(z[1], b[1], sum[1]);
+                }
+                (sums[0], sums[1]) = (sum[0], sum[1]);
             }
         }
     }
