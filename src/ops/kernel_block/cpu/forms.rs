@@ -1,12 +1,15 @@
-//! The CPU path: tiles of 4 rows by 16 landmarks kept in vector registers, then the kernel on each.
+//! The CPU path: tiles of 4 or 8 rows by 16 landmarks kept in vector registers, then the kernel on
+//! each.
 
-use super::elementary::{arc_tangent, exp, exp_less_one, log_of_one_plus};
+use super::elementary::{
+    Once, Rounding, Twice, arc_tangent, exp, exp_less_one, log_of_one_plus, rounds_once,
+};
 use crate::{kernels::BlockForm, ops::kernel_block::Level};
 use pulp::{Simd, WithSimd};
 use std::f32::consts::{FRAC_1_PI, FRAC_PI_2};
 
-// Sums of a tile stay in registers for all of the depth: 4 of AVX-512 out of 32, 8 of AVX2 out of
-// 16, 16 of NEON out of 32. More rows would spill on AVX2; fewer would load a tile more often.
+// Sums of a tile stay in registers for all of the depth: 4 or 8 of AVX-512 out of 32, 8 of AVX2 out
+// of 16, 16 of NEON out of 32. More rows would spill on AVX2; fewer would load a tile more often.
 /// Landmarks of a tile.
 pub(super) const LANES: usize = 16;
 /// Rows of a tile.
@@ -43,20 +46,29 @@ impl WithSimd for Block<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        match self.form {
-            BlockForm::Gaussian => sweep_from(self, Gaussian),
-            BlockForm::Laplacian => sweep_from(self, Laplacian),
-            BlockForm::Exponential => sweep_from(self, Exponential),
-            BlockForm::Matern32 => sweep_from(self, Matern32),
-            BlockForm::Matern52 => sweep_from(self, Matern52),
-            BlockForm::Cauchy => sweep_from(self, Cauchy),
-            BlockForm::Hat => sweep_from(self, Hat),
-            BlockForm::RationalQuadratic { alpha } => {
-                let alpha = alpha as f32;
-                sweep_from(self, RationalQuadratic { alpha });
-            }
-            BlockForm::ArcCosine { order } => sweep_angles(self, order),
+        if rounds_once::<S>() {
+            by_form::<Once>(self, S::F32_LANES);
+        } else {
+            by_form::<Twice>(self, S::F32_LANES);
         }
+    }
+}
+
+#[inline(always)]
+fn by_form<R: Rounding>(block: Block<'_>, lanes: usize) {
+    match block.form {
+        BlockForm::Gaussian => sweep_from::<R, _>(block, Gaussian, lanes),
+        BlockForm::Laplacian => sweep_from::<R, _>(block, Laplacian, lanes),
+        BlockForm::Exponential => sweep_from::<R, _>(block, Exponential, lanes),
+        BlockForm::Matern32 => sweep_from::<R, _>(block, Matern32, lanes),
+        BlockForm::Matern52 => sweep_from::<R, _>(block, Matern52, lanes),
+        BlockForm::Cauchy => sweep_from::<R, _>(block, Cauchy, lanes),
+        BlockForm::Hat => sweep_from::<R, _>(block, Hat, lanes),
+        BlockForm::RationalQuadratic { alpha } => {
+            let alpha = alpha as f32;
+            sweep_from::<R, _>(block, RationalQuadratic { alpha }, lanes);
+        }
+        BlockForm::ArcCosine { order } => sweep_angles::<R>(block, order),
     }
 }
 
@@ -68,26 +80,26 @@ trait Form: Copy {
 
     /// One coordinate more; squared differences unless said otherwise.
     #[inline(always)]
-    fn gather(sum: f32, a: f32, b: f32) -> f32 {
-        // Three operations where |a|^2 + |b|^2 - 2 a.b takes one: that form loses every digit of
+    fn gather<R: Rounding>(sum: f32, a: f32, b: f32) -> f32 {
+        // Two operations where |a|^2 + |b|^2 - 2 a.b takes one: that form loses every digit of
         // the distance of neighbours, and a kernel lives on neighbours.
-        sum + (a - b) * (a - b)
+        R::mul_add(a - b, a - b, sum)
     }
 
     /// The kernel from what was gathered.
-    fn value(self, sum: f32) -> f32;
+    fn value<R: Rounding>(self, sum: f32) -> f32;
 
     /// As [`Self::START`], for [`Self::below`].
     const START_BELOW: f32 = 0.0;
 
     /// As [`Self::gather`], for [`Self::below`].
     #[inline(always)]
-    fn gather_below(sum: f32, a: f32, b: f32) -> f32 {
-        Self::gather(sum, a, b)
+    fn gather_below<R: Rounding>(sum: f32, a: f32, b: f32) -> f32 {
+        Self::gather::<R>(sum, a, b)
     }
 
     /// The kernel less 1, to the relative precision of f32, from what was gathered for it.
-    fn below(self, sum: f32) -> f32;
+    fn below<R: Rounding>(self, sum: f32) -> f32;
 }
 
 /// A form, less 1: what [`Form::below`] says, in place of the kernel.
@@ -98,18 +110,18 @@ impl<F: Form> Form for Below<F> {
     const START: f32 = F::START_BELOW;
 
     #[inline(always)]
-    fn gather(sum: f32, a: f32, b: f32) -> f32 {
-        F::gather_below(sum, a, b)
+    fn gather<R: Rounding>(sum: f32, a: f32, b: f32) -> f32 {
+        F::gather_below::<R>(sum, a, b)
     }
 
     #[inline(always)]
-    fn value(self, sum: f32) -> f32 {
-        self.0.below(sum)
+    fn value<R: Rounding>(self, sum: f32) -> f32 {
+        self.0.below::<R>(sum)
     }
 
     #[inline(always)]
-    fn below(self, sum: f32) -> f32 {
-        self.0.below(sum)
+    fn below<R: Rounding>(self, sum: f32) -> f32 {
+        self.0.below::<R>(sum)
     }
 }
 
@@ -120,12 +132,12 @@ macro_rules! forms {
 
         impl Form for $name {
             #[inline(always)]
-            fn value(self, $sum: f32) -> f32 {
+            fn value<R: Rounding>(self, $sum: f32) -> f32 {
                 $value
             }
 
             #[inline(always)]
-            fn below(self, $sum: f32) -> f32 {
+            fn below<R: Rounding>(self, $sum: f32) -> f32 {
                 $below
             }
         }
@@ -133,23 +145,23 @@ macro_rules! forms {
 }
 
 forms! {
-    Gaussian, r2 => exp(-0.5 * r2), exp_less_one(-0.5 * r2);
-    Exponential, r2 => exp(-r2.sqrt()), exp_less_one(-r2.sqrt());
+    Gaussian, r2 => exp::<R>(-0.5 * r2), exp_less_one::<R>(-0.5 * r2);
+    Exponential, r2 => exp::<R>(-r2.sqrt()), exp_less_one::<R>(-r2.sqrt());
     Matern32, r2 => {
         let z = 1.732_050_8 * r2.sqrt();
-        (1.0 + z) * exp(-z)
+        (1.0 + z) * exp::<R>(-z)
     }, {
         let z = 1.732_050_8 * r2.sqrt();
-        let e = exp_less_one(-z);
+        let e = exp_less_one::<R>(-z);
         // (1 + z)(1 + e) - 1 without the two ones, which would swallow what is small.
         e + z * (1.0 + e)
     };
     Matern52, r2 => {
         let z = 2.236_068 * r2.sqrt();
-        (1.0 + z + z * z / 3.0) * exp(-z)
+        (1.0 + z + z * z / 3.0) * exp::<R>(-z)
     }, {
         let z = 2.236_068 * r2.sqrt();
-        let e = exp_less_one(-z);
+        let e = exp_less_one::<R>(-z);
         // Likewise, with the polynomial 1 + p for 1 + z.
         e + (z + z * z / 3.0) * (1.0 + e)
     };
@@ -160,18 +172,18 @@ struct Laplacian;
 
 impl Form for Laplacian {
     #[inline(always)]
-    fn gather(sum: f32, a: f32, b: f32) -> f32 {
+    fn gather<R: Rounding>(sum: f32, a: f32, b: f32) -> f32 {
         sum + (a - b).abs()
     }
 
     #[inline(always)]
-    fn value(self, r: f32) -> f32 {
-        exp(-r)
+    fn value<R: Rounding>(self, r: f32) -> f32 {
+        exp::<R>(-r)
     }
 
     #[inline(always)]
-    fn below(self, r: f32) -> f32 {
-        exp_less_one(-r)
+    fn below<R: Rounding>(self, r: f32) -> f32 {
+        exp_less_one::<R>(-r)
     }
 }
 
@@ -183,26 +195,26 @@ impl Form for Cauchy {
 
     /// The bounds keep the product finite; 1e-18 is zero beside 1.
     #[inline(always)]
-    fn gather(product: f32, a: f32, b: f32) -> f32 {
+    fn gather<R: Rounding>(product: f32, a: f32, b: f32) -> f32 {
         let near = (a - b).abs().min(1e9);
-        (product * (1.0 + near * near)).min(1e18)
+        (product * R::mul_add(near, near, 1.0)).min(1e18)
     }
 
     #[inline(always)]
-    fn value(self, product: f32) -> f32 {
+    fn value<R: Rounding>(self, product: f32) -> f32 {
         1.0 / product
     }
 
     /// The product less 1.
     #[inline(always)]
-    fn gather_below(rest: f32, a: f32, b: f32) -> f32 {
+    fn gather_below<R: Rounding>(rest: f32, a: f32, b: f32) -> f32 {
         let near = (a - b).abs().min(1e9);
         // (1 + rest)(1 + near^2) - 1.
-        (rest + near * near * (1.0 + rest)).min(1e18)
+        R::mul_add(near * near, 1.0 + rest, rest).min(1e18)
     }
 
     #[inline(always)]
-    fn below(self, rest: f32) -> f32 {
+    fn below<R: Rounding>(self, rest: f32) -> f32 {
         // 1 / (1 + rest) - 1.
         -rest / (1.0 + rest)
     }
@@ -215,24 +227,24 @@ impl Form for Hat {
     const START: f32 = 1.0;
 
     #[inline(always)]
-    fn gather(product: f32, a: f32, b: f32) -> f32 {
+    fn gather<R: Rounding>(product: f32, a: f32, b: f32) -> f32 {
         product * (1.0 - (a - b).abs()).max(0.0)
     }
 
     #[inline(always)]
-    fn value(self, product: f32) -> f32 {
+    fn value<R: Rounding>(self, product: f32) -> f32 {
         product
     }
 
     /// The product less 1.
     #[inline(always)]
-    fn gather_below(rest: f32, a: f32, b: f32) -> f32 {
+    fn gather_below<R: Rounding>(rest: f32, a: f32, b: f32) -> f32 {
         // (1 + rest)(1 - near) - 1; at near = 1 it is -1 and stays there.
         rest - (a - b).abs().min(1.0) * (1.0 + rest)
     }
 
     #[inline(always)]
-    fn below(self, rest: f32) -> f32 {
+    fn below<R: Rounding>(self, rest: f32) -> f32 {
         rest
     }
 }
@@ -244,32 +256,32 @@ struct RationalQuadratic {
 
 impl Form for RationalQuadratic {
     #[inline(always)]
-    fn value(self, r2: f32) -> f32 {
-        exp(-self.alpha * log_of_one_plus(r2 / (2.0 * self.alpha)))
+    fn value<R: Rounding>(self, r2: f32) -> f32 {
+        exp::<R>(-self.alpha * log_of_one_plus::<R>(r2 / (2.0 * self.alpha)))
     }
 
     #[inline(always)]
-    fn below(self, r2: f32) -> f32 {
-        exp_less_one(-self.alpha * log_of_one_plus(r2 / (2.0 * self.alpha)))
+    fn below<R: Rounding>(self, r2: f32) -> f32 {
+        exp_less_one::<R>(-self.alpha * log_of_one_plus::<R>(r2 / (2.0 * self.alpha)))
     }
 }
 
-/// Four rows of `x` from `from` on, the last one repeated beyond the end.
+/// Rows of `x` from `from` on, the last one repeated beyond the end.
 #[inline(always)]
-fn four(x: &[f32], d: usize, from: usize) -> [&[f32]; ROWS] {
+fn some_rows<const N: usize>(x: &[f32], d: usize, from: usize) -> [&[f32]; N] {
     let rows = x.len() / d;
-    // The repeated row is computed and dropped by `store`: cheaper than a loop of its own for one
-    // to three rows, and it reads nothing outside of x.
+    // The repeated row is computed and dropped by `store`: cheaper than a loop of its own for a
+    // few rows, and it reads nothing outside of x.
     std::array::from_fn(|i| &x[(from + i).min(rows - 1) * d..][..d])
 }
 
 /// Writes the part of a tile of `m` landmarks that lies inside `k`, `width` columns wide.
 #[inline(always)]
-fn store(
+fn store<const N: usize>(
     k: &mut [f32],
     (m, width): (usize, usize),
     (from, tile): (usize, usize),
-    values: &[Lanes; ROWS],
+    values: &[Lanes; N],
 ) {
     // Lanes beyond m hold kernels of the padding; rows beyond the end have no place in k.
     let columns = LANES.min(m - tile * LANES);
@@ -279,21 +291,21 @@ fn store(
 }
 
 #[inline(always)]
-fn sweep_from<F: Form>(block: Block<'_>, form: F) {
+fn sweep_from<R: Rounding, F: Form>(block: Block<'_>, form: F, lanes: usize) {
     match block.level {
-        Level::Zero => sweep(block, form),
+        Level::Zero => sweep::<R, _>(block, form, lanes),
         Level::Top => {
             // The column of ones, whose coefficient adds what was taken off.
             for row in block.k.chunks_exact_mut(block.landmarks + 1) {
                 row[block.landmarks] = 1.0;
             }
-            sweep(block, Below(form));
+            sweep::<R, _>(block, Below(form), lanes);
         }
     }
 }
 
 #[inline(always)]
-fn sweep<F: Form>(block: Block<'_>, form: F) {
+fn sweep<R: Rounding, F: Form>(block: Block<'_>, form: F, lanes: usize) {
     let Block {
         x,
         d,
@@ -308,33 +320,76 @@ fn sweep<F: Form>(block: Block<'_>, form: F) {
     // rows of the block pass.
     for (tile, w) in packed.chunks_exact(d * LANES).enumerate() {
         let (w, _) = w.as_chunks::<LANES>();
-        for from in (0..rows).step_by(ROWS) {
-            let [x0, x1, x2, x3] = four(x, d, from);
-            // Four names and not an array that a loop walks: the compiler keeps each in registers.
-            // A sum runs over the coordinates in order, whatever the rows beside it.
-            let [mut s0, mut s1, mut s2, mut s3] = [[F::START; LANES]; ROWS];
-            for ((((b, &a0), &a1), &a2), &a3) in w.iter().zip(x0).zip(x1).zip(x2).zip(x3) {
-                for l in 0..LANES {
-                    s0[l] = F::gather(s0[l], a0, b[l]);
-                    s1[l] = F::gather(s1[l], a1, b[l]);
-                    s2[l] = F::gather(s2[l], a2, b[l]);
-                    s3[l] = F::gather(s3[l], a3, b[l]);
-                }
+        // The processor waits for the sums of four rows where each is one vector, and has
+        // registers for those of eight; over a short depth their begin and end cost more.
+        if LANES == lanes && d >= 64 {
+            for from in (0..rows).step_by(8) {
+                let sums = eight_sums::<R, F>(w, some_rows(x, d, from));
+                store(k, widths, (from, tile), &values::<R, F, 8>(form, sums));
             }
-            let mut sums = [s0, s1, s2, s3];
-            for sum in &mut sums {
-                for s in sum {
-                    *s = form.value(*s);
-                }
+        } else {
+            for from in (0..rows).step_by(ROWS) {
+                let sums = four_sums::<R, F>(w, some_rows(x, d, from));
+                store(k, widths, (from, tile), &values::<R, F, ROWS>(form, sums));
             }
-            store(k, widths, (from, tile), &sums);
         }
     }
 }
 
+/// What the coordinates of four rows are gathered into.
+#[inline(always)]
+fn four_sums<R: Rounding, F: Form>(w: &[Lanes], [x0, x1, x2, x3]: [&[f32]; 4]) -> [Lanes; 4] {
+    // Four names and not an array that a loop walks: the compiler keeps each in registers. A sum
+    // runs over the coordinates in order, whatever the rows beside it.
+    let [mut s0, mut s1, mut s2, mut s3] = [[F::START; LANES]; 4];
+    for ((((b, &a0), &a1), &a2), &a3) in w.iter().zip(x0).zip(x1).zip(x2).zip(x3) {
+        for l in 0..LANES {
+            s0[l] = F::gather::<R>(s0[l], a0, b[l]);
+            s1[l] = F::gather::<R>(s1[l], a1, b[l]);
+            s2[l] = F::gather::<R>(s2[l], a2, b[l]);
+            s3[l] = F::gather::<R>(s3[l], a3, b[l]);
+        }
+    }
+    [s0, s1, s2, s3]
+}
+
+/// As [`four_sums`].
+#[inline(always)]
+fn eight_sums<R: Rounding, F: Form>(w: &[Lanes], x: [&[f32]; 8]) -> [Lanes; 8] {
+    let [x0, x1, x2, x3, x4, x5, x6, x7] = x;
+    let [mut s0, mut s1, mut s2, mut s3] = [[F::START; LANES]; 4];
+    let [mut s4, mut s5, mut s6, mut s7] = [[F::START; LANES]; 4];
+    let first = x0.iter().zip(x1).zip(x2).zip(x3);
+    let second = x4.iter().zip(x5).zip(x6).zip(x7);
+    for ((b, (((a0, a1), a2), a3)), (((a4, a5), a6), a7)) in w.iter().zip(first).zip(second) {
+        for l in 0..LANES {
+            s0[l] = F::gather::<R>(s0[l], *a0, b[l]);
+            s1[l] = F::gather::<R>(s1[l], *a1, b[l]);
+            s2[l] = F::gather::<R>(s2[l], *a2, b[l]);
+            s3[l] = F::gather::<R>(s3[l], *a3, b[l]);
+            s4[l] = F::gather::<R>(s4[l], *a4, b[l]);
+            s5[l] = F::gather::<R>(s5[l], *a5, b[l]);
+            s6[l] = F::gather::<R>(s6[l], *a6, b[l]);
+            s7[l] = F::gather::<R>(s7[l], *a7, b[l]);
+        }
+    }
+    [s0, s1, s2, s3, s4, s5, s6, s7]
+}
+
+/// The kernel of all sums.
+#[inline(always)]
+fn values<R: Rounding, F: Form, const N: usize>(form: F, mut sums: [Lanes; N]) -> [Lanes; N] {
+    for sum in &mut sums {
+        for s in sum {
+            *s = form.value::<R>(*s);
+        }
+    }
+    sums
+}
+
 /// The arc-cosine kernel of an order. Landmarks are of length 1, their true lengths in `norm`.
 #[inline(always)]
-fn sweep_angles(block: Block<'_>, order: u32) {
+fn sweep_angles<R: Rounding>(block: Block<'_>, order: u32) {
     let Block {
         x,
         d,
@@ -349,7 +404,7 @@ fn sweep_angles(block: Block<'_>, order: u32) {
         let (w, _) = w.as_chunks::<LANES>();
         let norm = &norm[tile * LANES..][..LANES];
         for from in (0..rows).step_by(ROWS) {
-            let x_rows = four(x, d, from);
+            let x_rows = some_rows::<ROWS>(x, d, from);
             let lengths = x_rows.map(|row| row.iter().map(|v| v * v).sum::<f32>().sqrt());
             // A row of zeros has no direction; it stays zero, and `angular` knows by its length.
             let inverse = lengths.map(|l| if l > 0.0 { 1.0 / l } else { 0.0 });
@@ -360,12 +415,12 @@ fn sweep_angles(block: Block<'_>, order: u32) {
                 for (b, a) in w.iter().zip(x_rows[i]) {
                     let a = a * inverse[i];
                     for l in 0..LANES {
-                        apart[l] += (a - b[l]) * (a - b[l]);
-                        along[l] += (a + b[l]) * (a + b[l]);
+                        apart[l] = R::mul_add(a - b[l], a - b[l], apart[l]);
+                        along[l] = R::mul_add(a + b[l], a + b[l], along[l]);
                     }
                 }
                 for l in 0..LANES {
-                    values[i][l] = angular(order, apart[l], along[l], lengths[i] * norm[l]);
+                    values[i][l] = angular::<R>(order, apart[l], along[l], lengths[i] * norm[l]);
                 }
             }
             store(k, (landmarks, landmarks), (from, tile), &values);
@@ -376,10 +431,10 @@ fn sweep_angles(block: Block<'_>, order: u32) {
 /// The arc-cosine kernel from |u - v|^2 and |u + v|^2 of the unit vectors, and the product of the
 /// lengths.
 #[inline(always)]
-fn angular(order: u32, apart: f32, along: f32, lengths: f32) -> f32 {
+fn angular<R: Rounding>(order: u32, apart: f32, along: f32, lengths: f32) -> f32 {
     // Kahan's angle: tan(theta / 2) = |u - v| / |u + v| keeps its digits at both ends of [0, pi].
     let (p, q) = (apart.sqrt(), along.sqrt());
-    let angle = arc_tangent(p.min(q) / p.max(q).max(1e-30));
+    let angle = arc_tangent::<R>(p.min(q) / p.max(q).max(1e-30));
     // pi - theta.
     let rest = 2.0 * if p > q { angle } else { FRAC_PI_2 - angle };
     // 4, but for the rounding of the unit vectors, which the division takes out again; 0 where
