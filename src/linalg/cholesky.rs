@@ -1,27 +1,31 @@
 //! Cholesky factors and triangular solves in f64, on all threads.
 
+mod panel;
+mod solve;
 mod update;
 
 use crate::device::CpuDevice;
 use crate::parallel;
 use faer::{
-    Accum, Auto, Mat, MatMut, MatRef, Par, Spec,
-    dyn_stack::{MemBuffer, MemStack},
+    Accum, Mat, MatMut, MatRef, Par,
     linalg::{
-        cholesky::llt,
         matmul::triangular::{self, BlockStructure},
         triangular_solve,
     },
 };
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 use update::{Packed, subtract};
 
 /// Rows that start a multiple of this many floats apart fall on the same few lines of a cache.
 const ALIAS: usize = 512;
 /// Floats that keep them apart.
 const PADDING: usize = 8;
-/// Columns that are factored together.
-const BLOCK: usize = 256;
+/// Columns that are factored together: whole slabs of every tile.
+const BLOCK: usize = 240;
+/// Right-hand sides that are solved for by sums of one order.
+const FEW: usize = 32;
+/// So many of them by a thread.
+const COLUMNS: usize = 8;
 /// Rows that a thread solves for at a time: whatever the number of threads, the same.
 const SOLVED_TOGETHER: usize = 96;
 
@@ -97,38 +101,30 @@ impl Lower {
     /// Replaces the matrix by L, `L L'` the matrix. False when it is not positive definite.
     pub(crate) fn factor(&mut self) -> bool {
         let (n, stride) = (self.n, self.stride);
-        let mut packed = Packed::default();
+        let (mut block, mut packed) = (Packed::default(), Packed::default());
         for from in (0..n).step_by(BLOCK) {
             let to = n.min(from + BLOCK);
             let (above, below) = self.data.split_at_mut(to * stride);
-            let block = &mut above[from * stride + from..];
-            if !factor_block(block, to - from, stride) {
+            let rows = &mut above[from * stride..];
+            block.pack(rows, stride, (from, to));
+            let Some(inverses) = panel::factor(&mut block) else {
                 return false;
-            }
-            let block =
-                MatRef::from_column_major_slice_with_stride(block, to - from, to - from, stride);
-            parallel::usual().chunks(below, SOLVED_TOGETHER * stride, &|_, rows| {
-                let count = rows.len() / stride;
-                let columns = MatMut::from_column_major_slice_with_stride_mut(
-                    &mut rows[from..],
-                    to - from,
-                    count,
-                    stride,
-                );
-                triangular_solve::solve_lower_triangular_in_place(
-                    block.transpose(),
-                    columns,
-                    Par::Seq,
-                );
-            });
+            };
+            block.unpack(rows, stride, from);
             packed.pack(below, stride, (from, to));
+            panel::solve(&block, &inverses, &mut packed, n - to);
+            packed.unpack(below, stride, from);
             subtract(below, stride, to, &packed);
         }
         true
     }
 
-    /// Overwrites `b` (standard layout) with `L^-1 b`.
+    /// Overwrites `b` (standard layout) with `L^-1 b`. Of a few columns, as models have targets,
+    /// the bits are the same on every machine.
     pub(crate) fn solve(&self, b: &mut Array2<f64>) {
+        if b.ncols() <= FEW {
+            return self.by_columns(b, solve::forward);
+        }
         let par = CpuDevice::shared().par();
         triangular_solve::solve_lower_triangular_in_place(
             self.columns().transpose(),
@@ -137,10 +133,23 @@ impl Lower {
         );
     }
 
-    /// Overwrites `b` (standard layout) with `L'^-1 b`.
+    /// Overwrites `b` (standard layout) with `L'^-1 b`, as [`Self::solve`].
     pub(crate) fn solve_transposed(&self, b: &mut Array2<f64>) {
+        if b.ncols() <= FEW {
+            return self.by_columns(b, solve::backward);
+        }
         let par = CpuDevice::shared().par();
         triangular_solve::solve_upper_triangular_in_place(self.columns(), matrix(b), par);
+    }
+
+    /// Hands some columns at a time to `solve`.
+    fn by_columns(&self, b: &mut Array2<f64>, solve: fn(&Self, &mut [Vec<f64>])) {
+        let mut columns: Vec<_> = b.columns().into_iter().map(|b| b.to_vec()).collect();
+        let mut parts: Vec<_> = columns.chunks_mut(COLUMNS).collect();
+        parallel::alone().parts(&mut parts, &|_, columns| solve(self, columns));
+        for (mut to, from) in b.columns_mut().into_iter().zip(columns) {
+            to.assign(&ArrayView1::from(&from));
+        }
     }
 
     /// The squared norm of `L^-1`, which is the trace of the inverse of `L L'`.
@@ -201,20 +210,6 @@ impl Lower {
     }
 }
 
-/// As [`Lower::factor`], for one block on the diagonal, on this thread.
-fn factor_block(block: &mut [f64], n: usize, stride: usize) -> bool {
-    let params = <llt::factor::LltParams as Auto<f64>>::auto();
-    let params = Spec::new(params);
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, params);
-    let mut memory = MemBuffer::new(scratch);
-    let stack = MemStack::new(&mut memory);
-    // faer 0.24's own constructor of strided row-major views takes the strides for those of
-    // columns.
-    let columns = MatMut::from_column_major_slice_with_stride_mut(block, n, n, stride);
-    let rows = columns.transpose_mut();
-    llt::factor::cholesky_in_place(rows, Default::default(), Par::Seq, stack, params).is_ok()
-}
-
 fn matrix(a: &mut Array2<f64>) -> MatMut<'_, f64> {
     let (rows, cols) = a.dim();
     MatMut::from_row_major_slice_mut(a.as_slice_mut().expect("standard layout"), rows, cols)
@@ -224,18 +219,22 @@ fn matrix(a: &mut Array2<f64>) -> MatMut<'_, f64> {
 mod tests {
     use super::*;
 
+    fn matrix_of(n: usize) -> Array2<f64> {
+        Array2::from_shape_fn((n, n), |(i, j)| {
+            if i == j {
+                n as f64
+            } else {
+                ((i * j) as f64).sin()
+            }
+        })
+    }
+
     /// L L' is the matrix again and the solves undo it, where rows are kept apart and where they
     /// are not.
     #[test]
     fn factors_multiply_to_the_matrix() {
         for n in [1, 7, 300, 512, 811] {
-            let full = Array2::from_shape_fn((n, n), |(i, j)| {
-                if i == j {
-                    n as f64
-                } else {
-                    ((i * j) as f64).sin()
-                }
-            });
+            let full = matrix_of(n);
             let mut lower = Lower::of(&full);
             assert!(lower.factor());
             let l =
@@ -263,5 +262,63 @@ mod tests {
             );
         }
         assert!(!Lower::of(&Array2::from_elem((512, 512), -1.0)).factor());
+    }
+
+    /// Entries are those of plain loops in the order that is written down: chains over the columns
+    /// of a block, block after block. No vector length, tile or block of rows says anything of them.
+    #[test]
+    fn bits_are_those_of_plain_loops() {
+        use crate::{device::InstructionSet, instructions::instruction_set};
+        // One number at a time rounds a product before it is added.
+        let twice = matches!(
+            instruction_set(),
+            InstructionSet::Scalar | InstructionSet::Simd128
+        );
+        let mul_add = |a: f64, b: f64, c: f64| {
+            if twice { a * b + c } else { a.mul_add(b, c) }
+        };
+        for n in [1, 23, 240, 241, 509] {
+            let full = matrix_of(n);
+            let mut lower = Lower::of(&full);
+            assert!(lower.factor());
+            let mut plain = Array2::<f64>::zeros((n, n));
+            for (i, k) in (0..n).flat_map(|i| (0..=i).map(move |k| (i, k))) {
+                let mut rest = full[[i, k]];
+                for from in (0..=k).step_by(BLOCK) {
+                    let columns = from..k.min(from + BLOCK);
+                    let chain =
+                        columns.fold(0.0, |sum, m| mul_add(plain[[k, m]], plain[[i, m]], sum));
+                    rest -= chain;
+                }
+                plain[[i, k]] = if i == k {
+                    rest.sqrt()
+                } else {
+                    rest * (1.0 / plain[[k, k]])
+                };
+                assert_eq!(lower.row(i)[k], plain[[i, k]], "{n}: {i} {k}");
+            }
+            let b = Array2::from_shape_fn((n, 2), |(i, j)| ((i + 5 * j) as f64).cos());
+            let mut forth = b.clone();
+            lower.solve(&mut forth);
+            let mut back = forth.clone();
+            lower.solve_transposed(&mut back);
+            for t in 0..2 {
+                let mut x = b.column(t).to_vec();
+                for i in 0..n {
+                    let mut s = [0.0; 8];
+                    (0..i).for_each(|m| s[m % 8] = mul_add(plain[[i, m]], x[m], s[m % 8]));
+                    let sum = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+                    x[i] = (x[i] - sum) / plain[[i, i]];
+                }
+                assert_eq!(forth.column(t).to_vec(), x, "{n}");
+                for i in (0..n).rev() {
+                    x[i] /= plain[[i, i]];
+                    for m in 0..i {
+                        x[m] = mul_add(-x[i], plain[[i, m]], x[m]);
+                    }
+                }
+                assert_eq!(back.column(t).to_vec(), x, "{n}");
+            }
+        }
     }
 }

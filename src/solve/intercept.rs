@@ -60,6 +60,18 @@ impl Intercept {
     }
 }
 
+impl Intercept {
+    /// As [`Self::solve`], without the effective dimension, which takes as long again.
+    pub(crate) fn coefficients(self, lambda: f64, sums: &NormalEquations) -> Result<Coefficients> {
+        let intercept = self == Self::Free;
+        let cholesky = Cholesky { lambda, intercept };
+        match self {
+            Self::None | Self::Free => cholesky.solve(sums),
+            Self::Penalised => Ok(without_ones(&cholesky.solve(&beside_ones(sums)?)?.beta_dt)),
+        }
+    }
+}
+
 /// The sums of the features and of one more that is 1, the last.
 pub(super) fn beside_ones(sums: &NormalEquations) -> Result<NormalEquations> {
     let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());

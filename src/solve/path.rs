@@ -108,6 +108,24 @@ impl LambdaPath {
         Ok(self.assemble(&self.inverse(lambda, Self::CUTOFF)?))
     }
 
+    /// As [`Self::coefficients`], by a Cholesky factor of the sums that the path is of, whose bits
+    /// are the same on every machine: those of eigenvectors are the machine's own. The path itself
+    /// gives what rounding leaves no factor for.
+    pub(crate) fn solved(
+        &self,
+        lambda: f64,
+        sums: &NormalEquations,
+        intercept: Intercept,
+    ) -> Result<Coefficients> {
+        if lambda == 0.0 {
+            return self.coefficients(lambda);
+        }
+        match intercept.coefficients(lambda, sums) {
+            Err(Error::Numerical(_)) => self.coefficients(lambda),
+            solved => solved,
+        }
+    }
+
     /// The coefficients at lambda = 0, `Z^+ y`, without the directions whose eigenvalue of Z'Z is
     /// at most `cutoff` times the largest.
     ///

@@ -27,8 +27,8 @@ fn slabs() -> (usize, usize) {
 /// Rows of a panel of the factor, in slabs: depth-major, rows beyond the last zero.
 #[derive(Default)]
 pub(super) struct Packed {
-    depth: usize,
-    data: Vec<f64>,
+    pub(super) depth: usize,
+    pub(super) data: Vec<f64>,
 }
 
 impl Packed {
@@ -59,6 +59,29 @@ impl Packed {
     fn slab(&self, s: usize) -> &[f64] {
         let len = slabs().0 * self.depth;
         &self.data[s * len..][..len]
+    }
+
+    /// Rows of a slab.
+    pub(super) fn width(&self) -> usize {
+        slabs().0
+    }
+
+    pub(super) fn slab_len(&self) -> usize {
+        self.width() * self.depth
+    }
+
+    /// Writes the rows back to columns from `from` on of where they came from.
+    pub(super) fn unpack(&self, rows: &mut [f64], stride: usize, from: usize) {
+        let (width, depth) = (self.width(), self.depth);
+        let slabs = (self.data.as_slice(), width * depth);
+        parallel::usual().pairs(rows, width * stride, slabs, &|rows, slab| {
+            for (r, row) in rows.chunks_mut(stride).enumerate() {
+                let columns = row[from..from + depth].iter_mut();
+                for (to, slab) in columns.zip(slab.chunks_exact(width)) {
+                    *to = slab[r];
+                }
+            }
+        });
     }
 }
 
@@ -167,16 +190,18 @@ impl Subtract<'_> {
 }
 
 /// One part of a slab among all.
-type Part<'a> = (&'a [f64], usize);
+pub(super) type Part<'a> = (&'a [f64], usize);
 
 /// A tile of sums in registers.
-struct Sums<S: Simd, const ROWS: usize, const VECTORS: usize>([[S::f64s; VECTORS]; ROWS]);
+pub(super) struct Sums<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    pub(super) [[S::f64s; VECTORS]; ROWS],
+);
 
 impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
     /// `a' b` for tile `t` of the slab `a` and a group of vectors of the slab `b`. Meanwhile
     /// `share` comes nearer, and the places of the tile after this one, row by row.
     #[inline(always)]
-    fn of<'c, const TILES: usize, const GROUPS: usize>(
+    pub(super) fn of<'c, const TILES: usize, const GROUPS: usize>(
         simd: S,
         ((a, t), (b, group)): (Part<'_>, Part<'_>),
         share: &[f64],

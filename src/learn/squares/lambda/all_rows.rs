@@ -62,7 +62,7 @@ pub(in crate::learn) fn fit(
     }
     let curve = LambdaCurve { by, points };
     let best = trusted(&curve, path.rounding())?;
-    let coefficients = path.coefficients(best.lambda)?;
+    let coefficients = path.solved(best.lambda, &sums, intercept)?;
     let mut model = LinearModel {
         times: Some(FitTimes {
             accumulate,

@@ -126,7 +126,7 @@ fn by_eigenvectors(
     let best = trusted(&curve, path.rounding())?;
     Ok(Chosen {
         lambda: best.lambda,
-        coefficients: path.coefficients(best.lambda)?,
+        coefficients: path.solved(best.lambda, sums, intercept)?,
         curve,
         walked: false,
     })

@@ -1,0 +1,159 @@
+//! Columns of a factor: rows of a matrix times the inverse of a factored block, and the block
+//! itself, which is that of its own rows.
+//!
+//! An entry is `(a - s) / d`, s one chain of multiply-adds over the columns before it, in order: no
+//! vector length, tile or thread says anything of its bits.
+
+use super::update::{Packed, Sums};
+use crate::parallel;
+use pulp::{Simd, WithSimd};
+
+/// Factors a block on the diagonal, packed as rows of itself. Gives the inverses of the pivots;
+/// `None` where it is not positive definite.
+pub(super) fn factor(block: &mut Packed) -> Option<Vec<f64>> {
+    let mut inverses = Vec::with_capacity(block.depth);
+    let size = block.slab_len();
+    for s in 0..block.depth.div_ceil(block.width()) {
+        let (above, rest) = block.data.split_at_mut(s * size);
+        let done = crate::instructions::arch().dispatch(Forward {
+            above,
+            x: &mut rest[..size],
+            depth: block.depth,
+            inverses: Inverses::New(&mut inverses),
+        });
+        if !done {
+            return None;
+        }
+    }
+    Some(inverses)
+}
+
+/// Overwrites rows B, packed, with `B L'^-1`, L a block that [`factor`] has factored.
+pub(super) fn solve(block: &Packed, inverses: &[f64], rows: &mut Packed, count: usize) {
+    let size = rows.slab_len();
+    let slabs = count.div_ceil(rows.width());
+    parallel::usual().chunks(&mut rows.data[..slabs * size], size, &|_, x| {
+        crate::instructions::arch().dispatch(Forward {
+            above: &block.data,
+            x,
+            depth: block.depth,
+            inverses: Inverses::Known(inverses),
+        });
+    });
+}
+
+enum Inverses<'a> {
+    Known(&'a [f64]),
+    /// Of the rows above; those of `x` are to be found.
+    New(&'a mut Vec<f64>),
+}
+
+/// One slab of rows.
+struct Forward<'a> {
+    /// The slabs of the block; those above `x` where it is of the block.
+    above: &'a [f64],
+    x: &'a mut [f64],
+    depth: usize,
+    inverses: Inverses<'a>,
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        match S::F64_LANES {
+            8 => self.run::<S, 8, 3, 3, 1>(simd),
+            4 => self.run::<S, 6, 4, 2, 3>(simd),
+            2 => self.run::<S, 6, 1, 3, 1>(simd),
+            _ => self.run::<S, 3, 1, 3, 1>(simd),
+        }
+    }
+}
+
+impl Forward<'_> {
+    /// With tiles as [`Sums`] has them. False where a pivot is not positive.
+    #[inline(always)]
+    fn run<
+        S: Simd,
+        const ROWS: usize,
+        const TILES: usize,
+        const VECTORS: usize,
+        const GROUPS: usize,
+    >(
+        self,
+        simd: S,
+    ) -> bool {
+        let Self {
+            above,
+            x,
+            depth,
+            mut inverses,
+        } = self;
+        let width = ROWS * TILES;
+        // Of the block's own rows, no column beyond the diagonal is of use.
+        let last = match inverses {
+            Inverses::Known(_) => depth,
+            Inverses::New(_) => depth.min(above.len() / depth + width),
+        };
+        for k in (0..last).step_by(ROWS) {
+            let (slab, tile) = (k / width * width * depth, k % width / ROWS);
+            // Rows k and on of L: above, or those of x themselves.
+            let own = matches!(inverses, Inverses::New(_)) && slab == above.len();
+            let zero = [[simd.splat_f64s(0.0); VECTORS]; ROWS];
+            let mut sums = [zero; GROUPS];
+            for (group, sums) in sums.iter_mut().enumerate() {
+                let x = &x[..k * width];
+                let l = if own { x } else { &above[slab..][..k * width] };
+                let pair = ((l, tile), (x, group));
+                *sums = Sums::<S, ROWS, VECTORS>::of::<TILES, GROUPS>(simd, pair, &[], |_| &[]).0;
+            }
+            // The chains go on through the tile's own columns.
+            for i in 0..ROWS.min(last - k) {
+                let place = |j: usize| (k + j) * width + tile * ROWS + i;
+                for (group, sums) in sums.iter().enumerate() {
+                    for (v, &sum) in sums[i].iter().enumerate() {
+                        let at = (group * VECTORS + v) * S::F64_LANES;
+                        let vector = |x: &[f64], j: usize| {
+                            S::as_simd_f64s(&x[(k + j) * width + at..][..S::F64_LANES]).0[0]
+                        };
+                        let mut sum = sum;
+                        for j in 0..i {
+                            let l = if own {
+                                x[place(j)]
+                            } else {
+                                above[slab + place(j)]
+                            };
+                            sum = simd.mul_add_e_f64s(simd.splat_f64s(l), vector(x, j), sum);
+                        }
+                        let rest = simd.sub_f64s(vector(x, i), sum);
+                        let to = &mut x[(k + i) * width + at..][..S::F64_LANES];
+                        S::as_mut_simd_f64s(to).0[0] = rest;
+                    }
+                }
+                let row = (k + i) * width..(k + i + 1) * width;
+                let (pivot, inverse) = match &mut inverses {
+                    Inverses::Known(inverses) => (None, inverses[k + i]),
+                    Inverses::New(inverses) if !own => (None, inverses[k + i]),
+                    Inverses::New(inverses) => {
+                        let pivot = x[place(i)].sqrt();
+                        // NaN is not above zero either.
+                        if !(pivot > 0.0 && pivot.is_finite()) {
+                            return false;
+                        }
+                        inverses.push(1.0 / pivot);
+                        (Some(pivot), 1.0 / pivot)
+                    }
+                };
+                let inverse = simd.splat_f64s(inverse);
+                for x in S::as_mut_simd_f64s(&mut x[row]).0 {
+                    *x = simd.mul_f64s(*x, inverse);
+                }
+                if let Some(pivot) = pivot {
+                    x[place(i)] = pivot;
+                }
+            }
+        }
+        true
+    }
+}
