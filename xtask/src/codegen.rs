@@ -1,6 +1,7 @@
 //! Shaders as the compilers of real GPUs see them, without a GPU: every variant as SPIR-V, compiled
-//! by Mesa's drivers for NVIDIA, AMD and Apple, and held to limits.
+//! by Mesa's drivers for NVIDIA, AMD and Apple, and held to limits; and loops of the CPU likewise.
 
+mod cpu;
 mod drivers;
 mod limits;
 mod loops;
@@ -36,8 +37,13 @@ struct Row {
     compiled: Vec<(Driver, Compiled)>,
 }
 
-/// `cargo xtask codegen [--spirv DIR] [--json] [--set-up]`.
+/// `cargo xtask codegen [--spirv DIR] [--json] [--set-up]`, or `--cpu` alone.
 pub(crate) fn run_with(arguments: &[String]) -> Result<()> {
+    if let [only] = arguments
+        && only == "--cpu"
+    {
+        return cpu::check();
+    }
     let asked = parse(arguments)?;
     if asked.set_up {
         drivers::set_up()?;

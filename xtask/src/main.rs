@@ -76,6 +76,10 @@ Usage: cargo xtask COMMAND
                of multiply-adds in hot loops; errs where a default variant spills or a loop fell
                below its limit. --set-up unpacks the drivers into CODEGEN_ROOT [default:
                ~/.cache/bochner-codegen] first (Debian, as root)
+  codegen --cpu
+               the hot loops of the CPU compiled for AVX2, AVX-512 and, where rustup has it, ARM,
+               without these: multiply-adds are those of the sums in registers, no vector lies on
+               the stack, nothing is called, no bounds are checked; and a tile that spills must fail
   units        the tests of matrix units, on the software adapter among those drivers that has them
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences

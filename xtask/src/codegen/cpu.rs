@@ -1,0 +1,121 @@
+//! The hot loops of the CPU as assembly, for processors that this machine need not be: built alone
+//! (`xtask/loops`), and held to limits that a look at the text can tell.
+
+mod assembly;
+mod limits;
+
+use crate::{
+    folders::target_dir,
+    metadata::host,
+    process::{capture, cargo, run},
+};
+use anyhow::{Context, Result, bail};
+use assembly::{Function, Innermost};
+use limits::{CONTROL, LOOPS, Loop, Set};
+use std::process::Command;
+
+/// `cargo xtask codegen --cpu`.
+///
+/// Errs with every loop that breaks a limit, and where what must break one does not.
+pub(super) fn check() -> Result<()> {
+    let (mut faults, mut left) = (Vec::new(), Vec::new());
+    let mut looked_at = 0;
+    for target in ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"] {
+        let sets = Set::ALL.into_iter().filter(|set| set.target() == target);
+        if !is_installed(target) {
+            left.push(format!("{target}; type `rustup target add {target}`"));
+            continue;
+        }
+        let text = compile(target)?;
+        let functions = assembly::functions(&text);
+        for set in sets {
+            for of in &LOOPS {
+                looked_at += 1;
+                match hold(of, set, &functions) {
+                    Ok(words) => println!("{:<15} {:<7} {words}", of.name, set.name()),
+                    Err(fault) => faults.push(format!("{} on {}: {fault}", of.name, set.name())),
+                }
+            }
+        }
+        if target == Set::Avx2.target() && hold(&CONTROL, Set::Avx2, &functions).is_ok() {
+            faults.push(format!("{} breaks no limit, as it must", CONTROL.name));
+        }
+    }
+    for target in left {
+        println!("NOT checked    {target}");
+    }
+    if !faults.is_empty() {
+        bail!("{} faults:\n{}", faults.len(), faults.join("\n"));
+    }
+    println!("{looked_at} loops hold their limits");
+    Ok(())
+}
+
+/// What is seen of a loop where it holds its limits; else what it breaks. Of several that are alike
+/// each is held to them.
+fn hold(of: &Loop, set: Set, functions: &[Function<'_>]) -> Result<String> {
+    let named = functions.iter().filter(|function| {
+        let has = |part: &str| function.name.contains(part);
+        has(of.symbol) && has(set.symbol())
+    });
+    let count = |one: &Innermost<'_, '_>| (one.multiply_adds(), one.other_arithmetic());
+    let expected = (of.multiply_adds(set), of.others(set));
+    let loops: Vec<_> = named.flat_map(Function::loops).collect();
+    let hot: Vec<_> = loops.iter().filter(|one| count(one) == expected).collect();
+    if hot.is_empty() {
+        let mut found: Vec<_> = loops.iter().map(count).collect();
+        found.sort_unstable();
+        found.dedup();
+        bail!("no loop has {expected:?} multiply-adds and other arithmetic; loops have {found:?}");
+    }
+    for one in &hot {
+        let limits = [
+            (one.vectors_on_stack(), 0, "vectors on the stack"),
+            (one.vector_stores(), of.stores, "stores of vectors"),
+            (one.calls(), 0, "calls"),
+            (one.bounds_checks(), of.checks, "checks of bounds"),
+        ];
+        if let Some((seen, most, what)) = limits.iter().find(|(seen, most, _)| seen > most) {
+            bail!("{seen} {what}, where {most} are of use");
+        }
+    }
+    let length = hot.iter().map(|one| one.len()).max().unwrap_or_default();
+    let (multiply_adds, _) = expected;
+    Ok(format!(
+        "{multiply_adds} multiply-adds of {length} instructions"
+    ))
+}
+
+fn is_installed(target: &str) -> bool {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir", "--target", target]);
+    let folder = capture(&mut rustc).unwrap_or_default();
+    let entries = std::fs::read_dir(folder.trim()).into_iter().flatten();
+    let mut names = entries.flatten().map(|entry| entry.file_name());
+    names.any(|name| name.to_string_lossy().starts_with("libcore"))
+}
+
+/// The loops as assembly of a target.
+fn compile(target: &str) -> Result<String> {
+    let folder = target_dir().join("loops");
+    let path = folder.join(format!("{target}.s"));
+    let mut build = cargo(["rustc", "--release", "--quiet", "--package", "xtask"]);
+    build
+        .args(["--example", "loops", "--features", "loops"])
+        .arg("--target-dir")
+        .arg(&folder);
+    if host()? != target {
+        build.args(["--target", target]);
+    }
+    // Names with their types; one unit, whose file it is; the level of the library.
+    build
+        .args(["--", "-C", "symbol-mangling-version=v0"])
+        .args(["-C", "codegen-units=1", "-C", "opt-level=3"])
+        .args(["-C", "debuginfo=0", "--emit"])
+        .arg(format!("asm={}", path.display()));
+    run(&mut build)?;
+    std::fs::read_to_string(&path).with_context(|| {
+        let again = "remove the folder it belongs in, and run this again";
+        format!("{} cannot be read; {again}", path.display())
+    })
+}

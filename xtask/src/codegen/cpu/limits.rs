@@ -1,0 +1,101 @@
+//! The loops that are looked at, and what each must have.
+
+/// Vector instructions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Set {
+    Avx2,
+    Avx512,
+    Neon,
+}
+use Set::*;
+
+impl Set {
+    pub(super) const ALL: [Self; 3] = [Avx2, Avx512, Neon];
+
+    pub(super) fn name(self) -> &'static str {
+        ["avx2", "avx512", "neon"][self as usize]
+    }
+
+    pub(super) fn target(self) -> &'static str {
+        match self {
+            Avx2 | Avx512 => "x86_64-unknown-linux-gnu",
+            Neon => "aarch64-unknown-linux-gnu",
+        }
+    }
+
+    /// What only the names of its functions have.
+    pub(super) fn symbol(self) -> &'static str {
+        ["2V39vectorize", "2V49vectorize", "4Neon9vectorize"][self as usize]
+    }
+}
+
+/// A loop of the library.
+#[derive(Debug)]
+pub(super) struct Loop {
+    pub(super) name: &'static str,
+    /// What only the names of its functions have: a type's, after its length.
+    pub(super) symbol: &'static str,
+    /// Rows and vectors of what is summed at once, in the order of [`Set::ALL`].
+    sums: [(usize, usize); 3],
+    /// Other arithmetic with vectors, in the order of [`Set::ALL`]: none of a product.
+    others: [usize; 3],
+    /// Stores of vectors: none where sums stay in registers.
+    pub(super) stores: usize,
+    /// Checks of bounds.
+    pub(super) checks: usize,
+}
+
+impl Loop {
+    /// Multiply-adds of one turn.
+    pub(super) fn multiply_adds(&self, set: Set) -> usize {
+        let (rows, vectors) = self.sums[set as usize];
+        rows * vectors
+    }
+
+    /// Other arithmetic of one turn.
+    pub(super) fn others(&self, set: Set) -> usize {
+        self.others[set as usize]
+    }
+}
+
+const fn sums(name: &'static str, symbol: &'static str, sums: [(usize, usize); 3]) -> Loop {
+    Loop {
+        name,
+        symbol,
+        sums,
+        others: [0; 3],
+        stores: 0,
+        checks: 0,
+    }
+}
+
+pub(super) const LOOPS: [Loop; 6] = [
+    sums("dense tile", "9DenseTile", [(6, 2), (12, 2), (12, 2)]),
+    sums("gram", "5block5Block", [(6, 2), (8, 3), (6, 3)]),
+    sums("cholesky", "8Subtract", [(6, 2), (8, 3), (6, 3)]),
+    // Three rows by two columns, two vectors each. One comparison stays for all five: LLVM sees
+    // through arrays of slices after it has looked for such.
+    Loop {
+        checks: 1,
+        ..sums("dots", "4Dots", [(3, 4), (3, 4), (3, 4)])
+    },
+    // A difference, and its square on top of the sum.
+    Loop {
+        others: [8, 8, 16],
+        ..sums("kernel block", "5forms5Block", [(4, 2), (8, 1), (4, 4)])
+    },
+    // Eight vectors, and a multiply-add for each level inside them; three levels across them.
+    Loop {
+        others: [24; 3],
+        stores: 8,
+        ..sums(
+            "walsh-hadamard",
+            "14walsh_hadamard3cpu4Rows",
+            [(8, 3), (8, 4), (8, 2)],
+        )
+    },
+];
+
+/// What must break a limit on AVX2: the tile of 12 sums and four operands that Gram sums had, one
+/// register more than there are.
+pub(super) const CONTROL: Loop = sums("four by three", "11FourByThree", [(4, 3); 3]);
