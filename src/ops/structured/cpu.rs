@@ -144,11 +144,7 @@ impl WithSimd for Featurize<'_> {
                         let from = from.as_slice().expect("rows of a standard layout");
                         let g = gaussian_bn.row(block);
                         let g = g.as_slice().expect("rows of a standard layout");
-                        for ((w, &from), &g) in w.iter_mut().zip(from).zip(g) {
-                            // The mask changes nothing, n being a power of two and `from` below it;
-                            // it spares a check and lets the loop become gathers.
-                            *w = g * v[from as usize & (n - 1)];
-                        }
+                        permute(v, from, g, w);
                         transform(simd, w);
                         finish(map, block, w, z);
                     }
@@ -163,6 +159,35 @@ impl WithSimd for Featurize<'_> {
                 }
             }
         }
+    }
+}
+
+/// `w_i = g_i v[from_i]`, eight at a time: the values come one by one, products and stores at once.
+/// All are as long, a power of two.
+#[inline(always)]
+fn permute(v: &[f32], from: &[u32], g: &[f32], w: &mut [f32]) {
+    let last = v.len() - 1;
+    // The mask changes nothing, every index being below the length; it spares a check.
+    let value = |from: u32| v[from as usize & last];
+    let ((from, from_rest), (g, g_rest)) = (from.as_chunks::<8>(), g.as_chunks::<8>());
+    let (w, w_rest) = w.as_chunks_mut::<8>();
+    for ((w, &[a, b, c, d, e, f, g, h]), factors) in w.iter_mut().zip(from).zip(g) {
+        let values = [
+            value(a),
+            value(b),
+            value(c),
+            value(d),
+            value(e),
+            value(f),
+            value(g),
+            value(h),
+        ];
+        for ((w, value), factor) in w.iter_mut().zip(values).zip(factors) {
+            *w = factor * value;
+        }
+    }
+    for ((w, &from), &g) in w_rest.iter_mut().zip(from_rest).zip(g_rest) {
+        *w = g * value(from);
     }
 }
 
