@@ -122,7 +122,7 @@ fn names_are_told_from_amounts_by_the_target() {
     let own = |k: usize| (7.3 * (k * k % 1009) as f64).sin();
     let none = TableOptions::default;
     let found = became(&own, none());
-    assert!(found.contains("mean of y"), "{found}");
+    assert!(found.contains("mean of the target"), "{found}");
     assert_eq!(became(&|k| (k as f64).sqrt(), none()), "v: amounts in RM");
     // Another in each row, of which those beside each other are alike.
     let row = |i: usize| format!("R{},{}\n", 100 + mixed(i, 900), mixed(i, 900) + i % 40);
