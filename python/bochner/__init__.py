@@ -17,6 +17,7 @@ from .cluster import KernelKMeans, SpectralClustering
 from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
 from .density import KernelDensity
 from .gaussian_process import GaussianProcessRegressor
+from .heads import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
 from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
 from .kernel_approximation import (
     AdditiveChi2Sampler,
@@ -64,6 +65,10 @@ __all__ = [
     "OneClassSVM",
     "PolynomialCountSketch",
     "RBFSampler",
+    "Ridge",
+    "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "Scan",
     "SkewedChi2Sampler",
     "SpectralClustering",

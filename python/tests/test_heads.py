@@ -1,0 +1,168 @@
+"""Heads for features of one's own, against scikit-learn's classes of the same names.
+
+Sums are of float32 here: of columns near 0, coefficients agree to about 1e-6 of the largest.
+"""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn.linear_model as theirs
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bochner
+from bochner._head import evened
+
+CPU = {"device": "cpu"}
+ALPHAS = np.logspace(-2, 3, 11)
+N, D = 300, 20
+CLASSES = np.array(["ant", "bee", "cat", "dog"])
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Columns of several scales, targets of unlike variances and noise, labels of unlike shares."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(N, D)) * random.uniform(0.5, 2, size=D) + 1.0
+    noise = random.normal(size=(N, 3)) * [1.0, 90.0, 0.1]
+    Y = X @ random.normal(size=(D, 3)) * [1.0, 5.0, 0.2] + noise
+    codes = (2 * X[:, 0] + random.normal(size=N)).astype(int).clip(0, 3)
+    return X, Y, CLASSES[codes], random.uniform(0.0, 3.0, size=N)
+
+
+def close(own, expected, within=2e-6):
+    expected = np.asarray(expected)
+    assert np.shape(own) == expected.shape
+    assert_allclose(own, expected, atol=within * abs(expected).max(), rtol=0)
+
+
+def alike(own, expected, X):
+    """Coefficients and what is predicted, and of a choice alpha and its score."""
+    close(own.coef_, expected.coef_)
+    way = "decision_function" if hasattr(expected, "classes_") else "predict"
+    close(getattr(own, way)(X), getattr(expected, way)(X))
+    if own.fit_intercept:
+        # A sum of terms as large as the coefficients, which may cancel.
+        assert abs(own.intercept_ - expected.intercept_).max() < 2e-6 * abs(expected.coef_).sum()
+    else:
+        assert own.intercept_ == expected.intercept_ == 0.0
+    if hasattr(expected, "alpha_"):
+        assert own.alpha_ == expected.alpha_
+        assert_allclose(own.best_score_, expected.best_score_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", [np.asarray, np.float32, sparse.csr_array])
+def test_they_are_those_of_scikit_learn(rows, kind, weighted, fit_intercept):
+    X, Y, labels, weights = rows
+    X = kind(X * (X > 1.0))
+    exact = X.astype(np.float64)
+    weights = weights if weighted else None
+    shared = {"fit_intercept": fit_intercept}
+    for name, y in (
+        ("Ridge", Y[:, 0]),
+        ("Ridge", Y),
+        ("RidgeClassifier", labels),
+        ("RidgeClassifier", labels == "ant"),
+    ):
+        solver = {"solver": "sparse_cg", "tol": 1e-12} if sparse.issparse(X) else {}
+        expected = getattr(theirs, name)(3.0, **shared, **solver).fit(exact, y, weights)
+        alike(getattr(bochner, name)(3.0, **shared, **CPU).fit(X, y, weights), expected, exact)
+        expected = getattr(theirs, name + "CV")(ALPHAS, **shared).fit(exact, y, weights)
+        alike(getattr(bochner, name + "CV")(ALPHAS, **shared, **CPU).fit(X, y, weights), expected, exact)
+
+
+def test_an_alpha_that_is_off_is_seen(rows):
+    X, Y, _, _ = rows
+    own = bochner.Ridge(3.0, **CPU).fit(X, Y)
+    for alpha in (3.0 * 1.03, 3.0 / 1.03):
+        with pytest.raises(AssertionError):
+            alike(own, theirs.Ridge(alpha).fit(X, Y), X)
+
+
+def test_the_choice_is_by_errors_that_are_not_relative(rows):
+    X, Y, _, _ = rows
+    alone = [theirs.RidgeCV(ALPHAS).fit(X, Y[:, k]).alpha_ for k in range(3)]
+    together = bochner.RidgeCV(ALPHAS, **CPU).fit(X, Y).alpha_
+    # The noisy one decides, whose errors are the largest.
+    assert together == alone[1] and together not in (alone[0], alone[2])
+    for weights in (None, rows[3]):
+        turned, variance = evened(Y, weights)
+        assert_allclose(np.cov(turned.T, aweights=weights, ddof=0).diagonal(), variance, rtol=1e-9)
+        assert_allclose((turned**2).sum(axis=1), (Y**2).sum(axis=1), rtol=1e-9)
+
+
+def test_class_weights_and_folds(rows):
+    X, _, labels, weights = rows
+    for given in ({"ant": 2.0, "bee": 3.0, "cat": 1.0, "dog": 5.0}, "balanced"):
+        expected = theirs.RidgeClassifierCV(ALPHAS, class_weight=given).fit(X, labels)
+        alike(bochner.RidgeClassifierCV(ALPHAS, class_weight=given, **CPU).fit(X, labels), expected, X)
+    folds = {"alphas": ALPHAS[::3], "cv": 3, "scoring": "accuracy"}
+    expected = theirs.RidgeClassifierCV(**folds).fit(X, labels, weights)
+    alike(bochner.RidgeClassifierCV(**folds, **CPU).fit(X, labels, weights), expected, X)
+    with pytest.raises(ValueError, match="set cv"):
+        bochner.RidgeClassifierCV(scoring="accuracy", **CPU).fit(X, labels)
+    sure = bochner.RidgeClassifierCV(ALPHAS, probability=True, **CPU).fit(X, labels)
+    assert_allclose(sure.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_parts_are_the_whole(rows, fit_intercept):
+    X, Y, labels, weights = rows
+    shared = {"fit_intercept": fit_intercept, **CPU}
+    first, second, third = slice(0, 90), slice(90, 200), slice(200, N)
+    for name, y, more in (("Ridge", Y, {}), ("RidgeClassifier", labels, {"classes": CLASSES})):
+        expected = getattr(theirs, name)(30.0, fit_intercept=fit_intercept).fit(X, y, weights)
+        own = getattr(bochner, name)(1.0, **shared)
+        own.partial_fit(X[first], y[first], sample_weight=weights[first], **more)
+        other = pickle.loads(pickle.dumps(own.without_rows()))
+        other.partial_fit(X[second], y[second], sample_weight=weights[second])
+        own.merge(other).partial_fit(X[third], y[third], sample_weight=weights[third])
+        # Sums hang on no alpha.
+        alike(own.set_params(alpha=30.0).partial_fit(X[:1], y[:1], sample_weight=[1e-12]), expected, X)
+        own.forget(X[third], y[third], weights[third])
+        before = getattr(theirs, name)(30.0, fit_intercept=fit_intercept)
+        alike(own, before.fit(X[:200], y[:200], weights[:200]), X)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_rows_of_files_and_model_files(rows, tmp_path):
+    X, Y, labels, _ = rows
+    names = [f"x{i}" for i in range(D)]
+    header = ",".join([*names, "a", "b", "c", "kind"])
+    codes = np.searchsorted(CLASSES, labels)
+    cells = [",".join(map(repr, row)) for row in np.column_stack([X, Y, codes]).tolist()]
+    (tmp_path / "table.csv").write_text("\n".join([header, *cells]) + "\n")
+    amounts = bochner.scan(tmp_path / "table.csv", target=["a", "b", "c"], columns=names)
+    classes = bochner.scan(tmp_path / "table.csv", target="kind", columns=names)
+    alike(bochner.RidgeCV(ALPHAS, **CPU).fit(amounts), theirs.RidgeCV(ALPHAS).fit(X, Y), X)
+    own = bochner.RidgeClassifierCV(ALPHAS, **CPU).fit(classes)
+    expected = theirs.RidgeClassifierCV(ALPHAS).fit(X, codes)
+    alike(own, expected, X)
+    assert list(own.feature_names_in_) == names
+    assert (own.predict(X) == expected.predict(X)).all()
+    own.save(tmp_path / "own.model")
+    again = bochner.RidgeClassifierCV.load(tmp_path / "own.model", **CPU)
+    close(again.coef_, expected.coef_)
+    np.savez(tmp_path / "amounts.npz", X=X, y=Y)
+    numbers = bochner.scan(tmp_path / "amounts.npz")
+    plain = bochner.Ridge(2.0, fit_intercept=False, **CPU).partial_fit(numbers)
+    alike(plain, theirs.Ridge(2.0, fit_intercept=False).fit(X, Y), X)
+    bochner.KernelRidgeClassifier(n_components=8, **CPU).fit(X, labels).save(tmp_path / "map.model")
+    with pytest.raises(ValueError, match="KernelRidge"):
+        bochner.RidgeClassifier.load(tmp_path / "map.model")
+
+
+@parametrize_with_checks(
+    [
+        bochner.Ridge(**CPU),
+        bochner.RidgeClassifier(**CPU),
+        bochner.RidgeCV(**CPU),
+        bochner.RidgeClassifierCV(**CPU),
+    ]
+)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
