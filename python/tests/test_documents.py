@@ -34,7 +34,7 @@ def test_every_class_has_an_example():
             assert ">>> " in getattr(bochner, name).__doc__, name
 
 
-@pytest.mark.parametrize("document", ["docs/python.md", "python/README.md"])
+@pytest.mark.parametrize("document", ["docs/heads.md", "docs/python.md", "python/README.md"])
 def test_the_code_of_documents(document, capsys):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
@@ -51,7 +51,7 @@ def test_mypy_accepts_the_types(tmp_path):
     use.write_text(
         "import numpy as np\n"
         "from bochner import KernelKMeans, KernelPCA, KernelRidgeClassifier, Nystroem, RBFSampler\n"
-        "from bochner import AutoRegressor, KernelDensity\n"
+        "from bochner import AutoRegressor, KernelDensity, RidgeCV\n"
         "from bochner import devices, mmd_test\n"
         "X = np.zeros((3, 2))\n"
         "Z = RBFSampler(gamma='scale', n_components=10, random_state=0).fit(X).transform(X)\n"
@@ -62,6 +62,7 @@ def test_mypy_accepts_the_types(tmp_path):
         "clusters = KernelKMeans(n_clusters=2).fit_predict(X)\n"
         "trials = AutoRegressor(budget='60s').fit(X, y).results_['error'].min()\n"
         "density: float = KernelDensity(gamma=[1.0, 2.0]).fit(X).score(X)\n"
+        "alpha: float = RidgeCV([0.1, 1.0]).fit(X, [0, 1, 0]).alpha_\n"
         "p: float = mmd_test(X, X, permutations=9).pvalue\n"
         "where: str = devices()['cpu']  # type: ignore[assignment]\n"
     )

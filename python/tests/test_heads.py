@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
-from bochner._head import evened
+from bochner._head_choice import evened
 
 CPU = {"device": "cpu"}
 ALPHAS = np.logspace(-2, 3, 11)
@@ -44,8 +44,10 @@ def alike(own, expected, X):
     way = "decision_function" if hasattr(expected, "classes_") else "predict"
     close(getattr(own, way)(X), getattr(expected, way)(X))
     if own.fit_intercept:
-        # A sum of terms as large as the coefficients, which may cancel.
-        assert abs(own.intercept_ - expected.intercept_).max() < 2e-6 * abs(expected.coef_).sum()
+        # A sum over columns of coefficients times means, which may cancel.
+        assert np.shape(own.intercept_) == np.shape(expected.intercept_)
+        within = 2e-6 * (abs(X).mean(axis=0) @ np.atleast_2d(abs(expected.coef_)).T).max()
+        assert_allclose(own.intercept_, expected.intercept_, atol=within, rtol=0)
     else:
         assert own.intercept_ == expected.intercept_ == 0.0
     if hasattr(expected, "alpha_"):
@@ -75,6 +77,27 @@ def test_they_are_those_of_scikit_learn(rows, kind, weighted, fit_intercept):
         alike(getattr(bochner, name + "CV")(ALPHAS, **shared, **CPU).fit(X, y, weights), expected, exact)
 
 
+def test_rows_fewer_than_columns_and_columns_far_from_zero(rows):
+    X, Y, labels, weights = rows
+    few = slice(0, 15)
+    for X in (X[few], X[few] + 1e4 * np.arange(1, D + 1)):
+        for name, y in (("Ridge", Y[few]), ("RidgeClassifier", labels[few])):
+            expected = getattr(theirs, name)(3.0).fit(X, y, weights[few])
+            alike(getattr(bochner, name)(3.0, **CPU).fit(X, y, weights[few]), expected, X)
+            expected = getattr(theirs, name + "CV")(ALPHAS[4:]).fit(X, y, weights[few])
+            alike(getattr(bochner, name + "CV")(ALPHAS[4:], **CPU).fit(X, y, weights[few]), expected, X)
+
+
+def test_targets_that_do_not_vary(rows):
+    X, Y, _, weights = rows
+    flat = np.full(N, 7.0)
+    own = bochner.RidgeCV(ALPHAS, **CPU).fit(X, flat, weights)
+    assert own.alpha_ == ALPHAS[0] and own.best_score_ == 0.0
+    close(own.predict(X), flat)
+    Y = np.column_stack([flat, Y])
+    alike(bochner.RidgeCV(ALPHAS, **CPU).fit(X, Y), theirs.RidgeCV(ALPHAS).fit(X, Y), X)
+
+
 def test_an_alpha_that_is_off_is_seen(rows):
     X, Y, _, _ = rows
     own = bochner.Ridge(3.0, **CPU).fit(X, Y)
@@ -100,7 +123,7 @@ def test_class_weights_and_folds(rows):
     for given in ({"ant": 2.0, "bee": 3.0, "cat": 1.0, "dog": 5.0}, "balanced"):
         expected = theirs.RidgeClassifierCV(ALPHAS, class_weight=given).fit(X, labels)
         alike(bochner.RidgeClassifierCV(ALPHAS, class_weight=given, **CPU).fit(X, labels), expected, X)
-    folds = {"alphas": ALPHAS[::3], "cv": 3, "scoring": "accuracy"}
+    folds = {"alphas": ALPHAS[::3], "cv": 3, "scoring": "balanced_accuracy"}
     expected = theirs.RidgeClassifierCV(**folds).fit(X, labels, weights)
     alike(bochner.RidgeClassifierCV(**folds, **CPU).fit(X, labels, weights), expected, X)
     with pytest.raises(ValueError, match="set cv"):

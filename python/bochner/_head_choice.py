@@ -1,0 +1,151 @@
+"""The alpha of a head, chosen as scikit-learn chooses it."""
+
+from numbers import Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from . import _native
+from ._arrays import table
+from ._head import SHARED, Head, weight_of
+from ._scan import Scan
+
+#: Of a row of zeros, as a multiple of all other rows together: it leaves 1e-9 of the columns' means.
+HEAVY = 1e9
+
+#: Constraints of the parameters of heads of several alphas.
+SEVERAL = {
+    "alphas": ["array-like", Interval(Real, 0, None, closed="neither")],
+    "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+    "cv": ["cv_object"],
+    **SHARED,
+}
+
+
+class ChoosingHead(Head):
+    """A head whose alpha is the best of several by errors on each row left out, or by folds."""
+
+    _alpha = 1.0
+
+    def _fixed_alpha(self):
+        return self._alpha
+
+    def _alphas(self):
+        """The alphas, ascending."""
+        alphas = np.unique(np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)))
+        if len(alphas) == 0 or not (np.isfinite(alphas) & (alphas > 0)).all():
+            raise ValueError(f"alphas is {self.alphas!r}; give numbers above 0")
+        return alphas
+
+    def _is_searched(self, X):
+        """Whether folds choose, as scikit-learn has it where ``cv`` is given."""
+        if self.cv is None and self.scoring is not None:
+            raise ValueError(
+                f"scoring={self.scoring!r} needs folds; set cv, or leave scoring out, which takes "
+                "squared errors on each row left out"
+            )
+        if self.cv is not None and isinstance(X, Scan):
+            raise ValueError(f"cv={self.cv!r} takes arrays; set cv=None for the rows of {X!r}")
+        return self.cv is not None
+
+    def _search(self, one, X, y, sample_weight):
+        """Takes the best of fits of ``one`` by folds."""
+        search = GridSearchCV(one, {"alpha": self._alphas()}, cv=self.cv, scoring=self.scoring)
+        search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        best = search.best_estimator_
+        for name, value in vars(best).items():
+            if name.startswith("_") or name.endswith("_"):
+                setattr(self, name, value)
+        self.alpha_, self.best_score_ = float(best.alpha), float(search.best_score_)
+        return self
+
+    def _learn(self, X, y, weights, *, classes=False, names=None):
+        amounts = y
+        if y is None:
+            amounts = np.concatenate([rows.targets() for rows in X.chunks(self.memory)])
+        if classes:
+            amounts = _signs(amounts)
+        self._alpha, score = self._chosen(X, amounts, weights)
+        super()._learn(X, y, weights, classes=classes, names=names)
+        self.alpha_, self.best_score_ = self._alpha, score
+
+    def _chosen(self, X, y, weights):
+        """The best alpha by squared errors on each row left out, and minus their mean."""
+        alphas, rows = self._alphas(), len(y)
+        if not self.fit_intercept:
+            X, y, weights = _held_at_zero(X, y, weights)
+        y, variance = evened(y, weights)
+        if variance == 0.0:
+            # Constant targets are predicted without errors at any alpha.
+            return float(alphas[0]), 0.0
+        penalties = alphas / weight_of(X, weights)
+        options = {**self._options(X), "penalty": penalties.tolist(), "probability": False}
+        model = _native.Model.fit(self._learner, table(X), y, weights, options)
+        best = alphas[abs(penalties / model.penalty - 1.0).argmin()]
+        error = (1.0 - model.facts()["held_out_r2"]) * variance
+        return float(best), -float(error * weight_of(X, weights) / rows)
+
+
+def _signs(labels):
+    """1 where a row is of a class and -1 where it is not, (n_samples, n_classes); one of two."""
+    classes = np.unique(labels)
+    signs = np.where(labels == classes, 1.0, -1.0)
+    return signs[:, 1:] if len(classes) == 2 else signs
+
+
+def _held_at_zero(X, y, weights):
+    """The rows with one of zeros that outweighs them, so that their means are 0 within rounding.
+
+    Without an intercept such a row says nothing of the coefficients.
+    """
+    if isinstance(X, Scan):
+        raise ValueError(
+            f"fit_intercept=False with alphas takes arrays; give Ridge one alpha for the rows of {X!r}"
+        )
+    weights = np.ones(len(y)) if weights is None else weights
+    stack = sparse.vstack if sparse.issparse(X) else np.vstack
+    zeros = np.zeros((1, X.shape[1]), dtype=X.dtype)
+    X = stack([X, sparse.csr_array(zeros) if sparse.issparse(X) else zeros])
+    X = X.tocsr() if sparse.issparse(X) else X
+    y = np.vstack([y, np.zeros((1, y.shape[1]))])
+    return X, y, np.append(weights, HEAVY * weights.sum())
+
+
+def evened(y, weights):
+    """Targets turned so that all have one variance, and that variance; 0.0 if all are constant.
+
+    The native half chooses by the mean over targets of squared errors over variances, scikit-learn by
+    that of squared errors. A rotation leaves the sum of these as it is, and rotations of two axes at a
+    time give each axis the mean variance in turn (Schur 1923, Horn 1954), after which both are the
+    same.
+    """
+    share = np.full(len(y), 1.0 / len(y)) if weights is None else weights / weights.sum()
+    mean = share @ y
+    centred = y - mean
+    moments = (centred * share[:, None]).T @ centred
+    size, target = len(moments), float(np.trace(moments) / len(moments))
+    if target <= 1e-14 * float(share @ (y**2).sum(axis=1)):
+        return np.ascontiguousarray(y), 0.0
+    turn = np.eye(size)
+    for _ in range(size - 1):
+        diagonal = np.diag(moments)
+        high, low = int(diagonal.argmax()), int(diagonal.argmin())
+        if diagonal[high] - diagonal[low] <= 1e-12 * target:
+            break
+        axes, plane = [high, low], _plane(moments, high, low, target)
+        moments[:, axes] = moments[:, axes] @ plane
+        moments[axes] = plane.T @ moments[axes]
+        turn[:, axes] = turn[:, axes] @ plane
+    return np.ascontiguousarray(y @ turn), target
+
+
+def _plane(moments, high, low, target):
+    """The rotation of two axes after which the first has the variance ``target``."""
+    a, b, c = moments[high, high], moments[high, low], moments[low, low]
+    # a cos^2 + 2 b cos sin + c sin^2 = target, a quadratic in the tangent.
+    tangent = (-b + np.sqrt(max(b * b - (c - target) * (a - target), 0.0))) / (c - target)
+    cosine = 1.0 / np.hypot(1.0, tangent)
+    return np.array([[cosine, -tangent * cosine], [tangent * cosine, cosine]])
