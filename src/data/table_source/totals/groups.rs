@@ -17,7 +17,7 @@ struct Column {
     texts: HashSet<String>,
     /// Rows of totals, and what each says.
     totals: Vec<(u64, String)>,
-    /// Whether there are more texts than are kept.
+    /// Whether there are more texts than are kept, or a total is there twice.
     is_full: bool,
 }
 
@@ -30,11 +30,13 @@ impl Groups {
                 continue;
             };
             if total_of(text).is_some() {
+                // A group has one total, and a kind several rows.
+                column.is_full |= column.totals.iter().any(|(_, own)| own == text);
                 column.totals.push((row, text.to_owned()));
             } else if !column.texts.contains(text) {
                 column.texts.insert(text.to_owned());
             }
-            column.is_full = column.texts.len().max(column.totals.len()) > MOST;
+            column.is_full |= column.texts.len().max(column.totals.len()) > MOST;
         }
     }
 
@@ -71,6 +73,7 @@ mod tests {
         let rows = ["N", "N", "N Total", "S", "S Total", "W"];
         assert_eq!(found(&rows), Some((3, (2, "N Total".into()), 2)));
         assert_eq!(found(&rows[..4]), None);
+        assert_eq!(found(&[&rows[..], &["N Total"]].concat()), None);
         assert_eq!(found(&["N", "N Total", "S", "Gas Total"]), None);
         assert_eq!(found(&["Total Gas", "Total Oil", "Shell"]), None);
     }
