@@ -19,7 +19,7 @@ use crate::{
 /// The share of the variance of the target that names explain, at least.
 const ENOUGH: f64 = 0.2;
 /// Rows that are looked at.
-const LOOKED_AT: usize = 1 << 16;
+const LOOKED_AT: u64 = 1 << 16;
 
 /// Features by their places.
 #[derive(Debug, Default)]
@@ -65,12 +65,13 @@ pub(super) fn learn(
             Some(reading) => reading.value(row.text),
             None => number_behind(row.text),
         };
-        if let Some(value) = value.filter(|_| x.len() < LOOKED_AT) {
+        if let Some(value) = value {
             x.push(value);
             y.push(row.targets[0]);
         }
     };
-    if let Err(error) = target.each_row(table, (places, no_value), (&mine, taken), take) {
+    let taken = taken.first(LOOKED_AT);
+    if let Err(error) = target.each_row(table, (places, no_value), (&mine, &taken), take) {
         table.select(&places.all())?;
         // Whoever makes up the schema says what is wrong with a target.
         return match error {

@@ -13,7 +13,8 @@ pub struct TableOptions {
     /// codes, codes of products.
     pub categorical: Vec<String>,
     /// Columns of whole numbers that are numbers though some begin with 0 and all have as many
-    /// digits, by which postal codes and the like are found.
+    /// digits, by which postal codes and the like are found, or though the target says of numbers
+    /// at a word that they are names.
     pub numeric: Vec<String>,
     /// Whether such columns are looked for; who takes numbers alone does not.
     pub codes: bool,

@@ -286,6 +286,20 @@ impl Answers {
         self.rows += 1;
     }
 
+    /// How many rows were asked for.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Those of the first rows, at most so many.
+    pub(super) fn first(&self, most: u64) -> Self {
+        let rows = self.rows.min(most);
+        Self {
+            words: self.words[..rows.div_ceil(64) as usize].to_vec(),
+            rows,
+        }
+    }
+
     pub(super) fn get(&self, row: u64) -> bool {
         let word = self.words.get((row / 64) as usize);
         word.is_some_and(|word| word >> (row % 64) & 1 == 1)

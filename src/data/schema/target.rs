@@ -101,8 +101,8 @@ impl Target {
         }
     }
 
-    /// Reads `table` once and hands over each text of these features in the rows `taken` that weigh
-    /// something.
+    /// Reads `table` once, as far as rows are `taken`, and hands over each text of these features in
+    /// those that weigh something.
     pub(super) fn each_row(
         &self,
         table: &mut dyn Table,
@@ -131,7 +131,9 @@ impl Target {
         let no_value = (!table.is_typed()).then_some(no_value);
         let (mut first, mut shift) = (0, None);
         let mut targets = vec![0.0; self.width()];
-        while let Some(mut batch) = table.next_batch(ROWS)? {
+        while first < taken.rows()
+            && let Some(mut batch) = table.next_batch(ROWS)?
+        {
             let rows = batch.rows as u64;
             let texts: Vec<_> = batch.columns.drain(..features.len()).collect();
             let chunk = encoder.chunk(&*table, &batch, first)?;
