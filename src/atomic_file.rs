@@ -29,12 +29,12 @@ pub(crate) const COPY: &str = "standard input.";
 /// One that [`Self::keep`] began remains where it is when the run ends, for another run to go on.
 #[derive(Debug)]
 pub struct AtomicFile {
-    file: Held,
+    file: OpenFile,
     target: PathBuf,
 }
 
 #[derive(Debug)]
-enum Held {
+enum OpenFile {
     /// Gone unless it is finished.
     Temporary(NamedTempFile),
     /// Stays for another run.
@@ -94,7 +94,7 @@ impl AtomicFile {
         let _ = old;
         check_name(path, &target)?;
         Ok(Self {
-            file: Held::Temporary(file),
+            file: OpenFile::Temporary(file),
             target,
         })
     }
@@ -130,7 +130,7 @@ impl AtomicFile {
         file.seek(SeekFrom::End(0)).map_err(fail)?;
         let part = part.to_owned();
         Ok(Self {
-            file: Held::Kept { file, part },
+            file: OpenFile::Kept { file, part },
             target,
         })
     }
@@ -142,8 +142,8 @@ impl AtomicFile {
 
     fn file(&self) -> &File {
         match &self.file {
-            Held::Temporary(file) => file.as_file(),
-            Held::Kept { file, .. } => file,
+            OpenFile::Temporary(file) => file.as_file(),
+            OpenFile::Kept { file, .. } => file,
         }
     }
 
@@ -161,11 +161,11 @@ impl AtomicFile {
         let Self { file, target } = self;
         let fail = |error| Error::io(&target, error);
         match file {
-            Held::Temporary(file) => {
+            OpenFile::Temporary(file) => {
                 let file = file.persist(&target).map_err(|error| fail(error.error))?;
                 drop(file);
             }
-            Held::Kept { file, part } => {
+            OpenFile::Kept { file, part } => {
                 drop(file);
                 match std::fs::rename(&part, &target) {
                     Ok(()) => {}

@@ -6,9 +6,9 @@ pub(crate) mod cache;
 pub mod choice;
 pub mod cpu;
 pub mod gpu;
-mod linger;
 mod matrix;
-pub(crate) mod room;
+pub(crate) mod memory_left;
+mod spinning;
 
 pub use crate::instructions::{CPU_VARIABLE, InstructionSet};
 pub(crate) use aligned::Aligned;

@@ -55,7 +55,7 @@ pub use builder::{MapBuilder, MapData};
 pub use custom::Custom;
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
-pub(crate) use featurizer::{End, Featurizer, Lane, OnDevice};
+pub(crate) use featurizer::{Branch, Destination, Featurizer, OnDevice};
 pub use featurizer::{featurize, featurize_behind};
 pub use form::Form;
 pub use formula::{Formula, PartFormula};

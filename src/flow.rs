@@ -6,15 +6,15 @@
 //! (fewer rows for a full device) and `behind` (results, one late) in the order in which rows meet
 //! them.
 
-mod behind;
 mod plan;
 mod portions;
 mod read;
+mod read_behind;
 mod run;
 
-pub(crate) use behind::{ReadBehind, Take};
 pub(crate) use plan::RowNeeds;
 pub(crate) use portions::Portions;
 pub(crate) use read::{for_each_chunk, watch_chunks};
+pub(crate) use read_behind::{ReadBehind, Take};
 pub use run::Run;
 pub(crate) use run::RunSettings;

@@ -25,5 +25,5 @@ pub use crate::{
         Probabilities, ProbabilityPredictor, QuantileScore, Range, Ranges, Score, Scores, ToLabels,
     },
     solve::OwnLoss,
-    sums::{AnySums, Embedding, HeldOutSums, Known, OneOfSums, RidgeSums, Summed, Sums},
+    sums::{AnySums, Embedding, HeldOutSums, ModelContext, OneOfSums, RidgeSums, RowsToSum, Sums},
 };

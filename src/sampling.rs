@@ -18,7 +18,7 @@ pub use leverage::leverage_resample;
 pub use sobol::Sobol;
 
 use crate::{
-    device::room,
+    device::memory_left,
     error::{Error, Result},
     kernels::{Kernel, SpectralMeasure},
     seed::{Draws, Seed, Stream},
@@ -217,7 +217,7 @@ impl Sampling {
         }
         // In f64 as they are drawn, in f32 as a map keeps them.
         let bytes = 12 * d as u128 * s as u128;
-        room::ask(bytes, || format!("a map of {s} frequencies in {d} columns"))?;
+        memory_left::require(bytes, || format!("a map of {s} frequencies in {d} columns"))?;
         let omega = match self.settled() {
             Self::MonteCarlo => monte_carlo::draw(measure, d, s, seed),
             Self::Orthogonal => orthogonal::draw(measure, d, s, seed)?,

@@ -10,7 +10,9 @@
 #[cfg(target_arch = "x86_64")]
 mod amx;
 #[cfg(target_arch = "x86_64")]
-mod codes;
+mod bf16_codes;
+#[cfg(target_arch = "x86_64")]
+mod bf16_pieces;
 pub(crate) mod cos2pi;
 pub(crate) mod f16;
 #[cfg(target_arch = "x86_64")]
@@ -19,8 +21,6 @@ mod hint;
 pub(crate) mod mixed;
 mod outer;
 mod pack;
-#[cfg(target_arch = "x86_64")]
-mod pieces;
 mod rows;
 mod sparse;
 pub(crate) mod swap;
@@ -28,12 +28,12 @@ mod tile;
 mod triangle;
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) use bf16_pieces::Bf16Panels;
+#[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
 pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
 pub(crate) use outer::HeldRows;
 pub(crate) use pack::{Panels, PanelsView, Parts};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use pieces::PiecePanels;
 pub(crate) use rows::{Epilogue, for_each_row, rows_per_block};
 pub(crate) use sparse::{Entries, for_each_sparse_row};
 pub(crate) use triangle::Triangle;

@@ -4,13 +4,13 @@ mod any_sums;
 mod embedding;
 mod held_out;
 mod ridge;
-mod summed;
+mod rows_to_sum;
 
 pub use any_sums::{AnySums, OneOfSums};
 pub use embedding::Embedding;
 pub use held_out::HeldOutSums;
 pub use ridge::RidgeSums;
-pub use summed::{Known, Summed};
+pub use rows_to_sum::{ModelContext, RowsToSum};
 
 use crate::{Error, Result, normal::NormalEquations, store::Store};
 use std::fmt::Debug;

@@ -15,12 +15,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-type Held = Arc<LinearModel>;
+type SharedModel = Arc<LinearModel>;
 
 self_cell!(
     /// A model beside itself on a device.
     struct Loaded {
-        owner: Held,
+        owner: SharedModel,
         #[not_covariant]
         dependent: Predictor,
     }
@@ -29,7 +29,7 @@ self_cell!(
 self_cell!(
     /// The same for probabilities.
     struct LoadedProbabilities {
-        owner: Held,
+        owner: SharedModel,
         #[not_covariant]
         dependent: ProbabilityPredictor,
     }
@@ -37,7 +37,7 @@ self_cell!(
 
 /// A fitted model on a device.
 pub struct Model {
-    held: Held,
+    held: SharedModel,
     run: Run,
     /// What labels are called, where they are text.
     names: Vec<CString>,

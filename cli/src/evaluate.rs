@@ -1,7 +1,7 @@
 //! `bochner evaluate`: how well a model predicts.
 
 mod along;
-mod held;
+mod coverage;
 mod scored;
 mod seen;
 
@@ -21,7 +21,7 @@ use bochner::{
     models::{AmountScores, LabelScores, LinearModel, Scores},
     solve::Targets,
 };
-use held::{Held, LEVEL};
+use coverage::{Coverage, LEVEL};
 use ndarray::ArrayView2;
 use scored::More;
 pub(crate) use scored::Scored;
@@ -117,7 +117,7 @@ pub(crate) fn score(
         let mut all = Scoring::of(model);
         match &model.targets {
             _ if has_intervals(model) => {
-                let mut held = Held::of(model);
+                let mut held = Coverage::of(model);
                 let mut predictor = model.intervals_on(&run)?;
                 predictor.stream(source, LEVEL, |intervals, y| {
                     held.add(intervals, y);

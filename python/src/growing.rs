@@ -13,7 +13,7 @@ use bochner::{
     error::Remedy,
     features::FeatureMap,
     job::{Job, Preparation, TargetScale, check_weights},
-    models::{AnySums, Basis, Fit, FitAnySums, Known, Partial, Summed, Sums},
+    models::{AnySums, Basis, Fit, FitAnySums, ModelContext, Partial, RowsToSum, Sums},
     solve::Targets,
 };
 use ndarray::{ArrayView1, ArrayView2};
@@ -57,7 +57,7 @@ fn summed(
     check_weights(fit, weights.is_some())?;
     let mut source = given.source(y, weights, interrupt.flag())?;
     let learner = of_sums(fit)?;
-    let sum = |map: &dyn FeatureMap, data: Summed<'_>| learner.sum_any(map, data);
+    let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| learner.sum_any(map, data);
     basis.sum(source.as_mut(), run, sum)
 }
 
@@ -203,7 +203,7 @@ impl GrowingState {
                 ..Basis::new(Arc::from(drawn.map), targets)
             };
             let learner = of_sums(fit.as_ref())?;
-            let sum = |map: &dyn FeatureMap, data: Summed<'_>| learner.sum_any(map, data);
+            let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| learner.sum_any(map, data);
             let sums = basis.sum(&mut rows(false), &run, sum)?;
             Ok(Partial {
                 basis,
@@ -284,7 +284,7 @@ impl GrowingState {
         let model = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
             let learner = of_sums(fit.as_ref())?;
-            let solve = |map, known: Known<'_>| learner.model_of(map, sums, known);
+            let solve = |map, known: ModelContext<'_>| learner.model_of(map, sums, known);
             basis.model(fit.as_ref(), &run, solve)
         })?;
         Ok(Model::of(model))

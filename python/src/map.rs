@@ -32,12 +32,12 @@ const FEW_VALUES: usize = 1 << 16;
 /// What the bytes of a map are called.
 const KIND: &str = "features";
 
-type Held = Arc<dyn features::FeatureMap>;
+type SharedMap = Arc<dyn features::FeatureMap>;
 
 self_cell!(
     /// A map beside itself on a device.
     struct Loaded {
-        owner: Held,
+        owner: SharedMap,
         #[not_covariant]
         dependent: Transformer,
     }
@@ -46,7 +46,7 @@ self_cell!(
 /// A feature map with its parameters drawn.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct FeatureMap {
-    map: Held,
+    map: SharedMap,
     /// What it takes of a row beside its own parameters, for Python.
     parts: Parts,
     loaded: Mutex<Option<(String, Loaded)>>,
@@ -82,7 +82,7 @@ impl<'py> FromPyObject<'_, 'py> for Output<'py> {
 }
 
 impl FeatureMap {
-    fn of(map: Held, parts: Parts) -> Self {
+    fn of(map: SharedMap, parts: Parts) -> Self {
         Self {
             map,
             parts,

@@ -26,12 +26,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-type Held = Arc<LinearModel>;
+type SharedModel = Arc<LinearModel>;
 
 self_cell!(
     /// A model beside itself on a device.
     pub(crate) struct Loaded {
-        owner: Held,
+        owner: SharedModel,
         #[not_covariant]
         dependent: Predictor,
     }
@@ -40,7 +40,7 @@ self_cell!(
 /// A fitted model.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Model {
-    pub(crate) model: Held,
+    pub(crate) model: SharedModel,
     importance: Option<Vec<f64>>,
     pub(crate) loaded: Mutex<Option<(String, Loaded)>>,
 }

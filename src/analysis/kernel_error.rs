@@ -5,7 +5,9 @@ use crate::{
     data::Rows,
     device::CpuDevice,
     error::Remedy,
-    features::{Affine, End, FeatureMap, Featurizer, Lane, Leaf, binning::shared_bins, leaves},
+    features::{
+        Affine, Branch, Destination, FeatureMap, Featurizer, Leaf, binning::shared_bins, leaves,
+    },
     flow::Run,
     kernels::{Kernel, gram},
     linalg::entries,
@@ -208,8 +210,8 @@ pub fn features_of(map: &dyn FeatureMap, rows: &Rows, run: impl Into<Run>) -> Re
 
 fn features_in(map: &dyn FeatureMap, rows: &Rows, run: Run) -> Result<Array2<f64>> {
     rows.require_finite()?;
-    let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, 0, End::Host, run)?;
+    let branches = vec![Branch::features(map)?];
+    let mut featurizer = Featurizer::new(branches, 0, Destination::Host, run)?;
     let mut all = Array2::zeros((rows.nrows(), map.output_dim()));
     featurizer.rows(rows, |z, range| {
         entries::widen(all.slice_mut(s![range, ..]), z[0]);

@@ -5,7 +5,7 @@ mod ipc;
 mod layout;
 mod parquet;
 
-use self::layout::{Layout, Place};
+use self::layout::{ColumnSource, Layout};
 use super::input::{Stamp, open_file};
 use super::table::{Batch, Column, Table, require_columns};
 use super::{Format, require_rows};
@@ -163,7 +163,7 @@ impl ColumnarTable {
         let mut made: Vec<Option<Vec<Column>>> = fields.iter().map(|_| None).collect();
         let mut columns = Vec::with_capacity(self.selected.len());
         for &j in &self.selected {
-            let Place { field, element } = self.layout.places[j];
+            let ColumnSource { field, element } = self.layout.places[j];
             let Ok(k) = fields.binary_search(&field) else {
                 continue;
             };

@@ -2,7 +2,7 @@
 
 use super::input::open_file;
 use super::libsvm::MOST;
-use super::npy::{ArrayReader, Input, Place, Role};
+use super::npy::{ArrayLocation, ArrayReader, Input, Role};
 use super::npz::{array, entry};
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
@@ -93,7 +93,7 @@ impl CsrSource {
         }
         let y = match y {
             Some(y) => {
-                let place = Place {
+                let place = ArrayLocation {
                     path: y.to_owned(),
                     array: None,
                 };

@@ -5,7 +5,7 @@ mod dtype;
 mod entry;
 mod header;
 
-pub(in crate::data) use array::{ArrayReader, Arrays, Input, Place, Role};
+pub(in crate::data) use array::{ArrayLocation, ArrayReader, Arrays, Input, Role};
 pub(in crate::data) use entry::{Description, Entry};
 
 use super::input::open_file;
@@ -33,7 +33,7 @@ impl NpySource {
     /// two differ in rows. A value that is not finite is found when its chunk is read.
     pub fn open(x: impl AsRef<Path>, y: Option<&Path>) -> Result<Self> {
         let array = |path: &Path, role| {
-            let place = Place {
+            let place = ArrayLocation {
                 path: path.to_owned(),
                 array: None,
             };

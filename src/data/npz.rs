@@ -1,7 +1,7 @@
 //! .npz archives as a source, streamed.
 
 use super::input::open_file;
-use super::npy::{ArrayReader, Arrays, Description, Entry, Input, Place, Role};
+use super::npy::{ArrayLocation, ArrayReader, Arrays, Description, Entry, Input, Role};
 use super::{Chunk, ChunkSource};
 use crate::error::{Error, Result};
 use std::path::Path;
@@ -45,7 +45,7 @@ fn archive(path: &Path) -> Result<ZipArchive<std::fs::File>> {
 
 fn unzip(path: &Path, error: ZipError) -> Error {
     match error {
-        ZipError::Io(error) => Place {
+        ZipError::Io(error) => ArrayLocation {
             path: path.to_owned(),
             array: None,
         }
@@ -85,8 +85,8 @@ pub(super) fn array(path: &Path, name: &str, role: Role) -> Result<Option<ArrayR
     }
 }
 
-fn place(path: &Path, name: &str) -> Place {
-    Place {
+fn place(path: &Path, name: &str) -> ArrayLocation {
+    ArrayLocation {
         path: path.to_owned(),
         array: Some(name.to_owned()),
     }

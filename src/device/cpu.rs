@@ -1,6 +1,6 @@
 //! The CPU backend: a pool of threads.
 
-use super::linger::{LINGERING, clock, cores};
+use super::spinning::{SPINNING, clock, cores};
 use crate::{Error, Result, instructions::instruction_set, text::counted};
 use std::{
     fmt,
@@ -122,11 +122,11 @@ impl CpuDevice {
     /// Keeps up to `threads` of the pool awake for a moment after short work, if that came soon
     /// after the last and the machine has cores to spare. [`Self::call`] tells them that more has
     /// come.
-    pub(crate) fn linger(&self, threads: usize) {
-        let Some(turn) = LINGERING.after(clock(), self.threads()) else {
+    pub(crate) fn keep_spinning(&self, threads: usize) {
+        let Some(turn) = SPINNING.after(clock(), self.threads()) else {
             return;
         };
-        let wait = move || LINGERING.wait(turn, clock);
+        let wait = move || SPINNING.wait(turn, clock);
         for _ in 0..threads {
             match &self.pool {
                 Some(pool) => pool.spawn(wait),
@@ -135,9 +135,9 @@ impl CpuDevice {
         }
     }
 
-    /// Sends threads that linger back to work.
+    /// Sends threads that spin back to work.
     pub(crate) fn call(&self) {
-        LINGERING.call(clock());
+        SPINNING.call(clock());
     }
 
     /// faer's parallelism for this pool; call inside [`Self::install`].

@@ -14,7 +14,7 @@ use crate::{
     learn::{Basis, Fit, FitRows, FitSums, Partial},
     model::{FromLabel, Model, Predicted},
     normal::Targets,
-    sums::{Known, Summed, Sums},
+    sums::{ModelContext, RowsToSum, Sums},
 };
 use std::{collections::BTreeMap, marker::PhantomData};
 
@@ -82,7 +82,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     pub fn model_by(&self, learner: &L) -> Result<Model<P>> {
         self.sums.check()?;
         let sums = self.sums.clone();
-        let solve = |map, known: Known<'_>| learner.model(map, sums, known);
+        let solve = |map, known: ModelContext<'_>| learner.model(map, sums, known);
         let model = self.basis.model(learner, &self.run, solve)?;
         P::check(&model)?;
         let device = self.run.device.clone();
@@ -137,7 +137,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
 
     fn summed(&self, source: &mut dyn ChunkSource) -> Result<L::Sums> {
         check_weights(&self.learner, source.is_weighted())?;
-        let sum = |map: &dyn FeatureMap, data: Summed<'_>| self.learner.sum(map, data);
+        let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| self.learner.sum(map, data);
         self.basis.sum(source, &self.run, sum)
     }
 
@@ -173,7 +173,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
             options: options_of(learner),
             ..self.job.any().begin(source, targets, &run)?
         };
-        let sum = |map: &dyn FeatureMap, data: Summed<'_>| learner.sum(map, data);
+        let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| learner.sum(map, data);
         let sums = basis.sum(source, &run, sum)?;
         Ok(Growing {
             sums,

@@ -16,7 +16,7 @@ use super::{Affine, FeatureMap, LoadedMap, MapBuilder, MapData, Structure, names
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, Rows},
-    device::room,
+    device::memory_left,
     error::Remedy,
     flow::{Run, watch_chunks},
     kernels::Kernel,
@@ -98,7 +98,7 @@ impl Binning {
         }
         let d = input.columns();
         let bytes = 8 * d as u128 * self.grids as u128;
-        room::ask(bytes, || format!("a map of {} grids", self.grids))?;
+        memory_left::require(bytes, || format!("a map of {} grids", self.grids))?;
         let mut grids = Grids {
             inverse_dp: Array2::zeros((d, self.grids)),
             shift_dp: Array2::zeros((d, self.grids)),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Result,
-    device::room,
+    device::memory_left,
     kernels::Kernel,
     ops::structured::Mixing,
     seed::{Seed, Stream},
@@ -102,7 +102,7 @@ impl Fastfood {
         };
         let n = input.columns().next_power_of_two().max(2);
         let s = self.form.frequencies(self.features)?;
-        room::ask(BYTES * s as u128, || format!("a map of {s} frequencies"))?;
+        memory_left::require(BYTES * s as u128, || format!("a map of {s} frequencies"))?;
         let blocks = s.div_ceil(n);
         let mut gaussian_bn = Array2::zeros((blocks, n));
         let mut permutation_bn = Array2::zeros((blocks, n));

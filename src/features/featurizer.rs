@@ -50,20 +50,20 @@ pub fn featurize(
     run: impl Into<Run>,
     mut sink: impl FnMut(ArrayView2<'_, f32>) -> Result<()>,
 ) -> Result<u64> {
-    let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    let branches = vec![Branch::features(map)?];
+    let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
     featurizer.on_host(source, |_, _| (), |z, ()| sink(z[0]))
 }
 
 /// A map on the road, and what becomes of its rows.
 #[derive(Debug)]
-pub(crate) struct Lane<'m> {
+pub(crate) struct Branch<'m> {
     map: &'m dyn FeatureMap,
-    /// Coefficients `[D, t]` of a lane that ends in z(x) beta; without them it ends in z(x).
+    /// Coefficients `[D, t]` of a branch that ends in z(x) beta; without them it ends in z(x).
     beta_dt: Option<ArrayView2<'m, f64>>,
 }
 
-impl<'m> Lane<'m> {
+impl<'m> Branch<'m> {
     /// Features z(x), `[rows, D]`. Errors on a map whose features cannot be stored.
     pub(crate) fn features(map: &'m dyn FeatureMap) -> Result<Self> {
         require_dense(map)?;
@@ -88,9 +88,9 @@ impl<'m> Lane<'m> {
     }
 }
 
-/// Where what comes off the lanes is wanted.
+/// Where what comes off the branches is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum Destination {
     /// On the device, beside so many columns of targets: [`Featurizer::on_device`].
     Device { beside: usize },
     /// On the host: [`Featurizer::on_host`] and [`Featurizer::rows`].
@@ -137,7 +137,7 @@ pub(crate) trait HostRows {
 }
 
 /// Where a portion of rows is after it was worked on.
-enum Sent {
+enum Delivery {
     /// Where it was to go.
     There,
     /// In a buffer of the host.
@@ -159,13 +159,13 @@ impl<'m> Featurizer<'m> {
     ///
     /// Errors when not even 8 rows fit into the memory of `run` or the device.
     pub(crate) fn new(
-        lanes: Vec<Lane<'m>>,
+        branches: Vec<Branch<'m>>,
         targets: usize,
-        end: End,
+        end: Destination,
         run: impl Into<Run>,
     ) -> Result<Self> {
         let run = run.into();
-        let work = Work::new(lanes, end, &run.device);
+        let work = Work::new(branches, end, &run.device);
         let rows = work.needs(targets).rows_of(&run)?;
         Ok(Self {
             work,
@@ -216,7 +216,7 @@ impl<'m> Featurizer<'m> {
         })
     }
 
-    /// Streams `source` to the host: `take` gets what comes off every lane, rows in order, `with`
+    /// Streams `source` to the host: `take` gets what comes off every branch, rows in order, `with`
     /// what it needs of the chunk. On a GPU it works on one portion while the device works on the
     /// next.
     pub(crate) fn on_host<T>(
@@ -283,7 +283,7 @@ impl<'m> Featurizer<'m> {
         behind.finish_later(take).await
     }
 
-    /// Streams `source` through the only lane and hands `to` each portion: first for the host
+    /// Streams `source` through the only branch and hands `to` each portion: first for the host
     /// memory that its rows go to, if they can go there at once, else for the rows to be taken.
     pub(crate) fn write(
         &mut self,
@@ -341,25 +341,26 @@ impl<'m> Featurizer<'m> {
                 if let Some(z) = to.lend(at)
                     && work.run_to(&x, (z, past_caches), most)?
                 {
-                    return Ok(Sent::There);
+                    return Ok(Delivery::There);
                 }
                 Ok(match work.run(&x, None, most)? {
-                    Some(readings) => Sent::OnItsWay(readings),
-                    None => Sent::Here,
+                    Some(readings) => Delivery::OnItsWay(readings),
+                    None => Delivery::Here,
                 })
             },
             |(work, to), range, sent| match sent {
-                Sent::There => to.filled(),
-                Sent::Here => to.take(place(&range), work.on_host()?[0]),
-                Sent::OnItsWay(readings) => {
+                Delivery::There => to.filled(),
+                Delivery::Here => to.take(place(&range), work.on_host()?[0]),
+                Delivery::OnItsWay(readings) => {
                     behind.push(readings, place(&range), &mut |z, at| to.take(at, z[0]))
                 }
             },
         )
     }
 
-    /// Sends what comes off the lanes for `x` on its way in portions, and hands `take` those that
-    /// were sent before; on the CPU all of them. `hear` gets the rows of each before `take` does.
+    /// Sends what comes off the branches for `x` on its way in portions, and hands `take` those
+    /// that were sent before; on the CPU all of them. `hear` gets the rows of each before `take`
+    /// does.
     fn send(
         &mut self,
         x: &Rows,
@@ -390,11 +391,16 @@ impl<'m> Featurizer<'m> {
 
     fn check(&self, source: &dyn ChunkSource) -> Result<()> {
         let has = source.columns();
-        match self.work.lanes().iter().find(|l| l.map.input_dim() != has) {
+        match self
+            .work
+            .branches()
+            .iter()
+            .find(|l| l.map.input_dim() != has)
+        {
             None => Ok(()),
-            Some(lane) => Err(Error::shape(format!(
+            Some(branch) => Err(Error::shape(format!(
                 "the data has {has} columns, the map takes {}",
-                lane.map.input_dim()
+                branch.map.input_dim()
             ))),
         }
     }

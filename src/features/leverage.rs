@@ -5,7 +5,7 @@ use super::{Affine, Form};
 use crate::{
     Error, Result,
     data::Rows,
-    device::room,
+    device::memory_left,
     linalg::{cholesky::Lower, entries},
     sampling::{Frequencies, leverage_resample},
     seed::Seed,
@@ -41,7 +41,7 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
             "the lambda of leverage scores is {lambda}; it must be positive and finite"
         )));
     }
-    room::ask_square(features, 16, || format!("a pool of {features} features"))?;
+    memory_left::require_square(features, 16, || format!("a pool of {features} features"))?;
     let z_nd = z_nd.as_standard_layout();
     let z = MatRef::from_row_major_slice(z_nd.as_slice().expect("standard layout"), n, features);
     let mut inner = Array2::zeros((features, features));

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Device, Error, Result,
-    device::room,
+    device::memory_left,
     kernels::{Kernel, Polynomial},
     ops::projection::DenseMap,
     seed::Seed,
@@ -107,7 +107,7 @@ impl<F: SketchDraws> PolynomialSketch<F> {
             )));
         }
         let bytes = 4 * d as u128 * degree as u128 * s as u128;
-        room::ask(bytes, || {
+        memory_left::require(bytes, || {
             format!("a sketch of {d} columns to {degree} times {s} features")
         })?;
         let size = SketchSize {

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Device, Error, Matrix, Result,
     data::{ChunkSource, Rows},
-    device::room,
+    device::memory_left,
     error::Remedy,
     kernels::{Kernel, Linear},
     ops::product::product,
@@ -98,7 +98,7 @@ impl Precomputed {
                 counted(m, "column")
             )));
         }
-        room::ask_square(m, 8, || format!("the kernel of {m} landmarks"))?;
+        memory_left::require_square(m, 8, || format!("the kernel of {m} landmarks"))?;
         let mut wanted: Vec<(u64, usize)> = rows.iter().copied().zip(0..).collect();
         wanted.sort_unstable();
         let mut wanted = wanted.into_iter().peekable();

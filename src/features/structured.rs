@@ -3,7 +3,7 @@
 use super::{Affine, FeatureMap, Form, Formula, LoadedMap};
 use crate::{
     Device, Error, Matrix, Result,
-    device::room,
+    device::memory_left,
     error::Remedy,
     kernels::{Kernel, SpectralMeasure},
     ops::{
@@ -61,7 +61,7 @@ impl Plan<'_> {
         };
         let measure = self.kernel.spectrum().ok_or_else(unsupported)?;
         let s = self.form.frequencies(self.features)?;
-        room::ask(BYTES * s as u128, || format!("a map of {s} frequencies"))?;
+        memory_left::require(BYTES * s as u128, || format!("a map of {s} frequencies"))?;
         let depth = input.columns();
         let n = depth.next_power_of_two().max(2);
         let blocks = s.div_ceil(n);

@@ -2,7 +2,7 @@
 
 use super::{
     FeatureMap,
-    featurizer::{End, Featurizer, HostRows, Lane},
+    featurizer::{Branch, Destination, Featurizer, HostRows},
 };
 use crate::{
     Error, Result,
@@ -70,7 +70,8 @@ impl<'m> Transformer<'m> {
     /// Errors with [`Error::Unsupported`] for maps whose features cannot be stored, and when not
     /// even 8 rows fit into the memory of `run` or the device.
     pub fn new(map: &'m dyn FeatureMap, run: impl Into<Run>) -> Result<Self> {
-        let mut featurizer = Featurizer::new(vec![Lane::features(map)?], 0, End::Host, run)?;
+        let mut featurizer =
+            Featurizer::new(vec![Branch::features(map)?], 0, Destination::Host, run)?;
         featurizer.load()?;
         Ok(Self {
             columns: map.output_dim(),
@@ -89,7 +90,7 @@ impl<'m> Transformer<'m> {
         z_nd: ArrayViewMut2<'_, T>,
         proceed: &mut dyn FnMut() -> Result<()>,
     ) -> Result<u64> {
-        let mut into = Place {
+        let mut into = CallerMemory {
             z_nd,
             proceed,
             columns: self.columns,
@@ -114,7 +115,7 @@ impl<'m> Transformer<'m> {
         x: &Rows,
         z_nd: ArrayViewMut2<'_, T>,
     ) -> Result<()> {
-        let mut into = Place {
+        let mut into = CallerMemory {
             z_nd,
             proceed: &mut || Ok(()),
             columns: self.columns,
@@ -143,7 +144,7 @@ impl Transformer<'_> {
         if x.density() > DENSE {
             return self.filled(x, z_nd);
         }
-        let mut into = Place {
+        let mut into = CallerMemory {
             z_nd: z_nd.view_mut(),
             proceed: &mut || Ok(()),
             columns: self.columns,
@@ -179,7 +180,7 @@ impl Transformer<'_> {
         x: &SparseRows,
         mut z_nd: ArrayViewMut2<'_, T>,
     ) -> Result<()> {
-        let place = Place {
+        let place = CallerMemory {
             z_nd: z_nd.view_mut(),
             proceed: &mut || Ok(()),
             columns: self.columns,
@@ -199,19 +200,19 @@ impl Transformer<'_> {
 const PART: usize = 32;
 
 /// Memory of the caller.
-struct Place<'a, T> {
+struct CallerMemory<'a, T> {
     z_nd: ArrayViewMut2<'a, T>,
     proceed: &'a mut dyn FnMut() -> Result<()>,
     columns: usize,
 }
 
-impl<T> fmt::Debug for Place<'_, T> {
+impl<T> fmt::Debug for CallerMemory<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Place({:?})", self.z_nd.dim())
+        write!(f, "CallerMemory({:?})", self.z_nd.dim())
     }
 }
 
-impl<T: FeatureValue> Place<'_, T> {
+impl<T: FeatureValue> CallerMemory<'_, T> {
     fn check(&self, rows: Option<usize>) -> Result<()> {
         let (n, columns) = self.z_nd.dim();
         if columns == self.columns && rows.is_none_or(|rows| rows == n) {
@@ -231,7 +232,7 @@ impl<T: FeatureValue> Place<'_, T> {
     }
 }
 
-impl<T: FeatureValue> HostRows for Place<'_, T> {
+impl<T: FeatureValue> HostRows for CallerMemory<'_, T> {
     fn chunk(&mut self) -> Result<()> {
         (self.proceed)()
     }
@@ -441,7 +442,7 @@ mod tests {
     fn memory_is_judged_by_all_that_is_wanted() {
         let past = |rows: usize| {
             let mut z = Array2::<f32>::zeros((rows, 256));
-            Place {
+            CallerMemory {
                 z_nd: z.view_mut(),
                 proceed: &mut || Ok(()),
                 columns: 256,

@@ -11,7 +11,7 @@ use crate::{
     data::{ChunkSource, ToRows},
     door::{Learner, RowsAlone},
     error::Remedy,
-    features::{End, FeatureMap, Featurizer, Form, Fourier, Lane, MapBuilder},
+    features::{Branch, Destination, FeatureMap, Featurizer, Form, Fourier, MapBuilder},
     flow::Run,
     kernels::Gaussian,
     linalg::cholesky::Lower,
@@ -187,9 +187,9 @@ impl ConditionalOptions {
                 remedies: vec![Remedy::FewerFeatures],
             });
         }
-        let lanes = maps.iter().map(|map| Lane::features(*map));
-        let lanes = lanes.collect::<Result<_>>()?;
-        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+        let branches = maps.iter().map(|map| Branch::features(*map));
+        let branches = branches.collect::<Result<_>>()?;
+        let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
         source.rewind()?;
         let mut products = Products::new(dx + dy + dz);
         let none = |_: &_, _| ();

@@ -9,7 +9,7 @@ use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, Rows, ToRows},
     door::{Learner, RowsAlone},
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
     parallel,
     seed::{Seed, Stream},
@@ -172,8 +172,8 @@ impl IndependenceOptions {
     ) -> Result<IndependenceOutcome> {
         self.null.check()?;
         let dims = [map_x.output_dim(), map_y.output_dim()];
-        let lanes = vec![Lane::features(map_x)?, Lane::features(map_y)?];
-        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+        let branches = vec![Branch::features(map_x)?, Branch::features(map_y)?];
+        let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
         source.rewind()?;
         let mut exchanged = match self.null {
             Null::Permutation(count) => Some(Exchanged::new(count, dims, self.seed)?),

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     data::{ChunkSource, MemorySource, ToRows},
     door::{Learner, RowsAlone},
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
     learn::Usual,
     seed::Seed,
@@ -141,8 +141,8 @@ impl TwoSampleOptions {
             }
         }
         samples.rewind()?;
-        let lanes = vec![Lane::features(map)?];
-        let mut featurizer = Featurizer::new(lanes, 0, End::Host, &run)?;
+        let branches = vec![Branch::features(map)?];
+        let mut featurizer = Featurizer::new(branches, 0, Destination::Host, &run)?;
         let mut sums = match self.null {
             Null::Permutation(count) => Sums::Labelled(Labelled::new(
                 Assignments::new(count, rows, self.seed),

@@ -9,7 +9,7 @@ use crate::{
     },
     kernels::Gaussian,
     learn::{Found, Usual},
-    metric::Ground,
+    metric::RowsForMap,
     normal::Targets,
     sampling::Sampling,
     seed::Seed,
@@ -155,7 +155,7 @@ impl Preparation {
         } = rows;
         let drawn = match found {
             Some(found) => DrawnMap {
-                map: found.draw(Ground {
+                map: found.draw(RowsForMap {
                     source,
                     survey,
                     scaling: &scales.scaling,

@@ -1,7 +1,7 @@
 //! Preparation and bandwidth chosen by rows left out, before anything is drawn.
 
 mod deciding;
-mod ground;
+mod kernel_values;
 mod order;
 mod relevance;
 mod rounds;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const MOST_BYTES: usize = 1 << 30;
 
 /// What all folds stand on, and rows whose columns are read as it wants them.
-struct Ground<S> {
+struct SharedBasis<S> {
     basis: Basis,
     source: S,
 }
@@ -50,10 +50,10 @@ impl Job<&dyn Fit> {
             return Ok(None);
         }
         let silent = run.silent();
-        let Some(mut ground) = self.common_ground(&mut open, meaning, folds, &silent)? else {
+        let Some(mut shared) = self.shared_basis(&mut open, meaning, folds, &silent)? else {
             return Ok(None);
         };
-        let blocks = ground.blocks(learner, folds, &silent)?;
+        let blocks = shared.blocks(learner, folds, &silent)?;
         let fold = |k| {
             run.say(Step::Fold(k + 1, folds.count()));
             let mut rest = blocks[0].of_no_rows()?;
@@ -62,11 +62,11 @@ impl Job<&dyn Fit> {
                     rest.merge(sums)?;
                 }
             }
-            let model = ground.basis.model(self.learner, &silent, |map, known| {
+            let model = shared.basis.model(self.learner, &silent, |map, known| {
                 learner.model_of(map, rest, known)
             })?;
-            ground.source.rewind()?;
-            let mut test = folds.part(&mut ground.source, k, Part::Test)?;
+            shared.source.rewind()?;
+            let mut test = folds.part(&mut shared.source, k, Part::Test)?;
             score(&model, &mut test, &silent)
         };
         let folds = (0..folds.count()).map(fold).collect::<Result<_>>()?;
@@ -75,13 +75,13 @@ impl Job<&dyn Fit> {
 
     /// What all rows say of columns, targets and map, if those that each fold is learnt from say
     /// the same. Columns are shifted by means of all rows, which changes no kernel.
-    fn common_ground<S: ChunkSource>(
+    fn shared_basis<S: ChunkSource>(
         &self,
         open: &mut impl FnMut() -> Result<S>,
         meaning: Meaning,
         folds: &Folds,
         run: &Run,
-    ) -> Result<Option<Ground<S>>> {
+    ) -> Result<Option<SharedBasis<S>>> {
         if self.bandwidth().is_rule() || !self.preparation.standardize.may_leave() {
             return Ok(None);
         }
@@ -138,7 +138,7 @@ impl Job<&dyn Fit> {
             seed: job.preparation.seed(),
             ..Basis::new(Arc::from(drawn.map), targets)
         };
-        Ok(Some(Ground { basis, source }))
+        Ok(Some(SharedBasis { basis, source }))
     }
 }
 
@@ -165,7 +165,7 @@ fn learns_from(folds: &Folds, k: usize, block: usize) -> bool {
     }
 }
 
-impl<S: ChunkSource> Ground<S> {
+impl<S: ChunkSource> SharedBasis<S> {
     /// The sums of each block.
     fn blocks(
         &mut self,

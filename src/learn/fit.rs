@@ -6,8 +6,8 @@ pub(super) mod class_weights;
 pub(super) mod fit_sums;
 pub(super) mod lambda;
 pub(super) mod partial;
+pub(super) mod passes;
 pub(super) mod penalised;
-pub(super) mod returning;
 pub(super) mod with_probabilities;
 
 use crate::{

@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     data::ChunkSource,
-    device::room,
+    device::memory_left,
     error::Remedy,
     features::MapSpec,
     flow::{RowNeeds, Run},
@@ -158,7 +158,7 @@ impl MemoryPlan {
             "landmarks" => format!("the factors of {features} landmarks"),
             _ => format!("the Gram matrix of {features} features"),
         };
-        match room::ask_square(features, self.entry, what) {
+        match memory_left::require_square(features, self.entry, what) {
             Err(_)
                 if fit.solves_few_rows()
                     && few(source, |rows| dual::suits(rows, features, run)).is_some() => {}
@@ -174,7 +174,7 @@ impl MemoryPlan {
     /// Errors with [`Error::HostMemory`] when the host has no room for the map.
     pub fn require_map(&self) -> Result<()> {
         let what = || format!("a map of {} {}", self.features, self.unit);
-        room::ask(self.map_bytes, what).map_err(|error| self.fewer(error))
+        memory_left::require(self.map_bytes, what).map_err(|error| self.fewer(error))
     }
 
     /// With the remedy for what there is too much of.
@@ -342,7 +342,7 @@ const LOOKED_AT: usize = 1 << 18;
 /// Of so many bytes those that the program takes before it begins: its code, its threads.
 fn own(bytes: u64) -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
-    let first = FIRST.get_or_init(|| room::resident().unwrap_or(0));
+    let first = FIRST.get_or_init(|| memory_left::resident().unwrap_or(0));
     (*first).min(bytes / 3)
 }
 

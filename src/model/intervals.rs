@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, Rows},
     error::Remedy,
-    features::{End, Featurizer, Lane},
+    features::{Branch, Destination, Featurizer},
     flow::Run,
     model::{
         Conformal, LinearModel, Link,
@@ -114,11 +114,11 @@ pub(crate) fn with_spread<'m>(
 ) -> Result<Featurizer<'m>> {
     let map = model.map.as_ref();
     let beta_dt = &model.coefficients.beta_dt;
-    let mut lanes = vec![Lane::outputs(map, beta_dt)];
+    let mut branches = vec![Branch::outputs(map, beta_dt)];
     if let Some(root_dm) = root_dm {
-        lanes.push(Lane::outputs(map, root_dm));
+        branches.push(Branch::outputs(map, root_dm));
     }
-    let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
+    let mut featurizer = Featurizer::new(branches, beta_dt.ncols(), Destination::Host, run)?;
     featurizer.load()?;
     Ok(featurizer)
 }
@@ -151,8 +151,8 @@ impl<'m> IntervalPredictor<'m> {
             predicted_nt: Array2::zeros(shape),
             deviation_nt: model.spread.as_ref().map(|_| Array2::zeros(shape)),
         };
-        self.featurizer.rows(rows, |lanes, range| {
-            let part = raw(model, lanes);
+        self.featurizer.rows(rows, |branches, range| {
+            let part = raw(model, branches);
             let range = s![range, ..];
             all.predicted_nt.slice_mut(range).assign(&part.predicted_nt);
             if let (Some(all), Some(part)) = (&mut all.deviation_nt, &part.deviation_nt) {
@@ -184,19 +184,19 @@ impl<'m> IntervalPredictor<'m> {
         check_columns(model, source)?;
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
-            .on_host(source, targets, |lanes, y_nt: Array2<f64>| {
-                let raw = raw(model, lanes);
+            .on_host(source, targets, |branches, y_nt: Array2<f64>| {
+                let raw = raw(model, branches);
                 require_finite(&raw.predicted_nt)?;
                 sink(raw, y_nt.view())
             })
     }
 }
 
-/// What comes off the lanes of a model, as predictions and deviations.
-fn raw(model: &LinearModel, lanes: &[ArrayView2<'_, f32>]) -> Raw {
-    let predicted_nt = lanes[0].mapv(f64::from) + &model.coefficients.intercept_t;
+/// What comes off the branches of a model, as predictions and deviations.
+fn raw(model: &LinearModel, branches: &[ArrayView2<'_, f32>]) -> Raw {
+    let predicted_nt = branches[0].mapv(f64::from) + &model.coefficients.intercept_t;
     let deviation_nt = model.spread.as_ref().map(|spread| {
-        let relative_n = spread.relative_variance(&lanes[1].mapv(f64::from));
+        let relative_n = spread.relative_variance(&branches[1].mapv(f64::from));
         let (rows, targets) = predicted_nt.dim();
         Array2::from_shape_fn((rows, targets), |(i, k)| {
             ((1.0 + relative_n[i]) * spread.noise_t[k]).sqrt()

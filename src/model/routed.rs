@@ -3,7 +3,7 @@
 use crate::{
     Result,
     data::{ChunkSource, Rows},
-    features::{End, Featurizer, Lane, LeafFeatures},
+    features::{Branch, Destination, Featurizer, LeafFeatures},
     flow::Run,
 };
 use ndarray::{Array2, ArrayView2};
@@ -96,10 +96,10 @@ impl<'m> Routed<'m> {
                     self.loaded.remove(0);
                 }
                 let (beta_dt, _) = self.map.coefficients(leaf, self.beta_dt);
-                let lanes = vec![Lane::outputs(map, beta_dt)];
+                let branches = vec![Branch::outputs(map, beta_dt)];
                 let run = self.run.silent().memory(memory / most);
                 let targets = beta_dt.ncols();
-                let mut featurizer = Featurizer::new(lanes, targets, End::Host, run)?;
+                let mut featurizer = Featurizer::new(branches, targets, Destination::Host, run)?;
                 featurizer.load()?;
                 (leaf, featurizer)
             }

@@ -4,9 +4,9 @@ use super::{NormalEquations, Targets, sparse::SparseSums};
 use crate::{
     Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource},
-    device::room,
+    device::memory_left,
     error::Remedy,
-    features::{End, FeatureMap, Featurizer, Lane, OnDevice},
+    features::{Branch, Destination, FeatureMap, Featurizer, OnDevice},
     flow::Run,
     linalg::entries,
     ops::gram::{GramAccumulator, GramSums},
@@ -129,12 +129,12 @@ impl<'a> Accumulation<'a> {
         let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.copy_every);
         // Those of a stretch go to those of all before.
         let each = SUM_BYTES + if stretches { 8 } else { 0 };
-        room::ask_square(features, each, gram)?;
-        let end = End::Device {
+        memory_left::require_square(features, each, gram)?;
+        let end = Destination::Device {
             beside: outputs + 1,
         };
-        let lanes = vec![Lane::features(self.map)?];
-        let mut featurizer = Featurizer::new(lanes, source.targets(), end, &self.run)?;
+        let branches = vec![Branch::features(self.map)?];
+        let mut featurizer = Featurizer::new(branches, source.targets(), end, &self.run)?;
         let (skip, before) = (total.rows, total.weight);
         let mut running = Running {
             targets: self.targets,

@@ -13,10 +13,10 @@ mod gpu;
 mod menu;
 mod packed;
 mod panels;
+mod partial_block;
 mod targets;
 mod tiles;
 mod units;
-mod waiting;
 
 pub(crate) use blocks::ADD_OP;
 pub(crate) use menu::MENU;

@@ -4,11 +4,11 @@
 //! Values become f64 in blocks that stay in cache, and sums stay in registers. The floor is that of
 //! the multiply-adds, one a value and target: a value is turned once for up to [`TARGETS`] of them.
 
-mod back;
-mod forth;
+mod products;
+mod transposed;
 
-pub(crate) use back::add_transposed;
-pub(crate) use forth::add_products;
+pub(crate) use products::add_products;
+pub(crate) use transposed::add_transposed;
 
 use crate::device::Aligned;
 use std::{cell::RefCell, ops::Range};

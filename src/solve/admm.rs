@@ -4,7 +4,7 @@ use super::{
     FeatureProducts,
     coordinates::{Quadratic, Separable},
     loss::KinkedLoss,
-    metric::{Covariance, Metric, Point},
+    preconditioner::{Covariance, Point, Preconditioner},
     proximal::{SWEEPS, WITHIN},
     quasi_newton::Reached,
     risk::{FittedRows, coefficients, not_finite},
@@ -140,7 +140,7 @@ impl Best {
 /// How coefficients go after the scores that rows chose.
 enum Follow {
     /// By one factor.
-    Factor(Metric),
+    Factor(Preconditioner),
     /// Each at a cost of its own.
     Each(Quadratic, Separable),
 }
@@ -148,7 +148,7 @@ enum Follow {
 impl Follow {
     fn step(&self, at: &mut Point, gradient: &Point, tolerance: f64) {
         match self {
-            Self::Factor(metric) => at.add(-1.0, &metric.inverse(gradient)),
+            Self::Factor(preconditioner) => at.add(-1.0, &preconditioner.inverse(gradient)),
             Self::Each(quadratic, cost) => {
                 *at = quadratic.step(at, gradient, *cost, (WITHIN * tolerance, SWEEPS));
             }
@@ -159,7 +159,7 @@ impl Follow {
 impl Admm {
     fn follow(&self, covariance: &Covariance, rho: f64) -> Result<Follow> {
         Ok(match self.cost {
-            None => Follow::Factor(covariance.metric(rho, self.lambda)?),
+            None => Follow::Factor(covariance.preconditioner(rho, self.lambda)?),
             Some(cost) => {
                 let (quadratic, _) = Quadratic::of(covariance.clone(), rho, self.lambda);
                 Follow::Each(quadratic, cost)
@@ -245,7 +245,9 @@ impl Admm {
                     rho *= factor;
                     copies.pull_tn /= factor;
                     match &mut follow {
-                        Follow::Factor(metric) => *metric = covariance.metric(rho, self.lambda)?,
+                        Follow::Factor(preconditioner) => {
+                            *preconditioner = covariance.preconditioner(rho, self.lambda)?
+                        }
                         Follow::Each(quadratic, _) => quadratic.rescale(rho),
                     }
                 }

@@ -28,7 +28,7 @@ pub(crate) struct Ascent {
 
 /// What an ascent reached.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Summit {
+pub(crate) struct Maximum {
     pub(crate) at: Vec<f64>,
     pub(crate) value: f64,
     pub(crate) iterations: usize,
@@ -77,20 +77,20 @@ fn direction(pairs: &VecDeque<Pair>, gradient: &[f64]) -> Vec<f64> {
 }
 
 impl Ascent {
-    /// Climbs from `start`, which lies in the box: each variable between the two ends in `bounds`.
-    /// `evaluate` gives value and gradient; a value that is not finite is one that lies too far.
-    /// `hear` gets the number of iterations and what the last one gained.
+    /// Maximises from `start`, which lies in the box: each variable between the two ends in
+    /// `bounds`. `evaluate` gives value and gradient; a value that is not finite is one that lies
+    /// too far. `hear` gets the number of iterations and what the last one gained.
     ///
     /// Errors as `evaluate` does.
-    pub(crate) fn climb(
+    pub(crate) fn maximise(
         &self,
         start: Vec<f64>,
         bounds: &[(f64, f64)],
         evaluate: &mut Function<'_>,
         hear: &mut dyn FnMut(usize, f64),
-    ) -> Result<Summit> {
+    ) -> Result<Maximum> {
         let (value, gradient) = evaluate(&start)?;
-        let mut place = Place {
+        let mut place = Iterate {
             at: start,
             value,
             gradient,
@@ -128,7 +128,7 @@ impl Ascent {
             converged = small == 2;
             hear(iterations, gained);
         }
-        Ok(Summit {
+        Ok(Maximum {
             at: place.at,
             value: place.value,
             iterations,
@@ -140,7 +140,7 @@ impl Ascent {
     /// nothing rises. Pairs that lead down are forgotten.
     fn direction(
         &self,
-        place: &Place,
+        place: &Iterate,
         bounds: &[(f64, f64)],
         pairs: &mut VecDeque<Pair>,
     ) -> Option<Vec<f64>> {
@@ -168,13 +168,13 @@ impl Ascent {
 }
 
 /// Where the ascent stands.
-struct Place {
+struct Iterate {
     at: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
 }
 
-impl Place {
+impl Iterate {
     /// What would only leave the box stays where it is.
     fn free(&self, mut v: Vec<f64>, bounds: &[(f64, f64)]) -> Vec<f64> {
         let here = self.at.iter().zip(&self.gradient).zip(bounds);
@@ -246,8 +246,8 @@ mod tests {
         };
         let bounds = [(-5.0, 5.0); 2];
         let mut hear = |_, gained| gains.push(gained);
-        let top = ASCENT.climb(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut hear);
-        let top = top.expect("climbs");
+        let top = ASCENT.maximise(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut hear);
+        let top = top.expect("maximises");
         assert!(top.converged, "{top:?}");
         assert!(top.at.iter().all(|x| (x - 1.0).abs() < 1e-5), "{top:?}");
         assert!(gains.iter().all(|g| *g >= 0.0), "{gains:?}");
@@ -267,8 +267,8 @@ mod tests {
                 valley(x)
             }
         };
-        let top = ASCENT.climb(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut |_, _| {});
-        let top = top.expect("climbs");
+        let top = ASCENT.maximise(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut |_, _| {});
+        let top = top.expect("maximises");
         // Where x_0 is held at 1/2 the ridge is at 1/4.
         assert_eq!(top.at[0], 0.5, "{top:?}");
         assert!((top.at[1] - 0.25).abs() < 1e-5, "{top:?}");

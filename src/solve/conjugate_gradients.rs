@@ -9,7 +9,7 @@ pub(super) mod tests;
 
 pub use preconditioning::Preconditioning;
 
-use super::{Coefficients, FeatureProducts, sketch::Preconditioner};
+use super::{Coefficients, FeatureProducts, sketch::CgPreconditioner};
 use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use preconditioning::{Schedule, Size};
@@ -145,7 +145,10 @@ impl ConjugateGradients {
         let b_td = middle.right_side(features, y_tn, weights_n)?;
         let (by, preconditioning) = match factor {
             None => (middle.diagonal(penalty), self.preconditioning),
-            Some(factor) => (Preconditioner::Factor(factor, n), Preconditioning::Diagonal),
+            Some(factor) => (
+                CgPreconditioner::Factor(factor, n),
+                Preconditioning::Diagonal,
+            ),
         };
         let mut inverse = Inverse::of(by, factor.is_some(), &b_td);
         let mut system = System {

@@ -1,7 +1,7 @@
 //! Quadratics with a penalty of each coefficient by itself: coordinate descent on sums, which needs
 //! no rows.
 
-use super::metric::{Covariance, Point, Spread};
+use super::preconditioner::{Covariance, Point, Spread};
 use ndarray::{Array1, Array2, ArrayViewMut1};
 
 /// What each coefficient costs by itself, or where it has to stay.

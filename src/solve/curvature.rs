@@ -1,7 +1,7 @@
-//! The curvature of a loss at some scores: Gram matrices of weighted rows, and the metric that they
-//! make.
+//! The curvature of a loss at some scores: Gram matrices of weighted rows, and the preconditioner
+//! that they make.
 
-use super::{FeatureProducts, metric::Metric};
+use super::{FeatureProducts, preconditioner::Preconditioner};
 use crate::{Device, Error, Matrix, Result, linalg::cholesky::Lower, ops::gram::GramAccumulator};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
@@ -12,15 +12,16 @@ const ROWS_A_COLUMN: usize = 8;
 const SEVERAL_BYTES: usize = 1 << 30;
 /// So many terms of a Gram matrix take as long as one of a product with few outputs, which reads
 /// each feature once for each of them where a Gram matrix has it in registers. Chosen by that
-/// thought, not measured: it and [`PASSES`] say only which of two metrics is taken, and so how long
-/// a fit takes. Steps in either end at the same least.
+/// thought, not measured: it and [`PASSES`] say only which of two preconditioners is taken, and so
+/// how long a fit takes. Steps in either end at the same least.
 const FASTER: f64 = 10.0;
 /// Passes that the factors of all outputs may take as long as; beyond that there is one for all.
-/// About as many as logistic regression takes on digits: a metric that costs more cannot save it.
+/// About as many as logistic regression takes on digits: a preconditioner that costs more cannot
+/// save it.
 const PASSES: f64 = 25.0;
 
-/// What the metric `(Z - 1 m')'W(Z - 1 m') / total + penalty I` has beside the weights W, with a
-/// coordinate of ones beside the features where there is an intercept.
+/// What the preconditioner `(Z - 1 m')'W(Z - 1 m') / total + penalty I` has beside the weights W,
+/// with a coordinate of ones beside the features where there is an intercept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Curvature<'a> {
     /// Where features are centred, `[D]`.
@@ -84,7 +85,7 @@ fn kept(weight_n: ArrayView1<'_, f64>, most: usize) -> Kept {
     kept
 }
 
-/// The sums of one metric.
+/// The sums of one preconditioner.
 struct Sums {
     kept: Kept,
     /// Rows of `kept` that were summed.
@@ -118,26 +119,26 @@ impl Sums {
 }
 
 impl Curvature<'_> {
-    /// The metric of weights `[t, n]` along directions among the outputs, the columns of `[t, t]`:
-    /// one for each where that pays, else one for all by the mean of the weights. `None` if
-    /// the features are nowhere in one piece. One pass over the rows.
-    pub(super) fn metric(
+    /// The preconditioner of weights `[t, n]` along directions among the outputs, the columns of
+    /// `[t, t]`: one for each where that pays, else one for all by the mean of the weights. `None`
+    /// if the features are nowhere in one piece. One pass over the rows.
+    pub(super) fn preconditioner(
         &self,
         features: &mut (dyn FeatureProducts + '_),
         (weight_tn, turn_tt): (ArrayView2<'_, f64>, Array2<f64>),
         device: &Device,
-    ) -> Result<Option<Metric>> {
-        self.metric_of(features, (weight_tn, turn_tt), self.pays(weight_tn), device)
+    ) -> Result<Option<Preconditioner>> {
+        self.preconditioner_of(features, (weight_tn, turn_tt), self.pays(weight_tn), device)
     }
 
-    /// As [`Self::metric`], one for `each` output or one for all.
-    fn metric_of(
+    /// As [`Self::preconditioner`], one for `each` output or one for all.
+    fn preconditioner_of(
         &self,
         features: &mut (dyn FeatureProducts + '_),
         (weight_tn, turn_tt): (ArrayView2<'_, f64>, Array2<f64>),
         each: bool,
         device: &Device,
-    ) -> Result<Option<Metric>> {
+    ) -> Result<Option<Preconditioner>> {
         let most = ROWS_A_COLUMN * (self.mean_d.len() + 1);
         let all = weight_tn.mean_axis(Axis(0));
         let kept = match all {
@@ -163,10 +164,13 @@ impl Curvature<'_> {
             return Ok(None);
         }
         let factors = sums.into_iter().map(|sums| self.factor(sums));
-        Ok(Some(Metric::each(factors.collect::<Result<_>>()?, turn_tt)))
+        Ok(Some(Preconditioner::each(
+            factors.collect::<Result<_>>()?,
+            turn_tt,
+        )))
     }
 
-    /// Whether each output has a metric of its own.
+    /// Whether each output has a preconditioner of its own.
     fn pays(&self, weight_tn: ArrayView2<'_, f64>) -> bool {
         let (outputs, rows) = weight_tn.dim();
         let order = self.mean_d.len() + 1;
@@ -179,8 +183,8 @@ impl Curvature<'_> {
         outputs == 1 || (fit && sums <= PASSES * pass)
     }
 
-    /// The Cholesky factor of the metric. Where rounding leaves no positive definite matrix the
-    /// penalty is taken larger.
+    /// The Cholesky factor of the preconditioner. Where rounding leaves no positive definite matrix
+    /// the penalty is taken larger.
     fn factor(&self, sums: Sums) -> Result<Lower> {
         let weight: f64 = (sums.kept.iter())
             .map(|(_, root)| f64::from(root * root))
@@ -227,7 +231,7 @@ mod tests {
     use super::*;
     use crate::{
         check::normal,
-        solve::{TakeBlock, metric::Point},
+        solve::{TakeBlock, preconditioner::Point},
     };
     use ndarray::{array, s};
 
@@ -258,11 +262,11 @@ mod tests {
         }
     }
 
-    /// The metric times its inverse gives a gradient back, by sums of every single row in f64: with
-    /// and without an intercept, one for each output or one for all by the mean of their weights,
-    /// on every device.
+    /// The preconditioner times its inverse gives a gradient back, by sums of every single row in
+    /// f64: with and without an intercept, one for each output or one for all by the mean of their
+    /// weights, on every device.
     #[test]
-    fn a_metric_is_that_of_the_weighted_rows_on_devices() {
+    fn a_preconditioner_is_that_of_the_weighted_rows_on_devices() {
         let (n, d, total, penalty) = (50, 7, 60.0, 0.3);
         let z = normal(n, d, 1);
         let weight_tn = Array2::from_shape_fn((2, n), |(k, i)| ((i + 3 * k) % 5) as f64 / 4.0);
@@ -288,8 +292,9 @@ mod tests {
             // Directions among the outputs, one column each.
             let turn_tt = array![[0.6, 0.8], [0.8, -0.6]];
             let weights = (weight_tn.view(), turn_tt.clone());
-            let metric = of.metric_of(&mut Blocks(z.clone()), weights, each, device);
-            let metric = metric.expect("sums").expect("blocks");
+            let preconditioner =
+                of.preconditioner_of(&mut Blocks(z.clone()), weights, each, device);
+            let preconditioner = preconditioner.expect("sums").expect("blocks");
             let mut gradient = Point::zero(2, d);
             gradient
                 .beta_td
@@ -297,7 +302,7 @@ mod tests {
                 .enumerate()
                 .for_each(|(i, g)| *g = (i as f64).cos());
             gradient.intercept_t.fill(if intercept { 1.5 } else { 0.0 });
-            let step = metric.inverse(&gradient);
+            let step = preconditioner.inverse(&gradient);
             let turned = |point: &Point| Point {
                 beta_td: turn_tt.t().dot(&point.beta_td),
                 intercept_t: turn_tt.t().dot(&point.intercept_t),
@@ -329,7 +334,7 @@ mod tests {
     /// One for each output where that is cheap beside passes, one for all where features are many
     /// more than rows or factors would not fit.
     #[test]
-    fn several_metrics_are_taken_where_that_pays() {
+    fn several_preconditioners_are_taken_where_that_pays() {
         let pays_in = |outputs: usize, rows: usize, features: usize, memory: u64| {
             let mean_d = Array1::zeros(features);
             let of = Curvature {

@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// The factors that precondition Falkon (Rudi, Carratino & Rosasco 2017, sec. 3): of the kernel of
 /// the landmarks, and of what the landmarks say of the whole problem.
-pub(crate) struct Preconditioner {
+pub(crate) struct FalkonPreconditioner {
     /// T' with `K_mm + jitter I = T'T`.
     pub(crate) landmarks: Lower,
     /// A' with `A'A = T C T' / m + lambda I`, C the centring of columns with an intercept.
@@ -19,7 +19,7 @@ pub(crate) struct Preconditioner {
 /// The relative rounding of f32, squared.
 const ROUNDING: f64 = (f32::EPSILON as f64 / 2.0) * (f32::EPSILON as f64 / 2.0);
 
-impl Preconditioner {
+impl FalkonPreconditioner {
     /// Of the kernel of the landmarks, `[m, m]`, which `gram` computes; its blocks are of f32,
     /// measured from `top`.
     ///
@@ -203,8 +203,8 @@ mod tests {
             Array2::from_shape_fn((m, m), |(i, j)| f.row(i).get(j).copied().unwrap_or(0.0))
         };
         for intercept in [true, false] {
-            let of =
-                Preconditioner::of(|| Ok(k_mm.clone()), None, lambda, intercept).expect("factors");
+            let of = FalkonPreconditioner::of(|| Ok(k_mm.clone()), None, lambda, intercept)
+                .expect("factors");
             let (l, a) = (full(&of.landmarks), full(&of.problem));
             let off = l.dot(&l.t()) - &k_mm - Array2::<f64>::eye(m) * of.jitter;
             assert!(off.iter().all(|e| e.abs() < 1e-13), "{off}");
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_kernel_of_zeros_is_an_error() {
-        let none = Preconditioner::of(|| Ok(Array2::zeros((3, 3))), None, 1e-3, true);
+        let none = FalkonPreconditioner::of(|| Ok(Array2::zeros((3, 3))), None, 1e-3, true);
         assert!(matches!(none.err(), Some(Error::Numerical(_))));
     }
 }

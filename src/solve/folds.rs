@@ -4,7 +4,7 @@ use super::{Coefficients, Intercept, LambdaPath};
 use crate::{
     Error, Result,
     data::{ChunkSource, Split},
-    device::room,
+    device::memory_left,
     features::FeatureMap,
     flow::Run,
     normal::{NormalEquations, Targets},
@@ -37,7 +37,7 @@ impl FoldSums {
         // All folds and their sum, beside the triangle of the one that is summed.
         let entry = u32::try_from(folds.saturating_add(2).saturating_mul(8)).unwrap_or(u32::MAX);
         let what = || format!("the Gram matrices of {features} features in {folds} folds");
-        room::ask_square(features, entry, what)?;
+        memory_left::require_square(features, entry, what)?;
         let mut total = NormalEquations::zero(map.output_dim(), targets.outputs());
         let mut parts = Vec::with_capacity(folds);
         for k in 0..folds {

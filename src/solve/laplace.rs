@@ -10,7 +10,8 @@ pub use classes::{ClassLaplace, ClassSpread};
 
 use super::Spread;
 use crate::{
-    Error, Result, device::room, error::Remedy, linalg::cholesky::Lower, normal::NormalEquations,
+    Error, Result, device::memory_left, error::Remedy, linalg::cholesky::Lower,
+    normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, ArrayView1};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
@@ -50,7 +51,7 @@ impl Laplace {
             let problem = "no row has a loss that bends: all probabilities are 0 or 1";
             return Err(Error::numerical(problem).help(Remedy::LargerLambda));
         }
-        room::ask_square(features, 24, || {
+        memory_left::require_square(features, 24, || {
             format!("the covariance of {features} coefficients")
         })?;
         let mut factor = Lower::of(&curved.gram_dd);

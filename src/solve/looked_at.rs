@@ -3,7 +3,7 @@
 use crate::{
     Result,
     data::{Chunk, ChunkSource, KeptRows},
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
     normal::Targets,
 };
@@ -76,8 +76,8 @@ pub(super) fn each_row(
     run: &Run,
     mut take: impl FnMut(ArrayView2<'_, f32>, Array2<f64>, Vec<f64>),
 ) -> Result<()> {
-    let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    let branches = vec![Branch::features(map)?];
+    let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
     let shift = Array1::from_shape_fn(targets.outputs(), |k| targets.shift(k));
     let with = |chunk: &Chunk, range: std::ops::Range<usize>| {
         let weights_m = match &chunk.weights {

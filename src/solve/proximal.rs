@@ -3,7 +3,7 @@
 
 use super::{
     coordinates::{Quadratic, Separable},
-    metric::Point,
+    preconditioner::Point,
     quasi_newton::Reached,
     risk::Risk,
 };

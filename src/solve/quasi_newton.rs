@@ -5,27 +5,29 @@ mod descent;
 
 use super::{
     Coefficients,
-    metric::{Metric, Point},
+    preconditioner::{Point, Preconditioner},
     risk::Risk,
 };
 use crate::{Device, Result};
 use descent::{Descent, ahead, flatten, norm, turn, worst};
 use ndarray::{Array2, s};
 use std::ops::Range;
-/// Passes with the first metric before the next is taken, and twice as many with each next one: the
-/// nearer the least, the less the curvature changes, and the more what steps have learnt is worth.
+/// Passes with the first preconditioner before the next is taken, and twice as many with each next
+/// one: the nearer the least, the less the curvature changes, and the more what steps have learnt
+/// is worth.
 const PASSES: usize = 3;
 
 /// Newton's method in the block-diagonal of the Hessian with quasi-Newton steps between: L-BFGS
-/// (Nocedal & Wright 2006, alg. 7.4) on a [`Risk`] from the inverse of a metric near the Hessian,
-/// so that the first step needs no search and few more are needed. The
-/// first metric is the Hessian at zero, `curvature C + lambda I`; now and then another is taken
-/// from Gram matrices of rows weighted by the curvature of the loss at their scores (one pass).
-/// Each trial is one pass over the rows; a trial that is refused leads, by the scores that are
-/// there, to the best step along its line.
+/// (Nocedal & Wright 2006, alg. 7.4) on a [`Risk`] from the inverse of a preconditioner near the
+/// Hessian, so that the first step needs no search and few more are needed. The
+/// first preconditioner is the Hessian at zero, `curvature C + lambda I`; now and then another is
+/// taken from Gram matrices of rows weighted by the curvature of the loss at their scores (one
+/// pass). Each trial is one pass over the rows; a trial that is refused leads, by the scores that
+/// are there, to the best step along its line.
 #[derive(Debug, Clone)]
 pub(crate) struct QuasiNewton {
-    /// Done when the gradient in the coordinates of the first metric has fallen to this share.
+    /// Done when the gradient in the coordinates of the first preconditioner has fallen to this
+    /// share.
     pub(crate) tolerance: f64,
     /// Most passes over the rows.
     pub(crate) max_passes: usize,
@@ -63,7 +65,7 @@ fn copy_point(to: &mut Point, from: &Point, outputs: Range<usize>) {
 }
 
 /// A place, and the scores of all rows there.
-struct Place {
+struct ScoredPoint {
     at: Point,
     scores_tn: Array2<f64>,
 }
@@ -76,7 +78,7 @@ struct Found {
     whitened: Point,
 }
 
-impl Place {
+impl ScoredPoint {
     fn zero(risk: &Risk<'_, '_>) -> Self {
         Self {
             at: risk.zero(),
@@ -84,7 +86,7 @@ impl Place {
         }
     }
 
-    fn look(&mut self, risk: &mut Risk<'_, '_>, first: &Metric) -> Result<Found> {
+    fn look(&mut self, risk: &mut Risk<'_, '_>, first: &Preconditioner) -> Result<Found> {
         let (values, gradient) = risk.evaluate(&self.at, &mut self.scores_tn)?;
         let whitened = first.whiten(&gradient);
         Ok(Found {
@@ -95,10 +97,10 @@ impl Place {
     }
 }
 
-/// The metric that directions come of, and when the next is taken.
+/// The preconditioner that directions come of, and when the next is taken.
 struct Curvature<'m> {
-    first: &'m Metric,
-    current: Option<Metric>,
+    first: &'m Preconditioner,
+    current: Option<Preconditioner>,
     /// Passes with this one.
     since: usize,
     /// Passes until the next, if there is one.
@@ -106,10 +108,10 @@ struct Curvature<'m> {
 }
 
 impl Curvature<'_> {
-    /// The metric, and whether it is of another place.
-    fn metric(&self) -> (&Metric, bool) {
-        let metric = self.current.as_ref().unwrap_or(self.first);
-        (metric, self.current.is_none())
+    /// The preconditioner, and whether it is of another place.
+    fn preconditioner(&self) -> (&Preconditioner, bool) {
+        let preconditioner = self.current.as_ref().unwrap_or(self.first);
+        (preconditioner, self.current.is_none())
     }
 
     fn is_due(&self) -> bool {
@@ -125,7 +127,7 @@ impl Curvature<'_> {
     ) -> Result<bool> {
         // The old factors go before the new ones come.
         drop(self.current.take());
-        self.current = risk.metric(scores_tn, room)?;
+        self.current = risk.preconditioner(scores_tn, room)?;
         let is_new = self.current.is_some();
         self.wait = self.wait.filter(|_| is_new).map(|passes| 2 * passes);
         self.since = 0;
@@ -134,15 +136,15 @@ impl Curvature<'_> {
 }
 
 impl QuasiNewton {
-    /// Minimises, from the metric at zero. `hear` gets the number of passes and the largest share
-    /// of a gradient that is left.
+    /// Minimises, from the preconditioner at zero. `hear` gets the number of passes and the largest
+    /// share of a gradient that is left.
     pub(crate) fn solve(
         &self,
         risk: &mut Risk<'_, '_>,
-        first: &Metric,
+        first: &Preconditioner,
         hear: &mut dyn FnMut(usize, f64),
     ) -> Result<Reached> {
-        let (mut place, mut trial) = (Place::zero(risk), Place::zero(risk));
+        let (mut place, mut trial) = (ScoredPoint::zero(risk), ScoredPoint::zero(risk));
         let found = place.look(risk, first)?;
         let blocks = risk.blocks().into_iter();
         let mut descents: Vec<_> = blocks.map(|block| Descent::new(block, &found)).collect();
@@ -167,7 +169,12 @@ impl QuasiNewton {
                 passes += usize::from(is_new);
             }
         }
-        turn(&mut descents, |_| true, curvature.metric(), risk.zero());
+        turn(
+            &mut descents,
+            |_| true,
+            curvature.preconditioner(),
+            risk.zero(),
+        );
         while passes < self.max_passes && descents.iter().any(|d| !d.done) {
             trial.at = ahead(&descents, &place.at, risk.zero());
             let found = trial.look(risk, first)?;
@@ -185,7 +192,12 @@ impl QuasiNewton {
             }
             // What was tried along an old direction is given up for a better one.
             let turns = |d: &Descent| anew || moved.contains(&d.outputs.start);
-            turn(&mut descents, turns, curvature.metric(), risk.zero());
+            turn(
+                &mut descents,
+                turns,
+                curvature.preconditioner(),
+                risk.zero(),
+            );
         }
         let residual = worst(&descents);
         Ok(Reached {
@@ -203,8 +215,8 @@ impl QuasiNewton {
         &self,
         descents: &mut [Descent],
         risk: &Risk<'_, '_>,
-        place: &mut Place,
-        (trial, found): (&Place, &Found),
+        place: &mut ScoredPoint,
+        (trial, found): (&ScoredPoint, &Found),
     ) -> Vec<usize> {
         let mut moved = Vec::new();
         for d in descents.iter_mut().filter(|d| !d.done) {

@@ -5,7 +5,7 @@ use super::{
     Coefficients, FeatureProducts,
     curvature::Curvature,
     loss::SmoothLoss,
-    metric::{Covariance, Metric, Point},
+    preconditioner::{Covariance, Point, Preconditioner},
 };
 use crate::{
     Device, Error, Result,
@@ -320,14 +320,14 @@ impl<'a, 'f> Risk<'a, 'f> {
         flat(slope)
     }
 
-    /// The metric of the curvature at a place with these scores, if the loss has one and the
-    /// features are there to be summed, in so many bytes beside those of one output. One pass over
-    /// the rows.
-    pub(crate) fn metric(
+    /// The preconditioner of the curvature at a place with these scores, if the loss has one and
+    /// the features are there to be summed, in so many bytes beside those of one output. One pass
+    /// over the rows.
+    pub(crate) fn preconditioner(
         &mut self,
         scores_tn: &Array2<f64>,
         (device, memory): (&Device, u64),
-    ) -> Result<Option<Metric>> {
+    ) -> Result<Option<Preconditioner>> {
         self.slopes_tn.assign(scores_tn);
         let Some(turn_tt) = self.loss.bends(self.rows, &mut self.slopes_tn)? else {
             return Ok(None);
@@ -339,7 +339,7 @@ impl<'a, 'f> Risk<'a, 'f> {
             intercept: self.intercept,
             memory,
         };
-        curvature.metric(self.features, (self.slopes_tn.view(), turn_tt), device)
+        curvature.preconditioner(self.features, (self.slopes_tn.view(), turn_tt), device)
     }
 
     /// Coefficients of features as they are, not centred.

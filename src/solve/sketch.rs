@@ -29,7 +29,7 @@ pub(super) struct Centred<'a> {
 
 /// What residuals are multiplied by.
 #[derive(Debug)]
-pub(super) enum Preconditioner<'a> {
+pub(super) enum CgPreconditioner<'a> {
     /// `1 / diag(A)`, `[D]`.
     Diagonal(Array1<f64>),
     /// A Cholesky factor of about `A / n`, and n.
@@ -47,7 +47,7 @@ pub(super) enum Preconditioner<'a> {
     },
 }
 
-impl Preconditioner<'_> {
+impl CgPreconditioner<'_> {
     /// By a sketch of so many directions: one pass over rows that are streamed. `None` if
     /// there is no direction that the penalty does not hide.
     pub(super) fn sketch(

@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
-    features::{BinningMap, End, FeatureMap, Featurizer, Lane, Structure},
+    features::{BinningMap, Branch, Destination, FeatureMap, Featurizer, Structure},
     flow::{RowNeeds, Run, watch_chunks},
     linalg::entries,
     parallel,
@@ -80,15 +80,15 @@ impl Embedding {
         source: &mut dyn ChunkSource,
         run: &Run,
     ) -> Result<Vec<Self>> {
-        let lanes = maps.iter().map(|map| Lane::features(*map));
-        let lanes = lanes.collect::<Result<_>>()?;
-        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+        let branches = maps.iter().map(|map| Branch::features(*map));
+        let branches = branches.collect::<Result<_>>()?;
+        let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
         let mut sums: Vec<_> = maps
             .iter()
             .map(|map| Self::zero(map.output_dim()))
             .collect();
-        featurizer.on_host(source, weights, |lanes, weight_n: Vec<f64>| {
-            for (sums, z_nd) in sums.iter_mut().zip(lanes) {
+        featurizer.on_host(source, weights, |branches, weight_n: Vec<f64>| {
+            for (sums, z_nd) in sums.iter_mut().zip(branches) {
                 sums.add(*z_nd, &weight_n);
             }
             Ok(())

@@ -1,6 +1,6 @@
 //! What predictions scored, for people and for programs.
 
-use super::{held::Held, seen::Seen};
+use super::{coverage::Coverage, seen::Seen};
 use crate::report::{Report, Value, counted, six_digits};
 use bochner::{
     job::FoldScores,
@@ -27,7 +27,7 @@ pub(crate) struct Scored {
     pub(super) scores: Scores,
     pub(super) more: More,
     pub(super) seen: Seen,
-    pub(super) intervals: Option<Held>,
+    pub(super) intervals: Option<Coverage>,
     /// What targets are called, if they have names.
     pub(super) targets: Option<Vec<String>>,
     /// What classes are called.

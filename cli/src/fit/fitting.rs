@@ -4,7 +4,7 @@ use super::{
     Args,
     chosen::{self, Chosen, Takes},
     describe::describe,
-    learner::Ground,
+    learner::ModelBasis,
     parts::Summing,
     search,
     sources::Sources,
@@ -80,10 +80,10 @@ impl Fitting {
         let usual = args.learner.usual();
         args.map.usual = args.search.features().or(Some(usual.features));
         args.map.usual_map = Some(usual.map);
-        let landmarks = match args.learner.ground() {
-            Ground::Features => None,
-            Ground::AllRows => Some(0),
-            Ground::Landmarks(landmarks) => Some(landmarks),
+        let landmarks = match args.learner.basis() {
+            ModelBasis::Features => None,
+            ModelBasis::AllRows => Some(0),
+            ModelBasis::Landmarks(landmarks) => Some(landmarks),
         };
         let dense = match landmarks {
             None => args.map.check_searched(&console)?.is_dense(),
@@ -392,7 +392,7 @@ impl Fitting {
         // What the rows have cut is no part of what was asked for.
         if let Some(job) = model.job.take() {
             let job = job.with(args.data.said());
-            model.job = Some(if args.learner.is_ground_given() {
+            model.job = Some(if args.learner.is_basis_given() {
                 job
             } else {
                 job.without(&["landmarks"])

@@ -83,7 +83,7 @@ pub(super) struct LearnerArgs {
 
 /// What a learner stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(super) enum ModelBasis {
     /// The features of a map.
     Features,
     /// The kernel of all rows.
@@ -99,20 +99,20 @@ impl LearnerArgs {
     }
 
     /// What the model stands on, which decides what is drawn for it.
-    pub(super) fn ground(&self) -> Ground {
+    pub(super) fn basis(&self) -> ModelBasis {
         match self.model {
-            Name::KernelRidge => Ground::AllRows,
-            Name::Falkon => Ground::Landmarks(self.kernel.landmarks()),
-            _ => Ground::Features,
+            Name::KernelRidge => ModelBasis::AllRows,
+            Name::Falkon => ModelBasis::Landmarks(self.kernel.landmarks()),
+            _ => ModelBasis::Features,
         }
     }
 
     /// Whether what it stands on hangs on nothing but what was given.
-    pub(super) fn is_ground_given(&self) -> bool {
-        match self.ground() {
-            Ground::Features => true,
-            Ground::AllRows => false,
-            Ground::Landmarks(_) => self.kernel.is_given(),
+    pub(super) fn is_basis_given(&self) -> bool {
+        match self.basis() {
+            ModelBasis::Features => true,
+            ModelBasis::AllRows => false,
+            ModelBasis::Landmarks(_) => self.kernel.is_given(),
         }
     }
 

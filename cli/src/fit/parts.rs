@@ -15,7 +15,7 @@ use bochner::{
     data::{MemorySource, Pieces, Rescaled, Survey},
     features::FeatureMap,
     job::Settings,
-    models::{AnySums, Basis, FitAnySums, Known, LinearModel, Partial, Summed, Sums},
+    models::{AnySums, Basis, FitAnySums, LinearModel, ModelContext, Partial, RowsToSum, Sums},
     seed::Seed,
     solve::Targets,
 };
@@ -245,14 +245,14 @@ impl Summing {
     ) -> Result<AnySums> {
         let mut piece = pieces.piece(first_row, rows);
         let holds = self.folder.is_some() && learner.reads_twice() && rows > 0;
-        let sum = |map: &dyn FeatureMap, data: Summed<'_>| {
+        let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| {
             if !holds {
                 return learner.sum_any(map, data);
             }
             // Rows that are read twice are held meanwhile, not read again from the first.
             let mut held = MemorySource::of(data.source)?;
             let source = &mut held;
-            learner.sum_any(map, Summed { source, ..data })
+            learner.sum_any(map, RowsToSum { source, ..data })
         };
         Ok(self.partial.basis.sum(&mut piece, run, sum)?)
     }
@@ -301,7 +301,7 @@ fn solve(
     run: &Run,
 ) -> bochner::Result<LinearModel> {
     let sums = partial.sums.clone();
-    let solve = |map, known: Known<'_>| learner.model_of(map, sums, known);
+    let solve = |map, known: ModelContext<'_>| learner.model_of(map, sums, known);
     partial.basis.model(learner, run, solve)
 }
 

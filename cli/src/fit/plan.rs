@@ -1,6 +1,6 @@
 //! What a fit takes, said and refused before a row is read.
 
-use super::{Args, chosen::Chosen, learner::Ground, sources::Source};
+use super::{Args, chosen::Chosen, learner::ModelBasis, sources::Source};
 use crate::report::Console;
 use anyhow::Result;
 use bochner::{Run, models::MemoryPlan};
@@ -19,20 +19,22 @@ impl Args {
     ) -> Result<Run> {
         let fit = chosen.fit.as_ref();
         let size = (train.columns(), train.targets());
-        let plan = match self.learner.ground() {
-            Ground::AllRows => {
+        let plan = match self.learner.basis() {
+            ModelBasis::AllRows => {
                 let chunks = self
                     .run
                     .within(|bytes| Ok(MemoryPlan::beside_program(bytes)))?;
                 return Ok(run.memory(chunks));
             }
-            Ground::Landmarks(landmarks) => MemoryPlan::of_landmarks(landmarks, fit, size, &run),
-            Ground::Features if self.map.is_by_rows() => return Ok(run),
-            Ground::Features if !dense => {
+            ModelBasis::Landmarks(landmarks) => {
+                MemoryPlan::of_landmarks(landmarks, fit, size, &run)
+            }
+            ModelBasis::Features if self.map.is_by_rows() => return Ok(run),
+            ModelBasis::Features if !dense => {
                 let rows = train.rows().map(|rows| rows as u64);
                 return self.plan_bins(rows, size, run, Some(console));
             }
-            Ground::Features => MemoryPlan::of_fit(&self.map.spec(), fit, size, &run),
+            ModelBasis::Features => MemoryPlan::of_fit(&self.map.spec(), fit, size, &run),
         };
         // A sample for the bandwidth and for landmarks, and what is kept of each row.
         let sample = self.sample_rows();
@@ -44,7 +46,7 @@ impl Args {
             plan = plan.with_kept(train.rows(), fit, size);
         }
         // Landmarks that nobody asked for are no more than there are rows.
-        if !self.learner.is_ground_given() {
+        if !self.learner.is_basis_given() {
             console.detail(&format!("plan: {plan}"));
             return Ok(run);
         }
@@ -139,10 +141,10 @@ impl Args {
 
     /// Rows that the survey samples.
     fn sample_rows(&self) -> usize {
-        match self.learner.ground() {
-            Ground::Features => self.map.sample_rows(),
-            Ground::AllRows => 0,
-            Ground::Landmarks(landmarks) => landmarks,
+        match self.learner.basis() {
+            ModelBasis::Features => self.map.sample_rows(),
+            ModelBasis::AllRows => 0,
+            ModelBasis::Landmarks(landmarks) => landmarks,
         }
     }
 
@@ -157,16 +159,18 @@ impl Args {
     ) -> Result<Run> {
         let fit = chosen.fit.as_ref();
         let size = (train.columns(), train.targets());
-        if self.learner.ground() == Ground::Features && !self.map.spec().is_dense() {
+        if self.learner.basis() == ModelBasis::Features && !self.map.spec().is_dense() {
             return self.plan_bins(Some(rows), (size.0, outputs), run, None);
         }
         if fit.row_bytes(outputs) == 0 {
             return Ok(run);
         }
-        let plan = match self.learner.ground() {
-            Ground::AllRows => return Ok(run),
-            Ground::Landmarks(landmarks) => MemoryPlan::of_landmarks(landmarks, fit, size, &run),
-            Ground::Features => MemoryPlan::of_fit(&self.map.spec(), fit, size, &run),
+        let plan = match self.learner.basis() {
+            ModelBasis::AllRows => return Ok(run),
+            ModelBasis::Landmarks(landmarks) => {
+                MemoryPlan::of_landmarks(landmarks, fit, size, &run)
+            }
+            ModelBasis::Features => MemoryPlan::of_fit(&self.map.spec(), fit, size, &run),
         };
         let plan = plan.with_sample(self.sample_rows().min(rows as usize), size.0);
         let plan = plan.with_rows(rows, fit, outputs);

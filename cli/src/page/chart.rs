@@ -229,7 +229,7 @@ impl Chart {
         for (i, panel) in self.panels.iter().enumerate() {
             let (column, row) = (i % self.columns.max(1), i / self.columns.max(1));
             let corner = (column as f64 * width, above + row as f64 * self.height);
-            let place = Place::of(panel, corner, (width, self.height));
+            let place = PanelFrame::of(panel, corner, (width, self.height));
             if let Some(place) = place {
                 drawn = true;
                 place.draw(&mut scene, panel, &names);
@@ -257,7 +257,7 @@ pub(crate) fn figure(scene: &Scene, caption: &str) -> String {
 }
 
 /// Where a panel lies: its edges, and its scales.
-struct Place {
+struct PanelFrame {
     left: f64,
     right: f64,
     top: f64,
@@ -266,7 +266,7 @@ struct Place {
     up: Scale,
 }
 
-impl Place {
+impl PanelFrame {
     fn of(panel: &Panel, corner: At, size: At) -> Option<Self> {
         let every = || panel.series.iter().flat_map(|series| &series.points);
         let letters = || panel.letters.iter().map(|letter| letter.at);

@@ -37,12 +37,12 @@ pub(super) struct Opened {
     schema: SchemaRef,
     rows: u64,
     /// Dictionaries and batches, in the order in which they are read.
-    places: Arc<[Place]>,
+    places: Arc<[MessageRange]>,
 }
 
 /// Where a message lies, and what belongs to it.
 #[derive(Debug, Clone)]
-struct Place {
+struct MessageRange {
     message: Range<u64>,
     body: Range<u64>,
 }
@@ -217,7 +217,7 @@ impl Bytes {
     }
 
     /// The columns of a file, and the places that its directory lists.
-    fn directory(&mut self) -> Result<(Schema, Vec<Place>)> {
+    fn directory(&mut self) -> Result<(Schema, Vec<MessageRange>)> {
         let behind = self.length.checked_sub(BEHIND).filter(|&at| at >= BEFORE);
         let behind = behind.ok_or_else(|| truncated(&self.path))?;
         let last = self.read(behind..self.length)?;
@@ -251,7 +251,7 @@ impl Bytes {
             // The length of the message stands before it, with a mark or, in old files, without.
             let first = self.read(start..middle.min(start + 4))?;
             let before = if first == [0xff; 4] { 8 } else { 4 };
-            places.push(Place {
+            places.push(MessageRange {
                 message: (start + before).min(middle)..middle,
                 body: middle..last,
             });
@@ -260,7 +260,7 @@ impl Bytes {
     }
 
     /// The columns of a stream, and the places of the messages that follow.
-    fn stream(&mut self) -> Result<(Schema, Vec<Place>)> {
+    fn stream(&mut self) -> Result<(Schema, Vec<MessageRange>)> {
         let (mut schema, mut places, mut at) = (None, Vec::new(), 0);
         loop {
             let mut length = self.number(&mut at)?;
@@ -284,7 +284,7 @@ impl Bytes {
             } else if message.header_type() == MessageHeader::Schema {
                 return Err(damaged(&self.path, "columns are named twice"));
             } else {
-                places.push(Place {
+                places.push(MessageRange {
                     message: begin..at,
                     body: at..end,
                 });

@@ -14,7 +14,7 @@ const MOST: usize = 1 << 20;
 pub(super) struct Layout {
     pub(super) names: Vec<String>,
     /// Of each column where it comes from.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ColumnSource>,
     /// Of each field how many columns it becomes.
     pub(super) widths: Vec<usize>,
     schema: SchemaRef,
@@ -22,7 +22,7 @@ pub(super) struct Layout {
 
 /// Where a column comes from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ColumnSource {
     pub(super) field: usize,
     /// Which of the values of a list.
     pub(super) element: Option<usize>,
@@ -82,7 +82,7 @@ impl Layout {
 
     fn push(&mut self, name: String, field: usize, element: Option<usize>) {
         self.names.push(name);
-        self.places.push(Place { field, element });
+        self.places.push(ColumnSource { field, element });
     }
 
     /// The names of the columns that the lists called so become.

@@ -1,7 +1,7 @@
 //! Text cut into records and records into fields, in memory that does not grow with either.
 
 use super::Layout;
-use super::record::{End, FIELDS, Record, unquoted};
+use super::record::{FIELDS, Record, RecordEnd, unquoted};
 use crate::data::{TextEncoding, input::Input};
 use crate::error::{Error, Result};
 use memchr::{memchr, memchr2, memchr3};
@@ -258,15 +258,15 @@ impl Lines {
             let rest = &self.buffer[self.next..self.filled];
             let end = unquoted(rest, self.delimiter, &mut self.record);
             match end {
-                End::At(length) => {
+                RecordEnd::At(length) => {
                     self.set(length, true);
                     return Ok(true);
                 }
-                End::Beyond { inside } if rest.len() > self.longest => {
+                RecordEnd::Beyond { inside } if rest.len() > self.longest => {
                     self.next += inside.unwrap_or(0);
                     return Err(self.too_long());
                 }
-                End::Beyond { .. } => {
+                RecordEnd::Beyond { .. } => {
                     // As many again before it is looked at once more.
                     let wanted = (2 * rest.len()).min(self.longest + 1);
                     while self.filled - self.next < wanted && self.more(self.next)? {}
@@ -276,8 +276,8 @@ impl Lines {
                     // What was read last may end the record.
                     let rest = &self.buffer[self.next..self.filled];
                     let (length, open) = match unquoted(rest, self.delimiter, &mut self.record) {
-                        End::At(length) => (length, None),
-                        End::Beyond { inside } => (rest.len(), inside),
+                        RecordEnd::At(length) => (length, None),
+                        RecordEnd::Beyond { inside } => (rest.len(), inside),
                     };
                     if let Some(quote) = open {
                         self.next += quote;

@@ -39,7 +39,7 @@ pub(super) fn cells(record: &[u8], delimiter: u8) -> Vec<Vec<u8>> {
 }
 
 /// Where a record ends in bytes that may not hold all of it.
-pub(super) enum End {
+pub(super) enum RecordEnd {
     At(usize),
     /// Not in these bytes, which may end inside of quotes.
     Beyond {
@@ -49,7 +49,7 @@ pub(super) enum End {
 }
 
 /// Tells the fields of a record with quotes apart, which begins with the first of these bytes.
-pub(super) fn unquoted(bytes: &[u8], delimiter: u8, record: &mut Record) -> End {
+pub(super) fn unquoted(bytes: &[u8], delimiter: u8, record: &mut Record) -> RecordEnd {
     enum At {
         Start,
         Plain,
@@ -79,7 +79,7 @@ pub(super) fn unquoted(bytes: &[u8], delimiter: u8, record: &mut Record) -> End 
                 start = end;
                 at = At::Start;
                 if ends {
-                    return End::At(i);
+                    return RecordEnd::At(i);
                 }
             }
             _ => {
@@ -92,7 +92,7 @@ pub(super) fn unquoted(bytes: &[u8], delimiter: u8, record: &mut Record) -> End 
     if delimiter != b' ' || end > start {
         record.add(start, end, FIELDS);
     }
-    End::Beyond {
+    RecordEnd::Beyond {
         inside: matches!(at, At::Quoted).then_some(quote),
     }
 }

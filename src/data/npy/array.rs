@@ -16,13 +16,13 @@ use std::path::PathBuf;
 
 /// Where an array lies, for messages.
 #[derive(Debug, Clone)]
-pub(in crate::data) struct Place {
+pub(in crate::data) struct ArrayLocation {
     pub(in crate::data) path: PathBuf,
     /// Its name inside an archive.
     pub(in crate::data) array: Option<String>,
 }
 
-impl Place {
+impl ArrayLocation {
     /// The array as the subject of a sentence.
     fn label(&self) -> String {
         self.array
@@ -94,7 +94,7 @@ const MOST_COLUMNS: usize = 1 << 24;
 /// An array `[rows, columns]` that is read in order.
 #[derive(Debug)]
 pub(in crate::data) struct ArrayReader {
-    place: Place,
+    place: ArrayLocation,
     input: Input,
     dtype: Dtype,
     /// Column after column in the file.
@@ -112,7 +112,7 @@ pub(in crate::data) struct ArrayReader {
 
 impl ArrayReader {
     /// Reads the header and checks it against the length of `input`.
-    pub(in crate::data) fn new(place: Place, mut input: Input, role: Role) -> Result<Self> {
+    pub(in crate::data) fn new(place: ArrayLocation, mut input: Input, role: Role) -> Result<Self> {
         let header = Header::read(&mut input).map_err(|fault| match fault {
             Fault::Io(error) => place.io(error),
             Fault::Problem(problem) => place.problem(problem),
@@ -187,7 +187,7 @@ impl ArrayReader {
     }
 
     /// Where the array lies.
-    pub(in crate::data) fn place(&self) -> &Place {
+    pub(in crate::data) fn place(&self) -> &ArrayLocation {
         &self.place
     }
 

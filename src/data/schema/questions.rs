@@ -5,10 +5,10 @@ use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy};
 
 /// A column: its table, its place there and its name.
-pub(super) type Place<'a> = (&'a dyn Table, usize, &'a str);
+pub(super) type ColumnAt<'a> = (&'a dyn Table, usize, &'a str);
 
 /// The error about a cell that may be two things.
-pub(super) fn ambiguous((table, j, name): Place<'_>, found: &Ambiguous) -> Error {
+pub(super) fn ambiguous((table, j, name): ColumnAt<'_>, found: &Ambiguous) -> Error {
     let text = &found.text;
     let values = found.readings.iter().map(|reading| said(reading, text));
     let values: Vec<String> = values.collect();
@@ -21,7 +21,7 @@ pub(super) fn ambiguous((table, j, name): Place<'_>, found: &Ambiguous) -> Error
 }
 
 /// The error about amounts in two units.
-pub(super) fn two_units((table, j, name): Place<'_>, units: &[(u64, String); 2]) -> Error {
+pub(super) fn two_units((table, j, name): ColumnAt<'_>, units: &[(u64, String); 2]) -> Error {
     let [(first, one), (row, other)] = units;
     let (one, other) = (short(one), short(other));
     let one = format!("{one} in {}", table.place(*first, j));
@@ -33,7 +33,7 @@ pub(super) fn two_units((table, j, name): Place<'_>, units: &[(u64, String); 2])
 
 /// The error about numbers of which some have a unit.
 pub(super) fn some_in_units(
-    (table, j, name): Place<'_>,
+    (table, j, name): ColumnAt<'_>,
     ((row, amount), (first, number)): (&(u64, String), &(u64, String)),
 ) -> Error {
     let number = format!("{} in {}", short(number), table.place(*first, j));
@@ -44,7 +44,7 @@ pub(super) fn some_in_units(
 }
 
 /// The error about times of two parts and of three in one column.
-pub(super) fn two_clocks((table, j, name): Place<'_>, clocks: [&(u64, String); 2]) -> Error {
+pub(super) fn two_clocks((table, j, name): ColumnAt<'_>, clocks: [&(u64, String); 2]) -> Error {
     let [(row, short_one), (other_row, long)] = clocks;
     let (one, other) = (short(short_one), short(long));
     let other = format!("{other} in {}", table.place(*other_row, j));
@@ -56,7 +56,7 @@ pub(super) fn two_clocks((table, j, name): Place<'_>, clocks: [&(u64, String); 2
 
 /// The error about amounts or dates that are written in a manner that is not known.
 pub(super) fn not_understood(
-    (table, j, name): Place<'_>,
+    (table, j, name): ColumnAt<'_>,
     (row, text): &(u64, String),
     is_feature: bool,
 ) -> Error {
@@ -80,7 +80,7 @@ pub(super) fn not_understood(
 }
 
 /// The error about a date in a zone of which the offset is not known.
-pub(super) fn unknown_zone((table, j, name): Place<'_>, (row, text): &(u64, String)) -> Error {
+pub(super) fn unknown_zone((table, j, name): ColumnAt<'_>, (row, text): &(u64, String)) -> Error {
     let zone = short(zone::unknown(text).unwrap_or_default());
     let says = format!(
         "holds {}, and the offset of the zone {zone} is not known",

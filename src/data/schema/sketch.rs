@@ -1,9 +1,9 @@
 //! Texts around numbers: amounts and dates that nobody understood, told from codes and from names.
 
-mod behind;
+mod prefixed;
 
 use super::date;
-use behind::Behind;
+use prefixed::Prefixed;
 
 /// Different sketches of a column at most: names and addresses have more.
 const FEW: usize = 4;
@@ -21,8 +21,9 @@ const CODE: usize = 16;
 /// They are amounts or dates that nobody understood where there are few such sketches and something
 /// says that they are no codes: a mark between digits, a month beside two numbers, a text that
 /// begins with no letter, one that ends with neither a letter nor a digit, or whole numbers behind
-/// one word ([`Behind`]). `SKU-0017` and texts of one length from sixteen bytes on are codes unless
-/// they have marks between digits or begin with a date, `12 Main St` is a name among many sketches.
+/// one word ([`Prefixed`]). `SKU-0017` and texts of one length from sixteen bytes on are codes
+/// unless they have marks between digits or begin with a date, `12 Main St` is a name among many
+/// sketches.
 #[derive(Debug, Default)]
 pub(super) struct Sketches {
     different: Vec<String>,
@@ -37,7 +38,7 @@ pub(super) struct Sketches {
     has_marks: bool,
     begins_otherwise: bool,
     ends_otherwise: bool,
-    behind: Behind,
+    behind: Prefixed,
     /// Bytes of each, and whether there is another length, or what dates have: a blank, a letter, a
     /// mark between digits, a date by ISO 8601 at the beginning.
     length: Option<usize>,

@@ -209,14 +209,14 @@ impl Tally {
     }
 
     /// The error of texts that are amounts, though they do not look so.
-    pub(super) fn not_understood(&self, place: questions::Place<'_>) -> Error {
+    pub(super) fn not_understood(&self, place: questions::ColumnAt<'_>) -> Error {
         let none = (0, String::new());
         let first = self.first[3].as_ref().unwrap_or(&none);
         questions::not_understood(place, first, self.is_feature)
     }
 
     /// Errors where many texts are amounts or dates that are read as none.
-    fn understood(&self, place: questions::Place<'_>) -> Result<Option<Reading>> {
+    fn understood(&self, place: questions::ColumnAt<'_>) -> Result<Option<Reading>> {
         match (self.sketches.not_understood(), &self.first[0]) {
             (Some(cell), Some(number)) if Unit::of(&cell.1).is_some() => {
                 Err(questions::some_in_units(place, (cell, number)))

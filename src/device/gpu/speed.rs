@@ -30,11 +30,11 @@ const RANGE: (f64, f64) = (1e8, 2e13);
 pub(super) struct Speed {
     unknown: f64,
     aim: f64,
-    ops: Mutex<HashMap<&'static str, Known>>,
+    ops: Mutex<HashMap<&'static str, MeasuredSpeed>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct MeasuredSpeed {
     /// The fastest seen, operations a second.
     rate: f64,
     /// Operations from which on a dispatch is timed.
@@ -81,7 +81,7 @@ impl Speed {
     /// Hears what a dispatch alone took, its way there and back included.
     pub(super) fn learn(&self, op: &'static str, work: f64, seconds: f64) {
         let mut ops = lock(&self.ops);
-        let known = ops.entry(op).or_insert(Known {
+        let known = ops.entry(op).or_insert(MeasuredSpeed {
             rate: 0.0,
             timed_from: TIMED,
             long: 0,

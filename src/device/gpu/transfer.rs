@@ -101,7 +101,7 @@ impl GpuDevice {
     }
 }
 
-type Sent = OneshotReceiver<std::result::Result<(), wgpu::BufferAsyncError>>;
+type MappingReceiver = OneshotReceiver<std::result::Result<(), wgpu::BufferAsyncError>>;
 
 /// A copy on its way to the host.
 pub(crate) struct Readback {
@@ -110,7 +110,7 @@ pub(crate) struct Readback {
     len: usize,
     submission: Option<wgpu::SubmissionIndex>,
     /// Hears when the staging buffer is mapped; `None` while it is not to be.
-    mapped: Option<Sent>,
+    mapped: Option<MappingReceiver>,
 }
 
 impl Readback {

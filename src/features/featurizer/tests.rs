@@ -23,8 +23,8 @@ fn a_gpu_works_on_one_chunk_while_the_host_takes_the_one_before_on_devices() {
         let x = crate::check::normal(96, 3, 1);
         let mut source = MemorySource::new(x, None).expect("a source");
         // Chunks of 32 rows.
-        let lanes = vec![Lane::features(&map).expect("dense")];
-        let mut featurizer = Featurizer::new(lanes, 0, End::Host, &device);
+        let branches = vec![Branch::features(&map).expect("dense")];
+        let mut featurizer = Featurizer::new(branches, 0, Destination::Host, &device);
         let featurizer = featurizer.as_mut().expect("plans");
         featurizer.portions = Portions::new(32);
         let events = std::cell::RefCell::new(Vec::new());
@@ -54,9 +54,9 @@ fn a_gpu_works_on_one_chunk_while_the_host_takes_the_one_before_on_devices() {
 #[test]
 fn buffers_stay_for_rows_that_fit_and_double_for_more() {
     let map = fourier(3, 16);
-    let lanes = vec![Lane::features(&map).expect("dense")];
+    let branches = vec![Branch::features(&map).expect("dense")];
     let cpu = Device::cpu();
-    let mut featurizer = Featurizer::new(lanes, 0, End::Host, &cpu).expect("plans");
+    let mut featurizer = Featurizer::new(branches, 0, Destination::Host, &cpu).expect("plans");
     featurizer.portions = Portions::new(64);
     for (rows, capacity) in [
         (1, 1),

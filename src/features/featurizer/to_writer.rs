@@ -1,6 +1,6 @@
 //! Features that are made where a writer takes them up.
 
-use super::{End, Featurizer, HostRows, Lane};
+use super::{Branch, Destination, Featurizer, HostRows};
 use crate::{
     Result,
     data::{ChunkSource, RowWriter, WriteBehind},
@@ -34,8 +34,8 @@ pub fn featurize_behind<W: RowWriter<f32>>(
     run: impl Into<Run>,
     writer: &mut WriteBehind<W, f32>,
 ) -> Result<u64> {
-    let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    let branches = vec![Branch::features(map)?];
+    let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
     let columns = map.output_dim();
     featurizer.write(source, &mut ToWriter { writer, columns })
 }

@@ -1,7 +1,7 @@
 //! What lies on the device for a chunk: maps, coefficients and matrices, and what a row takes
 //! there.
 
-use super::{End, Lane};
+use super::{Branch, Destination};
 use crate::{
     Device, Error, Matrix, Result,
     data::{Rows, SparseRows},
@@ -12,11 +12,11 @@ use crate::{
 };
 use ndarray::ArrayView2;
 
-/// The lanes and what they hold on the device.
+/// The branches and what they hold on the device.
 #[derive(Debug)]
 pub(super) struct Work<'m> {
-    lanes: Vec<Lane<'m>>,
-    end: End,
+    branches: Vec<Branch<'m>>,
+    end: Destination,
     device: Device,
     loaded: Option<Loaded>,
 }
@@ -31,36 +31,36 @@ struct Loaded {
 /// The matrices of a chunk, for at least as many rows as it has.
 #[derive(Debug)]
 pub(super) struct Buffers {
-    /// The rows as each map takes them, and what comes off its lane.
-    lanes: Vec<(Matrix, Matrix)>,
+    /// The rows as each map takes them, and what comes off its branch.
+    branches: Vec<(Matrix, Matrix)>,
     /// Targets.
     beside: Option<Matrix>,
 }
 
 impl<'m> Work<'m> {
     /// Nothing is loaded yet.
-    pub(super) fn new(lanes: Vec<Lane<'m>>, end: End, device: &Device) -> Self {
+    pub(super) fn new(branches: Vec<Branch<'m>>, end: Destination, device: &Device) -> Self {
         let device = match end {
             // Sums must not depend on chunks.
-            End::Device { .. } => device.steady(),
-            End::Host => device.clone(),
+            Destination::Device { .. } => device.steady(),
+            Destination::Host => device.clone(),
         };
         Self {
-            lanes,
+            branches,
             end,
             device,
             loaded: None,
         }
     }
 
-    pub(super) fn lanes(&self) -> &[Lane<'m>] {
-        &self.lanes
+    pub(super) fn branches(&self) -> &[Branch<'m>] {
+        &self.branches
     }
 
     /// Errors on a row that a map does not take; `first` is the number of the first of them.
     pub(super) fn admit(&self, x: &Rows, first: usize) -> Result<()> {
-        let mut lanes = self.lanes.iter();
-        lanes.try_for_each(|lane| lane.map.input().admit(x, first))
+        let mut branches = self.branches.iter();
+        branches.try_for_each(|branch| branch.map.input().admit(x, first))
     }
 
     /// Ends a step of work that is not waited for.
@@ -72,31 +72,36 @@ impl<'m> Work<'m> {
     /// for it.
     pub(super) fn needs(&self, targets: usize) -> RowNeeds {
         let device = &self.device;
-        let columns = self.lanes.first().map_or(1, |lane| lane.map.input_dim());
+        let columns = self
+            .branches
+            .first()
+            .map_or(1, |branch| branch.map.input_dim());
         let mut needs = RowNeeds::read(columns + targets);
-        for lane in &self.lanes {
-            let outputs = lane.beta_dt.map(|beta_dt| beta_dt.ncols());
+        for branch in &self.branches {
+            let outputs = branch.beta_dt.map(|beta_dt| beta_dt.ncols());
             needs = needs
-                .matrix(device, lane.map.input_dim())
-                .matrix(device, lane.columns())
-                .and_bytes(4 * lane.map.scratch_columns(outputs));
-            if self.end == End::Host {
-                needs = needs.read_back(device, lane.columns());
+                .matrix(device, branch.map.input_dim())
+                .matrix(device, branch.columns())
+                .and_bytes(4 * branch.map.scratch_columns(outputs));
+            if self.end == Destination::Host {
+                needs = needs.read_back(device, branch.columns());
             }
         }
         match self.end {
-            End::Host => needs,
+            Destination::Host => needs,
             // On the host in f64, and in f32 as they are uploaded.
-            End::Device { beside } => needs.and_bytes((8 + 4) * beside).matrix(device, beside),
+            Destination::Device { beside } => {
+                needs.and_bytes((8 + 4) * beside).matrix(device, beside)
+            }
         }
     }
 
     pub(super) fn load(&mut self) -> Result<()> {
         if self.loaded.is_none() {
-            let maps = self.lanes.iter().map(|lane| {
-                let beta = lane.beta_dt.map(|beta| beta.mapv(entries::narrow));
+            let maps = self.branches.iter().map(|branch| {
+                let beta = branch.beta_dt.map(|beta| beta.mapv(entries::narrow));
                 let beta = beta.map(|beta| Matrix::upload(&self.device, beta.view()));
-                Ok((lane.map.load(&self.device)?, beta.transpose()?))
+                Ok((branch.map.load(&self.device)?, beta.transpose()?))
             });
             self.loaded = Some(Loaded {
                 maps: maps.collect::<Result<_>>()?,
@@ -106,7 +111,7 @@ impl<'m> Work<'m> {
         Ok(())
     }
 
-    /// Takes the rows `x` through all lanes, with `beside` beside them, in buffers for at most
+    /// Takes the rows `x` through all branches, with `beside` beside them, in buffers for at most
     /// `most` rows. What ends on the host of a GPU is on its way then; `None` for anything else.
     ///
     /// When there is no room, all that is loaded goes: the scratch of maps is for as many rows as
@@ -132,7 +137,7 @@ impl<'m> Work<'m> {
     ) -> Result<Option<Vec<Reading>>> {
         self.load()?;
         let Self {
-            lanes,
+            branches,
             end,
             device,
             loaded,
@@ -140,13 +145,14 @@ impl<'m> Work<'m> {
         let Some(Loaded { maps, chunk }) = loaded else {
             return Err(not_loaded());
         };
-        let buffers = Buffers::of(chunk, lanes, *end, device, (x.nrows(), most))?;
+        let buffers = Buffers::of(chunk, branches, *end, device, (x.nrows(), most))?;
         if let (Some(y_nt), Some(beside)) = (&mut buffers.beside, beside) {
             y_nt.write(beside)?;
         }
-        for ((lane, (map, beta_dt)), (x_nd, out)) in lanes.iter().zip(maps).zip(&mut buffers.lanes)
+        for ((branch, (map, beta_dt)), (x_nd, out)) in
+            branches.iter().zip(maps).zip(&mut buffers.branches)
         {
-            lane.map.input().load(x, x_nd)?;
+            branch.map.input().load(x, x_nd)?;
             out.set_rows(x.nrows())?;
             match beta_dt {
                 None => map.featurize(x_nd, out)?,
@@ -154,18 +160,19 @@ impl<'m> Work<'m> {
             }
         }
         match end {
-            End::Device { .. } => Ok(None),
+            Destination::Device { .. } => Ok(None),
             // None as soon as one is on the host already.
-            End::Host => buffers
-                .lanes
+            Destination::Host => buffers
+                .branches
                 .iter()
                 .map(|(_, out)| out.read_later())
                 .collect(),
         }
     }
 
-    /// Takes the rows `x` through the only lane and writes its features to memory of the caller, as
-    /// the map can where it works on the host; past the caches if told to. Returns whether it did.
+    /// Takes the rows `x` through the only branch and writes its features to memory of the caller,
+    /// as the map can where it works on the host; past the caches if told to. Returns whether it
+    /// did.
     pub(super) fn run_to(
         &mut self,
         x: &Rows,
@@ -174,7 +181,7 @@ impl<'m> Work<'m> {
     ) -> Result<bool> {
         self.load()?;
         let Self {
-            lanes,
+            branches,
             end,
             device,
             loaded,
@@ -182,15 +189,15 @@ impl<'m> Work<'m> {
         let (Some(Loaded { maps, chunk }), Device::Cpu(_)) = (loaded, &*device) else {
             return Ok(false);
         };
-        let ([lane], [(map, None)]) = (&lanes[..], &mut maps[..]) else {
+        let ([branch], [(map, None)]) = (&branches[..], &mut maps[..]) else {
             return Ok(false);
         };
         // Of the other matrix no page is ever touched.
-        let buffers = Buffers::of(chunk, lanes, *end, device, (x.nrows(), most))?;
-        let Some((x_nd, _)) = buffers.lanes.first_mut() else {
+        let buffers = Buffers::of(chunk, branches, *end, device, (x.nrows(), most))?;
+        let Some((x_nd, _)) = buffers.branches.first_mut() else {
             return Ok(false);
         };
-        lane.map.input().load(x, x_nd)?;
+        branch.map.input().load(x, x_nd)?;
         map.featurize_to(x_nd, z_nd, past_caches)
     }
 
@@ -200,10 +207,10 @@ impl<'m> Work<'m> {
         let (Some(Loaded { maps, .. }), Device::Cpu(_)) = (&mut self.loaded, &self.device) else {
             return Ok(false);
         };
-        match (&self.lanes[..], &mut maps[..]) {
+        match (&self.branches[..], &mut maps[..]) {
             // The logarithms of zeros are no zeros.
-            ([lane], _) if lane.map.input().is_logarithm() => Ok(false),
-            ([lane], [(map, None)]) => map.featurize_sparse(&lane.map.input().sparse(x)?, z_nd),
+            ([branch], _) if branch.map.input().is_logarithm() => Ok(false),
+            ([branch], [(map, None)]) => map.featurize_sparse(&branch.map.input().sparse(x)?, z_nd),
             _ => Ok(false),
         }
     }
@@ -213,20 +220,20 @@ impl<'m> Work<'m> {
         loaded.ok_or_else(not_loaded)
     }
 
-    /// What came off the first lane, and the targets.
+    /// What came off the first branch, and the targets.
     pub(super) fn on_device(&mut self) -> Result<(&mut Matrix, &Matrix)> {
         let buffers = self.loaded.as_mut().and_then(|l| l.chunk.as_mut());
-        let Buffers { lanes, beside } = buffers.ok_or_else(not_loaded)?;
-        match (lanes.first_mut(), beside) {
+        let Buffers { branches, beside } = buffers.ok_or_else(not_loaded)?;
+        match (branches.first_mut(), beside) {
             (Some((_, z_nd)), Some(y_nt)) => Ok((z_nd, y_nt)),
             _ => Err(not_loaded()),
         }
     }
 
-    /// What came off the lanes of a CPU, where it lies.
+    /// What came off the branches of a CPU, where it lies.
     pub(super) fn on_host(&self) -> Result<Vec<ArrayView2<'_, f32>>> {
-        let lanes = self.buffers()?.lanes.iter();
-        lanes
+        let branches = self.buffers()?.branches.iter();
+        branches
             .map(|(_, out)| out.on_host().ok_or_else(not_loaded))
             .collect()
     }
@@ -241,8 +248,8 @@ impl Buffers {
     /// `most`: chunks of growing sizes must not allocate each time.
     fn of<'b>(
         kept: &'b mut Option<Self>,
-        lanes: &[Lane<'_>],
-        end: End,
+        branches: &[Branch<'_>],
+        end: Destination,
         device: &Device,
         (rows, most): (usize, usize),
     ) -> Result<&'b mut Self> {
@@ -254,7 +261,7 @@ impl Buffers {
         Ok(match kept {
             Some(buffers) => buffers,
             none => none.insert(Self::new(
-                lanes,
+                branches,
                 end,
                 device,
                 rows.max((2 * capacity).min(most)),
@@ -262,23 +269,28 @@ impl Buffers {
         })
     }
 
-    fn new(lanes: &[Lane<'_>], end: End, device: &Device, rows: usize) -> Result<Self> {
-        let matrices = lanes.iter().map(|lane| {
-            let x_nd = Matrix::new(device, rows, lane.map.input_dim())?;
-            Ok((x_nd, Matrix::new(device, rows, lane.columns())?))
+    fn new(
+        branches: &[Branch<'_>],
+        end: Destination,
+        device: &Device,
+        rows: usize,
+    ) -> Result<Self> {
+        let matrices = branches.iter().map(|branch| {
+            let x_nd = Matrix::new(device, rows, branch.map.input_dim())?;
+            Ok((x_nd, Matrix::new(device, rows, branch.columns())?))
         });
         Ok(Self {
-            lanes: matrices.collect::<Result<_>>()?,
+            branches: matrices.collect::<Result<_>>()?,
             beside: match end {
-                End::Device { beside } => Some(Matrix::new(device, rows, beside)?),
-                End::Host => None,
+                Destination::Device { beside } => Some(Matrix::new(device, rows, beside)?),
+                Destination::Host => None,
             },
         })
     }
 
     /// The most rows that a chunk can have.
     pub(super) fn capacity(&self) -> usize {
-        let rows = self.lanes.iter().map(|(x_nd, _)| x_nd.capacity_rows());
+        let rows = self.branches.iter().map(|(x_nd, _)| x_nd.capacity_rows());
         rows.min().unwrap_or(usize::MAX)
     }
 }

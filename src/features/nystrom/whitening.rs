@@ -3,7 +3,7 @@
 use super::landmarks;
 use crate::{
     Error, Result,
-    device::room,
+    device::memory_left,
     kernels::{Kernel, gram},
     linalg::entries,
     ops::kernel_block::Level,
@@ -46,7 +46,7 @@ impl Whitening {
         symmetric: bool,
     ) -> Result<Self> {
         let m = landmarks_md.nrows();
-        room::ask_square(m, 24, || format!("the eigenvectors of {m} landmarks"))?;
+        memory_left::require_square(m, 24, || format!("the eigenvectors of {m} landmarks"))?;
         let k_mm = gram(kernel, landmarks_md);
         Self::of_gram(&k_mm, kernel.is_shift_invariant(), rank, symmetric)
     }
@@ -60,7 +60,7 @@ impl Whitening {
         symmetric: bool,
     ) -> Result<Self> {
         let m = k_mm.nrows();
-        room::ask_square(m, 24, || format!("the eigenvectors of {m} landmarks"))?;
+        memory_left::require_square(m, 24, || format!("the eigenvectors of {m} landmarks"))?;
         let not_finite = || landmarks::not_finite("the landmarks");
         if k_mm.iter().any(|k| !k.is_finite()) {
             return Err(not_finite());

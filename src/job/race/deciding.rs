@@ -1,6 +1,6 @@
 //! The rows that decide, and their errors when they are left out.
 
-use super::{MORE_ROWS, ROWS, ground::Ground, track::ENOUGH};
+use super::{MORE_ROWS, ROWS, kernel_values::KernelValues, track::ENOUGH};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, KeptRows, MemorySource, Rescale, grouped},
@@ -181,8 +181,12 @@ impl Deciding {
 
     /// Errors of the last quarter of all rows by features fitted to the others, with the penalty
     /// that is best. None where values come from a kernel.
-    fn held_out(&self, ground: &Ground<'_>, how: How<'_>) -> Result<Option<Array2<f64>>> {
-        let Ground::Features(map, _) = ground else {
+    fn held_out(
+        &self,
+        kernel_values: &KernelValues<'_>,
+        how: How<'_>,
+    ) -> Result<Option<Array2<f64>>> {
+        let KernelValues::Features(map, _) = kernel_values else {
             return Ok(None);
         };
         let u_md = how.apply(self.x_md.clone())?;
@@ -192,7 +196,7 @@ impl Deciding {
             columns: y_mt.ncols(),
             shift: vec![0.0; y_mt.ncols()],
         };
-        let map = Ground::with_line(map, how.line)?;
+        let map = KernelValues::with_line(map, how.line)?;
         let seen = (
             u_md.slice(seen).to_owned(),
             self.y_mt.slice(seen).to_owned(),
@@ -201,7 +205,7 @@ impl Deciding {
         let sums =
             NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &Device::cpu())?;
         let held_md = u_md.slice(held).to_owned();
-        let held_mf = Ground::features(map.as_ref(), &held_md)?.mapv(f64::from);
+        let held_mf = KernelValues::features(map.as_ref(), &held_md)?.mapv(f64::from);
         let penalties = self.few_penalties();
         let best = downhill((&penalties, penalties.len() / 2), |lambda| {
             let solver = Cholesky {
@@ -222,7 +226,7 @@ impl Deciding {
     fn left_out(
         &self,
         rows: Range<usize>,
-        ground: &Ground<'_>,
+        kernel_values: &KernelValues<'_>,
         (how, near): (How<'_>, Option<f64>),
     ) -> Result<Option<(f64, Array2<f64>)>> {
         let m = rows.len() as f64;
@@ -230,7 +234,7 @@ impl Deciding {
         let folds = groups_m.and_then(grouped::choosing);
         let rows = s![rows, ..];
         let x_md = self.x_md.slice(rows).to_owned();
-        let k_mm = ground.gram(how.apply(x_md)?, how.line)?;
+        let k_mm = kernel_values.gram(how.apply(x_md)?, how.line)?;
         let y_mt = self.y_mt.slice(rows);
         if let Some(near) = near {
             let centred = Centred::of(&k_mm, y_mt);
@@ -259,21 +263,24 @@ impl Deciding {
     pub(super) fn slopes(
         &self,
         rows: Range<usize>,
-        ground: &Ground<'_>,
+        kernel_values: &KernelValues<'_>,
         (how, penalty): (How<'_>, f64),
     ) -> Result<Option<Array1<f64>>> {
-        let Ground::Features(map, _) = ground else {
+        let KernelValues::Features(map, _) = kernel_values else {
             return Ok(None);
         };
         let y_mt = self.y_mt.slice(s![rows.clone(), ..]);
         let u_md = how.apply(self.x_md.slice(s![rows, ..]).to_owned())?;
-        let k_mm = ground.gram(u_md.clone(), how.line)?;
+        let k_mm = kernel_values.gram(u_md.clone(), how.line)?;
         let centred = Centred::of(&k_mm, y_mt);
         let Some(dual_mt) = centred.dual(k_mm.nrows() as f64 * penalty) else {
             return Ok(None);
         };
-        let map = Ground::with_line(map, how.line)?;
-        let beta_ft = (Ground::features(map.as_ref(), &u_md)?.mapv(f64::from).t()).dot(&dual_mt);
+        let map = KernelValues::with_line(map, how.line)?;
+        let beta_ft = (KernelValues::features(map.as_ref(), &u_md)?
+            .mapv(f64::from)
+            .t())
+        .dot(&dual_mt);
         let some = u_md.nrows().min(SLOPES / dual_mt.ncols());
         let some_md = u_md.slice(s![..some, ..]);
         let slopes = map
@@ -294,16 +301,16 @@ impl Deciding {
     fn off(
         &self,
         judged: Judged,
-        ground: &Ground<'_>,
+        kernel_values: &KernelValues<'_>,
         (how, near): (How<'_>, Option<f64>),
     ) -> Result<Option<(Option<f64>, Array2<f64>)>> {
         match judged {
             Judged::LeftOut(from, to) => {
-                let left_out = self.left_out(from..to, ground, (how, near))?;
+                let left_out = self.left_out(from..to, kernel_values, (how, near))?;
                 Ok(left_out.map(|(penalty, off_mt)| (Some(penalty), off_mt)))
             }
             Judged::HeldOut => {
-                let held_out = self.held_out(ground, how)?;
+                let held_out = self.held_out(kernel_values, how)?;
                 Ok(held_out.map(|off_mt| (None, off_mt)))
             }
         }
@@ -322,10 +329,10 @@ impl Deciding {
     pub(super) fn errors(
         &self,
         judged: Judged,
-        ground: &Ground<'_>,
+        kernel_values: &KernelValues<'_>,
         (how, near): (How<'_>, Option<f64>),
     ) -> Result<Option<Errors>> {
-        let off = self.off(judged, ground, (how, near))?;
+        let off = self.off(judged, kernel_values, (how, near))?;
         Ok(off.map(|(penalty, off_mt)| Errors {
             squares_m: squares(&off_mt) / spread(self.judged(judged)),
             penalty,
@@ -337,10 +344,10 @@ impl Deciding {
     pub(super) fn amounts(
         &self,
         judged: Judged,
-        ground: &Ground<'_>,
+        kernel_values: &KernelValues<'_>,
         (how, rescale): (How<'_>, Option<&Rescale>),
     ) -> Result<Option<Amounts>> {
-        let Some((_, off_mt)) = self.off(judged, ground, (how, None))? else {
+        let Some((_, off_mt)) = self.off(judged, kernel_values, (how, None))? else {
             return Ok(None);
         };
         let (mean, deviation) = self.first;

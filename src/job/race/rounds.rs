@@ -3,7 +3,7 @@
 use super::{
     Candidate, ROWS, Race,
     deciding::{Amounts, Deciding},
-    ground::Ground,
+    kernel_values::KernelValues,
     relevance::{weigh_columns, weighed_by_all},
     runner::{BEYOND, NEAR, Runner, are_less},
     track::{Asked, MULTIPLES, Track},
@@ -314,13 +314,13 @@ pub(super) fn race(
         return Ok(None);
     };
     warn_of_what_knows(survey, &rows);
-    let ground = Ground::of(asked.map, &kernel, survey, kept);
-    let linear = match (asked.linear, &ground) {
+    let kernel_values = KernelValues::of(asked.map, &kernel, survey, kept);
+    let linear = match (asked.linear, &kernel_values) {
         // Bins, which nothing stands beside unasked.
-        (Linear::Auto, Ground::Kernel(_)) => Linear::No,
+        (Linear::Auto, KernelValues::Kernel(_)) => Linear::No,
         (linear, _) => linear,
     };
-    let track = Track::of(&asked, (rows, ground, kernel.as_ref()), survey);
+    let track = Track::of(&asked, (rows, kernel_values, kernel.as_ref()), survey);
     let mut preparations = track.candidates(asked.standardize, linear)?.into_iter();
     let (mut left, mut done) = (preparations.next().unwrap_or_default(), Vec::new());
     let best = rounds(&track, &mut left, &mut done)?;

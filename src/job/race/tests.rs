@@ -4,7 +4,7 @@ mod weights;
 use super::{
     Candidate, Race,
     deciding::{Errors, downhill},
-    ground::Ground,
+    kernel_values::KernelValues,
     runner::Runner,
 };
 use crate::{
@@ -343,25 +343,25 @@ fn features_are_judged_where_there_are_some() {
     let survey = survey.expect("surveys");
     let kept = survey.deciding.as_ref().expect("rows");
     let kernel: Arc<dyn crate::kernels::Kernel> = Arc::new(Laplacian);
-    let of = |map: &dyn MapBuilder| Ground::of(map, &kernel, &survey, kept);
+    let of = |map: &dyn MapBuilder| KernelValues::of(map, &kernel, &survey, kept);
     let fourier = of(&Fourier::new(Laplacian).features(64));
-    let Ground::Features(map, _) = &fourier else {
+    let KernelValues::Features(map, _) = &fourier else {
         panic!("features");
     };
     assert_eq!(map.output_dim(), 64);
     assert!(matches!(
         of(&Nystrom::new(Laplacian).features(64)),
-        Ground::Kernel(_)
+        KernelValues::Kernel(_)
     ));
     assert!(matches!(
         of(&Binning::new(Laplacian).grids(64)),
-        Ground::Kernel(_)
+        KernelValues::Kernel(_)
     ));
     // So few are far off, and near where they are many.
     let off = |features: usize| {
-        let ground = of(&Fourier::new(Laplacian).features(features));
+        let kernel_values = of(&Fourier::new(Laplacian).features(features));
         let u = &x * 0.1;
-        let gap = ground.gram(u.clone(), None).expect("values")
+        let gap = kernel_values.gram(u.clone(), None).expect("values")
             - crate::kernels::gram(&Laplacian, u.view());
         (gap.mapv(|v| v * v).mean().expect("values")).sqrt()
     };
@@ -370,7 +370,8 @@ fn features_are_judged_where_there_are_some() {
     // Products that are kept are those of these rows, in whatever order rows and lines come.
     for (scale, line) in [(0.1, None), (0.1, Some(0.5)), (0.2, Some(0.5)), (0.2, None)] {
         let u = &x * scale;
-        let gram = |ground: &Ground<'_>| ground.gram(u.clone(), line).expect("values");
+        let gram =
+            |kernel_values: &KernelValues<'_>| kernel_values.gram(u.clone(), line).expect("values");
         let fresh = of(&Fourier::new(Laplacian).features(64));
         assert_eq!(gram(&fourier), gram(&fresh), "{scale} {line:?}");
         let plain = fresh.gram(u.clone(), None).expect("values");

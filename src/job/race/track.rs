@@ -3,7 +3,7 @@
 use super::{
     ROWS,
     deciding::{Amounts, Deciding, Errors, How, Judged},
-    ground::Ground,
+    kernel_values::KernelValues,
     runner::{BEYOND, DIGITS, Runner, none, rounded},
 };
 use crate::{
@@ -50,7 +50,7 @@ pub(super) struct Track<'a> {
     /// How many ran.
     looked_at: Cell<usize>,
     rows: Deciding,
-    ground: Ground<'a>,
+    kernel_values: KernelValues<'a>,
     kernel: &'a dyn Kernel,
     survey: &'a Survey,
     /// As is usual, as they are, standardised, over their ranges.
@@ -63,7 +63,7 @@ impl<'a> Track<'a> {
     /// For what is asked, of rows and where their kernel values come from.
     pub(super) fn of(
         asked: &Asked<'a>,
-        (rows, ground, kernel): (Deciding, Ground<'a>, &'a dyn Kernel),
+        (rows, kernel_values, kernel): (Deciding, KernelValues<'a>, &'a dyn Kernel),
         survey: &'a Survey,
     ) -> Self {
         let decide = |standardize: Standardize| standardize.decide(survey, true);
@@ -72,7 +72,7 @@ impl<'a> Track<'a> {
             run: asked.run,
             looked_at: Cell::new(0),
             rows,
-            ground,
+            kernel_values,
             kernel,
             survey,
             scalings: [
@@ -162,7 +162,7 @@ impl Track<'_> {
     pub(super) fn judge(&self, runner: &Runner, judged: Judged) -> Result<Option<Errors>> {
         let near = Some(runner.penalty).filter(|penalty| penalty.is_finite());
         self.errors(runner, |how| {
-            self.rows.errors(judged, &self.ground, (how, near))
+            self.rows.errors(judged, &self.kernel_values, (how, near))
         })
     }
 
@@ -174,7 +174,9 @@ impl Track<'_> {
     ) -> Result<Option<Array1<f64>>> {
         let penalty = runner.penalty;
         self.errors(runner, |how| {
-            let squares_d = self.rows.slopes(rows, &self.ground, (how, penalty))?;
+            let squares_d = self
+                .rows
+                .slopes(rows, &self.kernel_values, (how, penalty))?;
             let seen = how.scaling.input(how.lengthscales)?;
             let scales = self
                 .scaling(Standardize::Yes)
@@ -226,7 +228,7 @@ impl Track<'_> {
         };
         let rescale = self.survey.rescale.as_ref();
         self.errors(runner, |how: How<'_>| {
-            (self.rows).amounts(judged, &self.ground, (how, rescale))
+            (self.rows).amounts(judged, &self.kernel_values, (how, rescale))
         })
     }
 
@@ -261,7 +263,7 @@ impl Track<'_> {
 
     /// Whether there are rows to hold a part out.
     pub(super) fn has_more(&self) -> bool {
-        self.rows.all() >= ENOUGH && matches!(self.ground, Ground::Features(..))
+        self.rows.all() >= ENOUGH && matches!(self.kernel_values, KernelValues::Features(..))
     }
 
     /// Has a candidate run on all rows that were kept.

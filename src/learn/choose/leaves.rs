@@ -109,7 +109,7 @@ impl Leaves {
         };
         let mut grown = Grown::default();
         let hear = |rows| run.say(Step::Rows(rows));
-        task.grow(&mut grown, Held::Given(source, survey), 1, &hear)?;
+        task.grow(&mut grown, NodeRows::Given(source, survey), 1, &hear)?;
         task.model(grown, survey)
     }
 
@@ -161,7 +161,7 @@ struct Task<'a> {
 }
 
 /// The rows of a node.
-enum Held<'a> {
+enum NodeRows<'a> {
     /// All rows, which are read where they are.
     Given(&'a mut dyn ChunkSource, &'a Survey),
     Own(Box<dyn ChunkSource>),
@@ -212,14 +212,14 @@ impl Task<'_> {
     fn grow(
         &self,
         grown: &mut Grown,
-        mut held: Held<'_>,
+        mut held: NodeRows<'_>,
         depth: usize,
         hear: &dyn Fn(u64),
     ) -> Result<Child> {
         let own;
         let (source, survey): (&mut dyn ChunkSource, &Survey) = match &mut held {
-            Held::Given(source, survey) => (&mut **source, survey),
-            Held::Own(source) => {
+            NodeRows::Given(source, survey) => (&mut **source, survey),
+            NodeRows::Own(source) => {
                 own = Survey::of(source.as_mut(), SURVEYED, self.seed.0)?;
                 (source.as_mut(), &own)
             }
@@ -248,7 +248,7 @@ impl Task<'_> {
         grown.cuts.push(cut);
         grown.children.push([Child::Leaf(0); 2]);
         for (side, rows) in sides.into_iter().enumerate() {
-            let child = self.grow(grown, Held::Own(rows), depth + 1, hear)?;
+            let child = self.grow(grown, NodeRows::Own(rows), depth + 1, hear)?;
             grown.children[at][side] = child;
         }
         Ok(Child::Node(at))

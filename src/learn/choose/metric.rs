@@ -11,7 +11,7 @@ mod importance;
 mod outer_product;
 
 pub use crate::model::learned_metric::{LearnedMetric, Metric, MetricOptions};
-pub use drawn::{Ground, draw};
+pub use drawn::{RowsForMap, draw};
 pub use importance::importance;
 pub use outer_product::average_gradient_outer_product;
 pub(in crate::learn) use outer_product::by_prepared;

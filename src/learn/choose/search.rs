@@ -1,12 +1,12 @@
 //! Choices that validation makes: kernel, bandwidth, penalty and metric of ridge regression.
 
-mod course;
-mod ground;
 mod plan;
+mod rounds;
 mod score;
 mod size;
 #[cfg(test)]
 mod tests;
+mod trials;
 
 pub use size::{Enough, Size};
 
@@ -18,16 +18,16 @@ use crate::{
     kernels::{self, Kernel},
     learn::{
         FitPenalised, Lambda,
-        choose::metric::{self, Ground, LearnedMetric, Metric, MetricOptions},
+        choose::metric::{self, LearnedMetric, Metric, MetricOptions, RowsForMap},
     },
     model::LinearModel,
     normal::Targets,
     seed::Seed,
 };
-use course::Course;
-pub(in crate::learn) use ground::{Extent, MOST_ROWS, Sample, Tried};
 pub(in crate::learn) use plan::Plan;
+use rounds::Rounds;
 use std::{fmt, sync::Arc, time::Duration};
+pub(in crate::learn) use trials::{Extent, MOST_ROWS, Sample, Tried};
 
 /// What is chosen by rows held out; everything else stays as the learner has it.
 ///
@@ -147,9 +147,9 @@ impl Search {
         }
         let given = data.options.lambda().clone();
         let sample = Sample::of(data)?;
-        let mut course = Course::new(self, builder, sample, start, hear);
-        let (best, size) = course.run()?;
-        let mut trials = course.into_trials();
+        let mut rounds = Rounds::new(self, builder, sample, start, hear);
+        let (best, size) = rounds.run()?;
+        let mut trials = rounds.into_trials();
         trials.sort_by(Trial::cmp_to);
         let lambda = match self.is_only_size() {
             true => given.settled(),
@@ -294,10 +294,10 @@ pub struct Found {
 
 impl Found {
     /// Draws the map that was chosen. Errors as the builder does.
-    pub fn draw(&self, ground: Ground<'_>) -> Result<Box<dyn FeatureMap>> {
+    pub fn draw(&self, rows: RowsForMap<'_>) -> Result<Box<dyn FeatureMap>> {
         metric::draw(
             self.builder.as_ref(),
-            ground,
+            rows,
             self.metric.as_ref(),
             self.lengthscale,
         )

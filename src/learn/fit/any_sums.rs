@@ -6,7 +6,7 @@ use crate::{
     features::FeatureMap,
     learn::{Fit, FitSums},
     model::{FitTimes, LinearModel},
-    sums::{AnySums, HeldOutSums, Known, OneOfSums, Summed, Sums},
+    sums::{AnySums, HeldOutSums, ModelContext, OneOfSums, RowsToSum, Sums},
 };
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// ```
 /// use bochner::{Device, Run, data::{MemorySource, Pieces}, kernels::Gaussian, seed::Seed};
 /// use bochner::{features::{Affine, Fourier}, solve::Targets};
-/// use bochner::models::{FitAnySums, Known, RidgeOptions, Summed, Sums};
+/// use bochner::models::{FitAnySums, ModelContext, RidgeOptions, RowsToSum, Sums};
 /// let x = ndarray::Array2::from_shape_fn((60, 1), |(i, _)| i as f64 / 9.0);
 /// let mut source = MemorySource::new(x.clone(), Some(x))?;
 /// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
@@ -25,19 +25,19 @@ use std::time::Duration;
 /// let mut sum = |first_row, rows| {
 ///     let source = &mut pieces.piece(first_row, rows);
 ///     let (targets, kernel, seed, run) = (&targets, None, Seed(0), &run);
-///     ridge.sum_any(&map, Summed { source, targets, kernel, seed, run })
+///     ridge.sum_any(&map, RowsToSum { source, targets, kernel, seed, run })
 /// };
 /// let mut sums = sum(0, 40)?;
 /// sums.merge(&sum(40, 40)?)?;
 /// assert_eq!(sums.rows(), 60);
-/// let known = Known { targets: &targets, kernel: None, run: &run };
+/// let known = ModelContext { targets: &targets, kernel: None, run: &run };
 /// assert_eq!(ridge.model_of(Box::new(map), sums, known)?.rows, 60);
 /// # Ok::<(), bochner::Error>(())
 /// ```
 pub trait FitAnySums: Fit {
     /// The sums of the rows of `data`, which may be none. Errors with [`Error::Unsupported`] where
     /// these options need the rows themselves.
-    fn sum_any(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<AnySums>;
+    fn sum_any(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<AnySums>;
 
     /// Whether [`Self::sum_any`] reads its rows twice.
     fn reads_twice(&self) -> bool {
@@ -52,7 +52,7 @@ pub trait FitAnySums: Fit {
         &self,
         map: Box<dyn FeatureMap>,
         sums: AnySums,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel>;
 }
 
@@ -76,7 +76,7 @@ where
         L::Sums::NAME == HeldOutSums::NAME
     }
 
-    fn sum_any(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<AnySums> {
+    fn sum_any(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<AnySums> {
         Ok(self.sum(map, data)?.any())
     }
 
@@ -84,7 +84,7 @@ where
         &self,
         map: Box<dyn FeatureMap>,
         sums: AnySums,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let start = Instant::now();
         let model = self.model(map, taken(sums)?, known)?;

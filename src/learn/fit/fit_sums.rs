@@ -6,7 +6,7 @@ use crate::{
     features::FeatureMap,
     learn::{Fit, FitData},
     model::{FitTimes, LinearModel},
-    sums::{Known, Summed, Sums},
+    sums::{ModelContext, RowsToSum, Sums},
 };
 
 /// A learner to whom rows are nothing but sums.
@@ -15,14 +15,14 @@ pub trait FitSums: Fit {
     type Sums: Sums;
 
     /// The sums of the rows of `data`, which may be none.
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Self::Sums>;
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<Self::Sums>;
 
     /// The model of sums, but for the names of classes.
     fn model(
         &self,
         map: Box<dyn FeatureMap>,
         sums: Self::Sums,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel>;
 }
 
@@ -33,7 +33,7 @@ pub(in crate::learn) fn fit_sums<L: FitSums>(
     data: FitData<'_>,
 ) -> Result<LinearModel> {
     let start = Instant::now();
-    let summed = Summed {
+    let summed = RowsToSum {
         source: data.source,
         targets: &data.targets,
         kernel: data.kernel.as_ref(),
@@ -43,7 +43,7 @@ pub(in crate::learn) fn fit_sums<L: FitSums>(
     let sums = learner.sum(map.as_ref(), summed)?;
     sums.check()?;
     let accumulate = start.elapsed();
-    let known = Known {
+    let known = ModelContext {
         targets: &data.targets,
         kernel: data.kernel.as_ref(),
         run: data.run,

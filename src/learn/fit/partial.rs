@@ -11,7 +11,7 @@ use crate::{
     seed::Seed,
     settings::Settings,
     store::Store,
-    sums::{self, Known, Summed, Sums},
+    sums::{self, ModelContext, RowsToSum, Sums},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -78,7 +78,7 @@ impl Basis {
         &self,
         source: &mut dyn ChunkSource,
         run: &Run,
-        sum: impl FnOnce(&dyn FeatureMap, Summed<'_>) -> Result<S>,
+        sum: impl FnOnce(&dyn FeatureMap, RowsToSum<'_>) -> Result<S>,
     ) -> Result<S> {
         let mut rescaled;
         let source: &mut dyn ChunkSource = match &self.rescaled {
@@ -88,7 +88,7 @@ impl Basis {
             }
             None => source,
         };
-        let data = Summed {
+        let data = RowsToSum {
             source,
             targets: &self.targets,
             kernel: self.kernel.as_ref(),
@@ -105,9 +105,9 @@ impl Basis {
         &self,
         learner: &dyn Fit,
         run: &Run,
-        solve: impl FnOnce(Box<dyn FeatureMap>, Known<'_>) -> Result<LinearModel>,
+        solve: impl FnOnce(Box<dyn FeatureMap>, ModelContext<'_>) -> Result<LinearModel>,
     ) -> Result<LinearModel> {
-        let known = Known {
+        let known = ModelContext {
             targets: &self.targets,
             kernel: self.kernel.as_ref(),
             run,

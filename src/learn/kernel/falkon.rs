@@ -4,7 +4,7 @@ use crate::{
     Error, Result,
     clock::Instant,
     data::{ChunkSource, KeptRows},
-    device::room,
+    device::memory_left,
     error::Remedy,
     features::{FeatureMap, KernelColumnsMap},
     flow::{RowNeeds, Run, for_each_chunk},
@@ -19,7 +19,7 @@ use crate::{
     settings::Settings,
     solve::{
         Coefficients, ConjugateGradients, StreamedRows,
-        falkon::{Preconditioner, Whitened},
+        falkon::{FalkonPreconditioner, Whitened},
     },
     text::{counted, human_bytes},
 };
@@ -137,7 +137,8 @@ impl Fit for FalkonOptions {
         let lambda = chosen.lambda;
         let held = read(map.as_ref(), source, &targets, run)?;
         let rows = held.y_tn.ncols();
-        let factors = Preconditioner::of(|| columns.gram(), columns.top(), lambda, self.intercept)?;
+        let factors =
+            FalkonPreconditioner::of(|| columns.gram(), columns.top(), lambda, self.intercept)?;
         let accumulate = start.elapsed();
         let start = Instant::now();
         let mut block = StreamedRows::new(&[(map.as_ref(), 0, 1.0)], source, rows, run)?;
@@ -217,7 +218,7 @@ fn require_room(m: usize) -> Result<()> {
             remedies: vec![Remedy::FewerLandmarks],
         });
     }
-    room::ask_square(m, FACTOR_BYTES, || format!("the factors of {m} landmarks"))
+    memory_left::require_square(m, FACTOR_BYTES, || format!("the factors of {m} landmarks"))
         .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(Remedy::FewerLandmarks)))
 }
 

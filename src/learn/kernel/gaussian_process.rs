@@ -20,7 +20,7 @@ use crate::{
     seed::Seed,
     settings::Settings,
     solve::{Evidence, KnownVariances},
-    sums::{Known, Summed},
+    sums::{ModelContext, RowsToSum},
 };
 
 /// What a [`GaussianProcess`](crate::models::GaussianProcess) has of its own.
@@ -148,7 +148,7 @@ impl FitSums for GaussianProcessOptions {
 
     /// Errors as [`NormalEquations::accumulate`] does, and with [`Error::Unsupported`] when
     /// lengthscales are to be found, which takes the rows themselves.
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<NormalEquations> {
         takes(data.targets)?;
         if self.lengthscales != Lengthscales::Fixed {
             return Err(Error::unsupported(
@@ -163,7 +163,7 @@ impl FitSums for GaussianProcessOptions {
         &self,
         map: Box<dyn FeatureMap>,
         sums: NormalEquations,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let evidence = match self.weights {
             RowWeights::Precisions => Evidence::of(&sums, self.intercept)?,

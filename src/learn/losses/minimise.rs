@@ -5,14 +5,14 @@ use crate::{
     clock::Instant,
     features::{FeatureMap, require_dense},
     flow::Run,
-    learn::{ClassWeights, FitData, fit::returning::Returning},
+    learn::{ClassWeights, FitData, fit::passes::Passes},
     model::{FitTimes, LinearModel},
     normal::Targets,
     progress::Step,
     solve::{
         Accelerated, Admm, Coefficients, Quadratic, QuasiNewton, Reached, Separable,
         loss::{KinkedLoss, SmoothLoss},
-        metric::{Covariance, Spread},
+        preconditioner::{Covariance, Spread},
         risk::{Risk, RowLoss, centred},
     },
 };
@@ -35,7 +35,7 @@ macro_rules! minimises {
         }
 
         fn row_bytes(&self, outputs: usize) -> usize {
-            $crate::learn::fit::returning::loss_bytes(outputs)
+            $crate::learn::fit::passes::loss_bytes(outputs)
         }
     };
 }
@@ -181,7 +181,7 @@ impl Objective<'_> {
         let run = data.run;
         let start = Instant::now();
         let how = (self.intercept, self.weights);
-        let mut returning = Returning::open(map.as_ref(), data.source, targets.as_ref(), how, run)?;
+        let mut returning = Passes::open(map.as_ref(), data.source, targets.as_ref(), how, run)?;
         let accumulate = start.elapsed();
         let start = Instant::now();
         let hear = &mut |passes, residual| run.say(Step::Iteration(passes, residual));
@@ -259,11 +259,11 @@ impl Objective<'_> {
 
     fn solve(
         &self,
-        returning: &mut Returning<'_>,
+        returning: &mut Passes<'_>,
         run: &Run,
         hear: &mut dyn FnMut(usize, f64),
     ) -> Result<Reached> {
-        let Returning {
+        let Passes {
             features,
             covariance,
             rows,
@@ -278,7 +278,7 @@ impl Objective<'_> {
         match (&self.loss, self.cost) {
             (AnyLoss::Smooth(loss), None) => {
                 let curvature = loss.curvature_at_zero(rows.targets.outputs());
-                let metric = covariance.metric(curvature, lambda)?;
+                let preconditioner = covariance.preconditioner(curvature, lambda)?;
                 let start = self.start.as_ref();
                 let start = start.map(|start| centred(start, &covariance.mean_d));
                 let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
@@ -293,7 +293,7 @@ impl Objective<'_> {
                         bound => bound / 2,
                     },
                 };
-                solver.solve(&mut risk, &metric, hear)
+                solver.solve(&mut risk, &preconditioner, hear)
             }
             (AnyLoss::Smooth(loss), Some(cost)) => {
                 let means = covariance.mean_d.clone();

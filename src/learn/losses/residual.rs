@@ -10,7 +10,7 @@ use crate::{
     features::FeatureMap,
     learn::{
         ClassWeights, Fit, FitData, Stopping,
-        fit::{centred, returning::pair_bytes},
+        fit::{centred, passes::pair_bytes},
         losses::minimise::{AnyLoss, Objective, bounded, minimises, not_negative, positive},
     },
     model::LinearModel,

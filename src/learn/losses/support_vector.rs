@@ -5,7 +5,7 @@ use crate::{
     features::FeatureMap,
     learn::{
         ClassWeights, Fit, FitData, Stopping,
-        fit::returning::pair_bytes,
+        fit::passes::pair_bytes,
         losses::{
             classes::ClassScores,
             minimise::{AnyLoss, Objective, bounded, minimises},

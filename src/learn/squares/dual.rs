@@ -5,9 +5,9 @@ use crate::{
     Error, Result,
     clock::Instant,
     data::{Chunk, ChunkSource, grouped},
-    device::room,
+    device::memory_left,
     error::Remedy,
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
     learn::squares::{iterative::read, lambda},
     linalg::entries,
@@ -49,7 +49,7 @@ fn has_room(rows: u64) -> Result<()> {
     let rows = usize::try_from(rows).unwrap_or(usize::MAX);
     let what = || format!("the products of {} with each other", counted(rows, "row"));
     let other = Remedy::words("use the Cholesky solver");
-    room::ask_square(rows, PAIR_BYTES, what)
+    memory_left::require_square(rows, PAIR_BYTES, what)
         .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(other)))
 }
 
@@ -136,7 +136,7 @@ pub(in crate::learn) fn fit(
     let accumulate = start.elapsed();
     let start = Instant::now();
     let (coefficients, dimension, rows) = match held {
-        Some(Held {
+        Some(AllRows {
             z_nd,
             y_nt,
             weights_n,
@@ -198,7 +198,7 @@ pub(in crate::learn) fn solve_each(
 }
 
 /// All rows.
-struct Held {
+struct AllRows {
     z_nd: Array2<f64>,
     y_nt: Array2<f64>,
     weights_n: Option<Array1<f64>>,
@@ -206,7 +206,7 @@ struct Held {
     groups_n: Option<Vec<u32>>,
 }
 
-impl Held {
+impl AllRows {
     /// What each row counts for.
     fn weights(&self) -> Array1<f64> {
         let ones = || Array1::ones(self.z_nd.nrows());
@@ -263,10 +263,10 @@ fn hold(
     source: &mut dyn ChunkSource,
     targets: &Targets,
     run: &Run,
-) -> Result<Option<Held>> {
+) -> Result<Option<AllRows>> {
     let features = map.output_dim();
-    let lanes = vec![Lane::features(map)?];
-    let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+    let branches = vec![Branch::features(map)?];
+    let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
     let (mut z, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let (mut seen, mut full) = (0, false);
     let with = |chunk: &Chunk, rows: std::ops::Range<usize>| {
@@ -294,7 +294,7 @@ fn hold(
     read?;
     let rows = seen as usize;
     let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
-    Ok(Some(Held {
+    Ok(Some(AllRows {
         z_nd: Array2::from_shape_vec((rows, features), z).map_err(shape)?,
         y_nt: Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?,
         weights_n: source.is_weighted().then(|| Array1::from(weights)),

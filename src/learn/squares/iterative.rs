@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use way::Size;
 
 /// What one pass over the rows leaves on the host.
-pub(in crate::learn) struct Held<'m> {
+pub(in crate::learn) struct RowsOnHost<'m> {
     binned: Vec<BinnedRows>,
     /// Maps that are featurized again, with their first column and factor.
     dense: Vec<(&'m dyn FeatureMap, usize, f64)>,
@@ -41,7 +41,7 @@ pub(in crate::learn) fn read<'m>(
     source: &mut dyn ChunkSource,
     targets: &Targets,
     run: &Run,
-) -> Result<Held<'m>> {
+) -> Result<RowsOnHost<'m>> {
     let mut binned: Vec<(Binner<'_>, BinnedRows)> = Vec::new();
     let mut dense = Vec::new();
     // A row as it is read, its targets as they are fitted, and its bins.
@@ -97,7 +97,7 @@ pub(in crate::learn) fn read<'m>(
     if weights_n.as_ref().is_some_and(|w| w.sum() == 0.0) {
         return Err(Error::data("weights", "all rows have weight 0"));
     }
-    Ok(Held {
+    Ok(RowsOnHost {
         binned: binned.into_iter().map(|(_, rows)| rows).collect(),
         dense,
         y_tn,
@@ -123,7 +123,7 @@ fn too_many(rows: usize, bytes: u64, run: &Run) -> Error {
     }
 }
 
-impl Held<'_> {
+impl RowsOnHost<'_> {
     /// Bytes of what is held of the rows.
     fn bytes(&self) -> u64 {
         let bins = |rows: &BinnedRows| 4 * rows.grids() * self.y_tn.ncols();

@@ -14,7 +14,7 @@ use crate::{
     normal::{NormalEquations, SUM_BYTES},
     settings::Settings,
     solve::{Separable, risk::coefficients},
-    sums::{Known, Summed},
+    sums::{ModelContext, RowsToSum},
 };
 use problem::Problem;
 
@@ -102,7 +102,7 @@ impl Fit for LassoOptions {
 impl FitSums for LassoOptions {
     type Sums = NormalEquations;
 
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<NormalEquations> {
         // What is wrong with the options is known before the pass.
         self.check()?;
         require_dense(map)?;
@@ -113,7 +113,7 @@ impl FitSums for LassoOptions {
         &self,
         map: Box<dyn FeatureMap>,
         sums: NormalEquations,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         self.check()?;
         let rows = sums.rows;

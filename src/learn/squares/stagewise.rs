@@ -20,7 +20,7 @@ use crate::{
     normal::{NormalEquations, SUM_BYTES},
     settings::Settings,
     solve::Stagewise,
-    sums::{HeldOutSums, Known, Summed},
+    sums::{HeldOutSums, ModelContext, RowsToSum},
 };
 use std::fmt::Debug;
 
@@ -92,7 +92,7 @@ impl<S: Staged> Fit for S {
 impl<S: Staged> FitSums for S {
     type Sums = HeldOutSums;
 
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<HeldOutSums> {
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<HeldOutSums> {
         HeldOutSums::of(self.share_held_out(), map, data)
     }
 
@@ -100,7 +100,7 @@ impl<S: Staged> FitSums for S {
         &self,
         map: Box<dyn FeatureMap>,
         sums: HeldOutSums,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let solved = sums.solve(self)?;
         Ok(model_of(self, map, solved, known))
@@ -112,7 +112,7 @@ fn model_of<S: Staged>(
     learner: &S,
     map: Box<dyn FeatureMap>,
     (solved, rows): (Stagewise, u64),
-    known: Known<'_>,
+    known: ModelContext<'_>,
 ) -> LinearModel {
     let features = solved.coefficients.beta_dt.rows().into_iter();
     let used = features.filter(|b| b.iter().any(|b| *b != 0.0)).count();

@@ -17,10 +17,10 @@ use crate::{
     sampling::Sampling,
     settings::Settings,
     solve::Coefficients,
-    sums::{Embedding, Known, Summed},
+    sums::{Embedding, ModelContext, RowsToSum},
 };
 use ndarray::{Array1, Axis};
-use noise::{Noise, Place};
+use noise::{Noise, RowSpread};
 use std::collections::BTreeMap;
 
 /// What [`Density`](crate::models::Density) has of its own.
@@ -81,7 +81,7 @@ impl Fit for DensityOptions {
     /// than Fourier's and with [`Error::Parameter`] on ones that are not positive.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let multiples = self.multiples_for(map.as_ref(), &data);
-        let place = (data.kernel.as_ref()).map(|kernel| Place::of(data.survey, kernel));
+        let place = (data.kernel.as_ref()).map(|kernel| RowSpread::of(data.survey, kernel));
         if multiples.is_empty() {
             let kernel = data.kernel.clone();
             let mut model = fit_sums(self, map, data)?;
@@ -92,7 +92,7 @@ impl Fit for DensityOptions {
         }
         let start = Instant::now();
         let kernel = kernel_of(map.as_ref(), data.kernel.as_ref())?.clone();
-        let place = Place::of(data.survey, &kernel);
+        let place = RowSpread::of(data.survey, &kernel);
         let rows = (data.source, &place, data.run);
         let best = cross_validation::best(map.as_ref(), kernel, &multiples, rows)?;
         let accumulate = start.elapsed();
@@ -115,7 +115,7 @@ impl Fit for DensityOptions {
 impl FitSums for DensityOptions {
     type Sums = Embedding;
 
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<Embedding> {
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<Embedding> {
         if self.multiples.as_ref().is_some_and(|some| !some.is_empty()) {
             return Err(Error::unsupported(
                 "cross-validation chooses the bandwidth of one fit, not of rows that grow; give \
@@ -131,7 +131,7 @@ impl FitSums for DensityOptions {
         &self,
         map: Box<dyn FeatureMap>,
         sums: Embedding,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let kernel = kernel_of(map.as_ref(), known.kernel)?;
         self.density(map, kernel, &sums, known.run)
@@ -158,7 +158,7 @@ fn kernel_of<'k>(
 }
 
 /// Keeps how much of the density is noise of its features, and warns of much.
-fn tell_noise(model: &mut LinearModel, kernel: &ScaledKernel, place: &Place) {
+fn tell_noise(model: &mut LinearModel, kernel: &ScaledKernel, place: &RowSpread) {
     let mean = model.coefficients.beta_dt.column(0);
     let length = mean.dot(&mean).sqrt();
     let noise = (model.map.fourier()).and_then(|map| Noise::of((map, kernel), place, length));

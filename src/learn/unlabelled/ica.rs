@@ -105,9 +105,9 @@ impl Fit for KernelIcaOptions {
         let most = (run.memory / 2) as usize / (4 * self.components);
         let half = run.clone().memory(run.memory - run.memory / 2);
         let finish: Finish<'_> = Box::new(|y| (y.mapv(f64::from) - &shift_k).mapv(entries::narrow));
-        let lane = (map.as_ref(), &white_dk);
+        let branch = (map.as_ref(), &white_dk);
         let mut points =
-            Streamed::outputs(lane, (finish, self.components), data.source, rows, &half)?;
+            Streamed::outputs(branch, (finish, self.components), data.source, rows, &half)?;
         let mut draws = data.seed.stream(Stream::Iteration, 0);
         let sample = Kept::sample(&mut points, most.max(2), &mut draws)?;
         drop(points);

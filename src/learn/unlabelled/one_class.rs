@@ -5,7 +5,7 @@ use crate::{
     features::FeatureMap,
     learn::{
         ClassWeights, Fit, FitData, FitRows, Stopping,
-        fit::returning::{loss_bytes, pair_bytes},
+        fit::passes::{loss_bytes, pair_bytes},
         losses::{
             classes::both_sides,
             minimise::{AnyLoss, Objective},

@@ -9,7 +9,7 @@ use crate::{
     Error, Result,
     clock::Instant,
     data::{ChunkSource, MemorySource, ToRows},
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
     learn::{Fit, FitAnySums, FitData, FitRows, FitSums, fit::fit_sums::fit_sums},
     linalg::{
@@ -21,7 +21,7 @@ use crate::{
     parallel,
     settings::Settings,
     solve::Coefficients,
-    sums::{Known, Summed},
+    sums::{ModelContext, RowsToSum},
     text::counted,
 };
 use ndarray::{Array1, Array2, ArrayView1};
@@ -165,7 +165,7 @@ impl Fit for KernelPcaOptions {
 impl FitSums for KernelPcaOptions {
     type Sums = NormalEquations;
 
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<NormalEquations> {
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<NormalEquations> {
         match self.solver {
             PcaSolver::Covariance => {
                 NormalEquations::of_part(map, data.source, data.targets, data.run)
@@ -181,7 +181,7 @@ impl FitSums for KernelPcaOptions {
         &self,
         map: Box<dyn FeatureMap>,
         sums: NormalEquations,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let rows = sums.rows;
         let covariance = Covariance::of(sums)?;
@@ -289,13 +289,13 @@ impl LinearModel {
             beta_dt,
             intercept_t,
         } = &self.coefficients;
-        let lanes = vec![Lane::features(map)?, Lane::outputs(map, beta_dt)];
-        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, run)?;
+        let branches = vec![Branch::features(map)?, Branch::outputs(map, beta_dt)];
+        let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
         featurizer.on_host(
             source,
             |_, _| (),
-            |lanes, ()| {
-                let (z_nd, y_nt) = (&lanes[0], &lanes[1]);
+            |branches, ()| {
+                let (z_nd, y_nt) = (&branches[0], &branches[1]);
                 let errors = parallel::at_least(64).numbers(z_nd.nrows(), &|i| {
                     let away = z_nd.row(i).into_iter().zip(mean_d);
                     let away = away.map(|(&z, m)| (f64::from(z) - m).powi(2));

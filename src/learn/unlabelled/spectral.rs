@@ -284,8 +284,8 @@ impl Fit for SpectralClusteringOptions {
         let finish: Finish<'_> = Box::new(|y| link.apply(&y.mapv(f64::from)).mapv(entries::narrow));
         let most = (run.memory / 2) as usize / (4 * dimensions);
         let half = run.clone().memory(run.memory - run.memory / 2);
-        let lane = (map.as_ref(), &beta_dt);
-        let mut points = Streamed::outputs(lane, (finish, dimensions), data.source, rows, &half)?;
+        let branch = (map.as_ref(), &beta_dt);
+        let mut points = Streamed::outputs(branch, (finish, dimensions), data.source, rows, &half)?;
         let hear = |iteration, moves: f64| run.say(Step::Iteration(iteration, moves.sqrt()));
         let Clusters {
             centres_kd,

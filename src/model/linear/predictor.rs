@@ -4,7 +4,7 @@ use super::LinearModel;
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, Rows},
-    features::{End, Featurizer, Lane, Structure},
+    features::{Branch, Destination, Featurizer, Structure},
     flow::{Run, watch_chunks},
     model::routed::Routed,
     progress::Step,
@@ -37,8 +37,8 @@ impl<'m> Predictor<'m> {
             let way = Way::Leaves(Routed::new(map, beta_dt, run)?);
             return Ok(Self { model, way });
         }
-        let lanes = vec![Lane::outputs(model.map.as_ref(), beta_dt)];
-        let mut featurizer = Featurizer::new(lanes, beta_dt.ncols(), End::Host, run)?;
+        let branches = vec![Branch::outputs(model.map.as_ref(), beta_dt)];
+        let mut featurizer = Featurizer::new(branches, beta_dt.ncols(), Destination::Host, run)?;
         featurizer.load()?;
         let way = Way::One(Box::new(featurizer));
         Ok(Self { model, way })

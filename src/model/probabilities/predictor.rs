@@ -50,8 +50,8 @@ impl ProbabilityPredictor<'_> {
         rows.require_finite()?;
         let (model, how) = (self.model, (self.probabilities, self.softmax.as_ref()));
         let mut all = Array2::zeros((rows.nrows(), model.coefficients.intercept_t.len()));
-        self.featurizer.rows(rows, |lanes, range| {
-            let (_, p_nt) = of_lanes(model, how, lanes);
+        self.featurizer.rows(rows, |branches, range| {
+            let (_, p_nt) = of_branches(model, how, branches);
             all.slice_mut(s![range, ..]).assign(&p_nt);
             Ok(())
         })?;
@@ -73,29 +73,29 @@ impl ProbabilityPredictor<'_> {
         check_columns(model, source)?;
         let targets = |chunk: &Chunk, range| chunk.y.slice(s![range, ..]).to_owned();
         self.featurizer
-            .on_host(source, targets, |lanes, y_nt: Array2<f64>| {
-                let (scores_nt, p_nt) = of_lanes(model, how, lanes);
+            .on_host(source, targets, |branches, y_nt: Array2<f64>| {
+                let (scores_nt, p_nt) = of_branches(model, how, branches);
                 sink(scores_nt.view(), p_nt.view(), y_nt.view())
             })
     }
 }
 
-/// Scores and probabilities of what comes off the lanes of a model.
-fn of_lanes(
+/// Scores and probabilities of what comes off the branches of a model.
+fn of_branches(
     model: &LinearModel,
     (probabilities, softmax): (&Probabilities, Option<&MeanSoftmax<'_>>),
-    lanes: &[ArrayView2<'_, f32>],
+    branches: &[ArrayView2<'_, f32>],
 ) -> (Array2<f64>, Array2<f64>) {
-    let scores_nt = lanes[0].mapv(f64::from) + &model.coefficients.intercept_t;
+    let scores_nt = branches[0].mapv(f64::from) + &model.coefficients.intercept_t;
     let p_nt = match (probabilities, softmax, &model.spread) {
         (Probabilities::Averaged, Some(softmax), _) => {
             let (rows, classes) = scores_nt.dim();
-            let each = |i| softmax.row(scores_nt.row(i), lanes[1].row(i));
+            let each = |i| softmax.row(scores_nt.row(i), branches[1].row(i));
             let each = parallel::usual().map(rows, &each);
             Array2::from_shape_fn((rows, classes), |(i, k)| each[i][k])
         }
         (Probabilities::Averaged, None, Some(spread)) => {
-            let variance_n = spread.relative_variance(&lanes[1].mapv(f64::from));
+            let variance_n = spread.relative_variance(&branches[1].mapv(f64::from));
             let mut p_nt = Array2::zeros(scores_nt.dim());
             for (i, scores) in scores_nt.rows().into_iter().enumerate() {
                 // The smaller of the two, which 1 less the other would round.

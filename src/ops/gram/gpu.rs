@@ -9,10 +9,10 @@ use super::{
     blocks::add_blocks,
     packed::tile_count,
     panels::{self, Panel},
+    partial_block::PartialBlock,
     targets::TargetSums,
     tiles::{Form, GramParams, OP, Way, record, tile_work},
     units::{self, Scales},
-    waiting::Waiting,
 };
 use crate::{
     Result,
@@ -37,7 +37,7 @@ pub(super) struct Sums {
     partial: Option<PooledBuffer>,
     /// Z'Y, unless targets are so many that they are columns of tiles.
     pub(super) beside: Option<TargetSums>,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: PartialBlock,
 }
 
 impl Sums {
@@ -81,7 +81,7 @@ impl Sums {
             panels: sums,
             partial: (split > 0).then(partial).transpose()?,
             beside,
-            waiting: Waiting::new(gpu, features, targets)?,
+            waiting: PartialBlock::new(gpu, features, targets)?,
         })
     }
 
@@ -149,7 +149,7 @@ impl Sums {
 
     /// Records the sums of the rows that wait, in plain f32, for some tiles.
     pub(super) fn sum_waiting(&self, tiles: Range<usize>, partial: &wgpu::Buffer) -> Result<()> {
-        let Waiting { z_nd, y_nt, .. } = &self.waiting;
+        let PartialBlock { z_nd, y_nt, .. } = &self.waiting;
         let rows = 0..self.waiting.rows();
         let params = self.params([z_nd, y_nt], rows.clone(), tiles)?;
         let scales = self.scales(z_nd, rows)?;

@@ -3,7 +3,7 @@
 use super::{
     BLOCK_ROWS, GramSums,
     blocks::{TARGETS_SIDE as SIDE, add_blocks},
-    waiting::Waiting,
+    partial_block::PartialBlock,
 };
 use crate::{
     Result,
@@ -206,7 +206,7 @@ impl TargetSums {
     pub(super) fn read(
         &self,
         gpu: &GpuDevice,
-        waiting: &Waiting,
+        waiting: &PartialBlock,
         sums: &mut GramSums,
     ) -> Result<()> {
         let layout = self.layout;

@@ -1,8 +1,8 @@
 //! Rows times the frequencies of a dense map on the CPU, by the unit that suits the machine.
 
-use crate::simd::{Epilogue, Panels, PanelsView, Parts, for_each_row};
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{HalfPanels, PiecePanels};
+use crate::simd::{Bf16Panels, HalfPanels};
+use crate::simd::{Epilogue, Panels, PanelsView, Parts, for_each_row};
 
 /// Frequencies in every form that products take.
 #[derive(Debug)]
@@ -13,13 +13,13 @@ pub(super) struct Products {
     half: Option<HalfPanels>,
     /// The same for a matrix unit, which then takes all rows.
     #[cfg(target_arch = "x86_64")]
-    pieces: Option<PiecePanels>,
+    pieces: Option<Bf16Panels>,
 }
 
 impl Products {
     pub(super) fn new(panels: Panels) -> Self {
         #[cfg(target_arch = "x86_64")]
-        let pieces = PiecePanels::of(&panels);
+        let pieces = Bf16Panels::of(&panels);
         Self {
             #[cfg(target_arch = "x86_64")]
             half: match pieces {
@@ -60,7 +60,7 @@ impl Products {
     pub(super) fn abreast(&self) -> usize {
         #[cfg(target_arch = "x86_64")]
         if self.pieces.is_some() {
-            return PiecePanels::ABREAST_COLUMNS;
+            return Bf16Panels::ABREAST_COLUMNS;
         }
         PanelsView::abreast_columns()
     }

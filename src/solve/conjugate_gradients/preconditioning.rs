@@ -1,6 +1,6 @@
 //! What evens the eigenvalues of a Gram matrix out, and when more of it pays.
 
-use crate::device::room;
+use crate::device::memory_left;
 
 /// What evens the eigenvalues of a Gram matrix out before conjugate gradients. Each choice leads to
 /// the same coefficients; what differs is how soon.
@@ -123,7 +123,7 @@ impl Schedule {
         };
         let (iteration, sketch) = (FEATURES + targets as f64, FEATURES + rank as f64);
         let bytes = 24 * columns as u128 * rank as u128;
-        if left * iteration > 2.0 * sketch && room::ask(bytes, String::new).is_ok() {
+        if left * iteration > 2.0 * sketch && memory_left::require(bytes, String::new).is_ok() {
             rank
         } else {
             0

@@ -1,12 +1,12 @@
 //! Steps of conjugate gradients, of all targets together.
 
 use super::system::System;
-use crate::{Error, Result, error::Remedy, solve::sketch::Preconditioner};
+use crate::{Error, Result, error::Remedy, solve::sketch::CgPreconditioner};
 use ndarray::{Array1, Array2};
 
 /// A preconditioner, and what residuals are measured against.
 pub(super) struct Inverse<'p> {
-    pub(super) by: Preconditioner<'p>,
+    pub(super) by: CgPreconditioner<'p>,
     /// Whether residuals are measured in its norm.
     pub(super) is_norm: bool,
     /// Squares of the right sides.
@@ -24,7 +24,7 @@ pub(super) struct Left {
 }
 
 impl<'p> Inverse<'p> {
-    pub(super) fn of(by: Preconditioner<'p>, is_norm: bool, b_td: &Array2<f64>) -> Self {
+    pub(super) fn of(by: CgPreconditioner<'p>, is_norm: bool, b_td: &Array2<f64>) -> Self {
         let size_t = if is_norm {
             dots(b_td, &by.inverse(b_td))
         } else {

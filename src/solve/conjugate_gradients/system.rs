@@ -5,7 +5,7 @@ use crate::{
     solve::{
         FeatureProducts,
         features::weigh,
-        sketch::{Centred, Preconditioner},
+        sketch::{Centred, CgPreconditioner},
     },
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip};
@@ -44,14 +44,14 @@ impl System<'_, '_> {
     }
 
     /// The preconditioner of a sketch.
-    pub(super) fn sketch<'p>(&mut self, rank: usize) -> Result<Option<Preconditioner<'p>>> {
+    pub(super) fn sketch<'p>(&mut self, rank: usize) -> Result<Option<CgPreconditioner<'p>>> {
         let of = Centred {
             mean_d: &self.mean_d,
             weights_n: self.weights_n,
             n: self.n,
             penalty: self.penalty,
         };
-        Preconditioner::sketch(self.features, &of, rank)
+        CgPreconditioner::sketch(self.features, &of, rank)
     }
 }
 
@@ -67,11 +67,11 @@ pub(super) struct Middle {
 
 impl Middle {
     /// Jacobi: 1 / diag(Z'Z - n m m' + lambda n I).
-    pub(super) fn diagonal<'p>(&self, penalty: f64) -> Preconditioner<'p> {
+    pub(super) fn diagonal<'p>(&self, penalty: f64) -> CgPreconditioner<'p> {
         let inverse_d = Zip::from(&self.square_d)
             .and(&self.mean_d)
             .map_collect(|&square, &m| 1.0 / ((square - self.n * m * m).max(0.0) + penalty));
-        Preconditioner::Diagonal(inverse_d)
+        CgPreconditioner::Diagonal(inverse_d)
     }
 
     /// Z'y centred, `[t, D]`.

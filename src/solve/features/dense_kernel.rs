@@ -31,11 +31,11 @@ pub(crate) fn dense_kernel(
     for from in (0..rows).step_by(group) {
         let to = rows.min(from + group);
         if let Some(held) = &mut held {
-            Held::clear(held);
+            GroupRows::clear(held);
         }
         let seen = features.blocks(from, &mut |mut row, z_md| {
             let z_md = z_md.as_standard_layout();
-            let held = held.get_or_insert_with(|| Held::like(z_md.view(), group, error));
+            let held = held.get_or_insert_with(|| GroupRows::like(z_md.view(), group, error));
             let own = z_md.nrows().min(to.saturating_sub(row));
             let (own_md, later_md) = z_md.view().split_at(Axis(0), own);
             for some_kd in own_md.axis_chunks_iter(Axis(0), TOGETHER) {
@@ -69,14 +69,14 @@ fn rounding(square: f64, columns: usize) -> f64 {
 }
 
 /// The rows of a group.
-enum Held {
+enum GroupRows {
     /// For sums in f32 over some columns.
     Panels(HeldRows),
     /// For sums in f64.
     Rows(Vec<f32>),
 }
 
-impl Held {
+impl GroupRows {
     /// Room for `group` rows like the first ones, in sums that err by less than `error`.
     fn like(first_md: ArrayView2<'_, f32>, group: usize, error: f64) -> Self {
         let (rows, columns) = first_md.dim();
@@ -244,7 +244,7 @@ mod tests {
             let z = normal(40, columns, 5);
             // Near each other, as rows are whose kernel is close to 1.
             let near = Array2::from_shape_fn((40, columns), |(i, j)| z[[0, j]] + 0.1 * z[[i, j]]);
-            let mut held = Held::like(near.view(), 40, f64::INFINITY);
+            let mut held = GroupRows::like(near.view(), 40, f64::INFINITY);
             held.extend(near.view());
             let mut kernel = Array2::zeros((40, 40));
             held.add_products(near.view(), kernel.view_mut())

@@ -5,7 +5,7 @@ use super::{Between, FeatureProducts, TakeBlock, block::Block, weigh};
 use crate::{
     Error, Result,
     data::{ChunkSource, Pieces},
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
@@ -13,7 +13,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, s};
 /// Dense maps over a source of rows. Features are computed on a device in f32, products on the host
 /// in f64: of one chunk, while a GPU works on the next.
 pub struct StreamedRows<'a> {
-    places: Vec<Place>,
+    places: Vec<MapColumns>,
     source: &'a mut dyn ChunkSource,
     rows: usize,
     featurizer: Featurizer<'a>,
@@ -21,7 +21,7 @@ pub struct StreamedRows<'a> {
 
 /// The columns of a map, and the factor of its features.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct MapColumns {
     offset: usize,
     columns: usize,
     root: f64,
@@ -46,16 +46,21 @@ impl<'a> StreamedRows<'a> {
         rows: usize,
         run: impl Into<Run>,
     ) -> Result<Self> {
-        let lanes = maps.iter().map(|(map, ..)| Lane::features(*map));
-        let lanes = lanes.collect::<Result<_>>()?;
-        let places = maps.iter().map(|&(map, offset, root)| Place {
+        let branches = maps.iter().map(|(map, ..)| Branch::features(*map));
+        let branches = branches.collect::<Result<_>>()?;
+        let places = maps.iter().map(|&(map, offset, root)| MapColumns {
             offset,
             columns: map.output_dim(),
             root,
         });
         Ok(Self {
             places: places.collect(),
-            featurizer: Featurizer::new(lanes, source.targets(), End::Host, run.into().silent())?,
+            featurizer: Featurizer::new(
+                branches,
+                source.targets(),
+                Destination::Host,
+                run.into().silent(),
+            )?,
             source,
             rows,
         })
@@ -75,8 +80,8 @@ impl<'a> StreamedRows<'a> {
         })
     }
 
-    /// Hands what comes off the lanes for row `from` and those after it to `work`, chunk by chunk,
-    /// with the number of the chunk's first row.
+    /// Hands what comes off the branches for row `from` and those after it to `work`, chunk by
+    /// chunk, with the number of the chunk's first row.
     fn each(
         &mut self,
         from: usize,

@@ -7,7 +7,7 @@ mod tests;
 use super::Laplace;
 use crate::{
     Error, Result,
-    device::room,
+    device::memory_left,
     error::Remedy,
     kernels::Gaussian,
     linalg::{cholesky::Lower, entries},
@@ -76,7 +76,7 @@ impl ClassHessian {
     pub(crate) fn zero(classes: usize, features: usize, intercept: bool) -> Result<Self> {
         let (directions, size) = (classes - 1, features + usize::from(intercept));
         // The blocks, their matrix, its factor and its inverse, of f64 each.
-        room::ask_square(directions * size, 32, || {
+        memory_left::require_square(directions * size, 32, || {
             format!("the covariance of {features} coefficients of {classes} classes")
         })?;
         let blocks = directions * (directions + 1) / 2;
@@ -202,7 +202,7 @@ impl ClassLaplace {
         let (features, (classes, directions)) = (beta_dc.nrows(), turn_cu.dim());
         let size = features + 1;
         let bytes = 8 * (features * size * directions) as u128;
-        room::ask(bytes, || {
+        memory_left::require(bytes, || {
             format!("{directions} covariances of {features} coefficients")
         })?;
         let mut root_dm = Array2::zeros((features, directions * size));

@@ -1,7 +1,7 @@
 //! Limited-memory quasi-Newton directions of some outputs by themselves.
 
 use super::Found;
-use crate::solve::metric::{Metric, Point};
+use crate::solve::preconditioner::{Point, Preconditioner};
 use ndarray::s;
 use std::{collections::VecDeque, ops::Range};
 
@@ -83,7 +83,7 @@ impl Descent {
     }
 
     /// The first of the two loops over the pairs that make a new direction: what the inverse of a
-    /// metric is to be applied to.
+    /// preconditioner is to be applied to.
     fn begin(&mut self) -> Vec<f64> {
         let mut d: Vec<f64> = self.gradient.iter().map(|g| -g).collect();
         self.alphas.clear();
@@ -154,12 +154,12 @@ fn unflatten(flat: &[f64], factor: f64, outputs: Range<usize>, point: &mut Point
         .for_each(|(to, v)| *to = factor * v);
 }
 
-/// New directions of those that are not done and turn, from a metric; one that is of another place
-/// is `scaled` by what the last step has seen of the curvature.
+/// New directions of those that are not done and turn, from a preconditioner; one that is of
+/// another place is `scaled` by what the last step has seen of the curvature.
 pub(super) fn turn(
     descents: &mut [Descent],
     turns: impl Fn(&Descent) -> bool,
-    (metric, scaled): (&Metric, bool),
+    (preconditioner, scaled): (&Preconditioner, bool),
     mut all: Point,
 ) {
     let mut turning: Vec<_> = (descents.iter_mut().filter(|d| !d.done && turns(d))).collect();
@@ -170,7 +170,7 @@ pub(super) fn turn(
         let begun = d.begin();
         unflatten(&begun, 1.0, d.outputs.clone(), &mut all);
     }
-    let all = metric.inverse(&all);
+    let all = preconditioner.inverse(&all);
     let mut changes = all.clone();
     for d in turning.iter().filter(|_| scaled) {
         if let Some((_, y)) = d.pairs.back() {
@@ -178,7 +178,7 @@ pub(super) fn turn(
         }
     }
     if scaled {
-        changes = metric.whiten(&changes);
+        changes = preconditioner.whiten(&changes);
     }
     for d in turning {
         let mut flat = flatten(&all, d.outputs.clone());

@@ -2,7 +2,7 @@
 
 use crate::solve::{
     NormalEquations,
-    metric::{Covariance, Spread},
+    preconditioner::{Covariance, Spread},
 };
 use ndarray::{Array2, Axis, stack};
 

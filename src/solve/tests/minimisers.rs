@@ -8,8 +8,8 @@ use crate::solve::{
         EpsilonInsensitive, Hinge, KinkedLoss, Logistic, Outside, Pinball, SmoothLoss,
         SquaredEpsilonInsensitive, SquaredHinge,
     },
-    metric::Covariance,
     own_loss::{OfMargin, OfResidual},
+    preconditioner::Covariance,
     risk::{FittedRows, Risk, RowLoss, RowTargets},
 };
 use crate::{Device, Result, linalg::cholesky::Lower};
@@ -106,7 +106,9 @@ fn each(loss: impl SmoothLoss + 'static) -> RowLoss {
 fn smooth(rows: &FittedRows, loss: &RowLoss, intercept: bool) -> Reached {
     let covariance = covariance(intercept);
     let curvature = loss.curvature_at_zero(rows.targets.outputs());
-    let metric = covariance.metric(curvature, LAMBDA).expect("factors");
+    let preconditioner = covariance
+        .preconditioner(curvature, LAMBDA)
+        .expect("factors");
     let mut z = Stored(features());
     let mut risk = Risk::new(&mut z, rows, loss, &covariance, (LAMBDA, intercept));
     let solver = QuasiNewton {
@@ -117,7 +119,7 @@ fn smooth(rows: &FittedRows, loss: &RowLoss, intercept: bool) -> Reached {
         memory: u64::MAX,
     };
     let reached = solver
-        .solve(&mut risk, &metric, &mut |_, _| {})
+        .solve(&mut risk, &preconditioner, &mut |_, _| {})
         .expect("solves");
     assert!(reached.converged, "{reached:?}");
     reached

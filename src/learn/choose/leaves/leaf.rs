@@ -10,7 +10,7 @@ use crate::{
         FitData, Lambda,
         choose::search::{Extent, Plan, Sample, SearchData, Tried},
     },
-    metric::{self, Ground, Metric, MetricOptions},
+    metric::{self, Metric, MetricOptions, RowsForMap},
     seed::Seed,
     solve::Coefficients,
 };
@@ -270,7 +270,7 @@ impl Task<'_> {
         let learner = self.options.with_lambda(lambda);
         let map = metric::draw(
             self.builder.as_ref(),
-            Ground {
+            RowsForMap {
                 source: &mut *source,
                 survey,
                 scaling: self.scaling,

@@ -12,7 +12,7 @@ use crate::{
 
 /// Rows as a map is drawn for them.
 #[expect(missing_debug_implementations, reason = "a source has none")]
-pub struct Ground<'a> {
+pub struct RowsForMap<'a> {
     /// All rows.
     pub source: &'a mut dyn ChunkSource,
     /// A survey of them, with as many sampled rows as the map wants.
@@ -34,17 +34,17 @@ pub struct Ground<'a> {
 /// Errors with [`Error::Shape`] when the metric is of other columns, and as the builder does.
 pub fn draw(
     builder: &dyn MapBuilder,
-    ground: Ground<'_>,
+    rows: RowsForMap<'_>,
     metric: Option<&LearnedMetric>,
     lengthscale: f64,
 ) -> Result<Box<dyn FeatureMap>> {
-    let Ground {
+    let RowsForMap {
         source,
         survey,
         scaling,
         run,
         seed,
-    } = ground;
+    } = rows;
     let columns = survey.mean.len();
     if let Some(metric) = metric
         && metric.columns() != columns

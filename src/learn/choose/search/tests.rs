@@ -1,12 +1,11 @@
 //! Steps of a search, on samples that are smaller than those of users.
 
 use super::{
-    Budget, Enough, Found, Search, SearchData, Trial,
-    course::{Course, close, forecast},
-    ground::{Extent, Sample},
-    loss,
+    Budget, Enough, Found, Search, SearchData, Trial, loss,
     plan::Plan,
+    rounds::{Rounds, close, forecast},
     size,
+    trials::{Extent, Sample},
 };
 use crate::{
     Device, Run,
@@ -75,9 +74,9 @@ impl Table {
         let builder: Arc<dyn MapBuilder> = Arc::new(map);
         let sample = Sample::of_most(self.data(1.0), most).expect("reads");
         let mut hear = |_: &Trial, _: f64| Ok(());
-        let mut course = Course::new(search, &builder, sample, Instant::now(), &mut hear);
-        let (plan, _) = course.run().expect("finds");
-        (plan, course.into_trials())
+        let mut rounds = Rounds::new(search, &builder, sample, Instant::now(), &mut hear);
+        let (plan, _) = rounds.run().expect("finds");
+        (plan, rounds.into_trials())
     }
 
     fn found(&mut self, search: &Search, map: Fourier, lengthscale: f64) -> Found {
@@ -171,11 +170,11 @@ fn trials_that_would_end_late_are_left_out() {
     };
     let builder: Arc<dyn MapBuilder> = Arc::new(map());
     let mut hear = |_: &Trial, _: f64| Ok(());
-    let mut course = Course::new(&search, &builder, sample, Instant::now(), &mut hear);
+    let mut rounds = Rounds::new(&search, &builder, sample, Instant::now(), &mut hear);
     // 5.2 s for 80 rows are 47 for 720, and 58 for all, of which 30 count.
-    let ends = course.ends_after(took(100, 80, 5.2)).expect("plans");
+    let ends = rounds.ends_after(took(100, 80, 5.2)).expect("plans");
     assert_eq!(ends, [false, true]);
-    let ends = course.ends_after(took(100, 80, 1.0)).expect("plans");
+    let ends = rounds.ends_after(took(100, 80, 1.0)).expect("plans");
     assert_eq!(ends, [false, false]);
 }
 

@@ -87,8 +87,8 @@ pub(in crate::learn) fn find(
     let start = landscape(&few, features)?.best(&TRIED)?;
     let landscape = landscape(&sample, MOST_FEATURES)?;
     let hear = &mut |iteration, gained| data.run.say(Step::Iteration(iteration, gained));
-    let climbed = landscape.climb(start, hear)?;
-    let map = map.stretched(&climbed.factor_d)?;
+    let maximised = landscape.maximise(start, hear)?;
+    let map = map.stretched(&maximised.factor_d)?;
     let scale = map.input().scale();
     let lengthscale_d: Vec<f64> = scale.iter().map(|s| (TAU * s.abs()).recip()).collect();
     let deviations = data.survey.variance.iter().map(|v| v.sqrt());
@@ -96,9 +96,9 @@ pub(in crate::learn) fn find(
         relevance_d: deviations.zip(&lengthscale_d).map(|(s, l)| s / l).collect(),
         lengthscale_d,
         names: data.survey.names.clone(),
-        before: climbed.before,
-        after: climbed.after,
-        iterations: climbed.iterations,
+        before: maximised.before,
+        after: maximised.after,
+        iterations: maximised.iterations,
         rows,
     };
     Ok((Box::new(map), found))
@@ -115,7 +115,7 @@ struct Foothold {
 }
 
 /// Where an ascent of the evidence has led.
-struct Climbed {
+struct Maximised {
     /// By how much lengthscales are longer than at the start, `[d]`.
     factor_d: Vec<f64>,
     before: f64,
@@ -227,7 +227,7 @@ impl Landscape {
 
     /// From all lengthscales longer by `start` than those of the bandwidth, or from those if they
     /// are likelier.
-    fn climb(&self, start: f64, hear: &mut dyn FnMut(usize, f64)) -> Result<Climbed> {
+    fn maximise(&self, start: f64, hear: &mut dyn FnMut(usize, f64)) -> Result<Maximised> {
         let mut from = self.along(1.0)?;
         let before = from.value;
         if !before.is_finite() {
@@ -251,14 +251,14 @@ impl Landscape {
             bounds.push(ends);
         }
         let mut evaluate = |at: &[f64]| Ok(self.at(at, log_ratio));
-        let top = ASCENT.climb(at, &bounds, &mut evaluate, hear)?;
+        let top = ASCENT.maximise(at, &bounds, &mut evaluate, hear)?;
         if !top.converged {
             log::warn!(
                 "lengthscales: the likelihood still rises after {} steps",
                 top.iterations
             );
         }
-        Ok(Climbed {
+        Ok(Maximised {
             factor_d: self.factors(&top.at),
             before,
             after: top.value,

@@ -10,7 +10,7 @@ use crate::{
     error::Remedy,
     features::{FeatureMap, featurize, require_dense},
     flow::Run,
-    learn::{LogisticOptions, fit::returning::Keeping},
+    learn::{LogisticOptions, fit::passes::Keeping},
     linalg::{eigen::eigen, entries},
     model::LinearModel,
     normal::{NormalEquations, Targets},

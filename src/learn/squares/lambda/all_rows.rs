@@ -5,7 +5,7 @@ use crate::{
     Result,
     clock::Instant,
     data::ChunkSource,
-    device::room,
+    device::memory_left,
     features::FeatureMap,
     flow::Run,
     linalg::eigen::EIGEN_BYTES,
@@ -27,7 +27,7 @@ pub(in crate::learn) fn fit(
     let lambdas = ascending(of)?;
     let features = map.output_dim();
     let what = || format!("a path of penalties of {features} features");
-    room::ask_square(features, EIGEN_BYTES, what)?;
+    memory_left::require_square(features, EIGEN_BYTES, what)?;
     let start = Instant::now();
     let folds = match by {
         HeldOut::Folds(folds) => Some(FoldSums::accumulate(

@@ -4,7 +4,7 @@ use crate::{
     normal::NormalEquations,
     solve::{
         Quadratic, Separable,
-        metric::{Covariance, Point},
+        preconditioner::{Covariance, Point},
     },
 };
 use ndarray::{Array1, Array2};

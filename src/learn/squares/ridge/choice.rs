@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     data::KeptRows,
-    device::room,
+    device::memory_left,
     features::FeatureMap,
     flow::Run,
     learn::{
@@ -14,7 +14,7 @@ use crate::{
     model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel},
     normal::NormalEquations,
     solve::{Coefficients, Intercept, LambdaPath, LeftOut, LookedAt, descend},
-    sums::Known,
+    sums::ModelContext,
 };
 
 /// Features up to which all penalties come from one eigendecomposition: it takes some seconds. For
@@ -39,7 +39,7 @@ impl Chosen {
         self,
         map: Box<dyn FeatureMap>,
         rows: u64,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> LinearModel {
         let targets = known.targets.clone();
         let mut model = LinearModel {
@@ -62,7 +62,7 @@ pub(super) fn choose(
     map: &dyn FeatureMap,
     (sums, kept): (&NormalEquations, &KeptRows),
     (options, of): (&RidgeOptions, &[f64]),
-    known: Known<'_>,
+    known: ModelContext<'_>,
 ) -> Result<Chosen> {
     let (lambdas, intercept) = (ascending(of)?, options.intercept());
     let features = map.output_dim();
@@ -107,7 +107,7 @@ fn by_eigenvectors(
 ) -> Result<Chosen> {
     let features = rows.map.output_dim();
     let what = || format!("a path of penalties of {features} features");
-    room::ask_square(features, EIGEN_BYTES, what)?;
+    memory_left::require_square(features, EIGEN_BYTES, what)?;
     let path = LambdaPath::of(sums, intercept)?;
     let errors_lt = path.errors_of(lambdas, rows)?;
     let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);

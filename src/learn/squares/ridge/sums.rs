@@ -9,7 +9,7 @@ use crate::{
     learn::{FitPenalised, FitSums},
     model::LinearModel,
     normal::NormalEquations,
-    sums::{Known, RidgeSums, Summed},
+    sums::{ModelContext, RidgeSums, RowsToSum},
 };
 
 impl FitSums for RidgeOptions {
@@ -17,7 +17,7 @@ impl FitSums for RidgeOptions {
 
     /// Errors also with [`Error::Unsupported`] where the penalty or the solver needs the rows
     /// themselves.
-    fn sum(&self, map: &dyn FeatureMap, data: Summed<'_>) -> Result<RidgeSums> {
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<RidgeSums> {
         let direct = matches!(self.solver, Solver::Auto | Solver::Cholesky);
         if !direct || !self.lambda.goes_by_sums() {
             return Err(Error::unsupported(
@@ -30,7 +30,7 @@ impl FitSums for RidgeOptions {
             return Err(problem.help(Remedy::NameTargets));
         }
         require_dense(map)?;
-        let Summed {
+        let RowsToSum {
             source,
             targets,
             run,
@@ -56,7 +56,7 @@ impl FitSums for RidgeOptions {
         &self,
         map: Box<dyn FeatureMap>,
         sums: RidgeSums,
-        known: Known<'_>,
+        known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let RidgeSums { normal, kept } = sums;
         let targets = known.targets.clone();

@@ -2,7 +2,7 @@
 
 use super::{
     Embedding,
-    noise::{Noise, Place},
+    noise::{Noise, RowSpread},
 };
 use crate::{
     Error, Result,
@@ -29,7 +29,7 @@ pub(super) fn best(
     map: &dyn FeatureMap,
     kernel: ScaledKernel,
     multiples: &[f64],
-    (source, place, run): (&mut dyn ChunkSource, &Place, &Run),
+    (source, place, run): (&mut dyn ChunkSource, &RowSpread, &Run),
 ) -> Result<Best> {
     if let Some(bad) = multiples.iter().find(|c| !(**c > 0.0 && c.is_finite())) {
         return Err(Error::parameter(format!(

@@ -20,11 +20,11 @@ const MUCH: f64 = 0.1;
 
 /// Where rows lie, as far as noise is concerned: their columns' deviations, at unit lengthscale.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct RowSpread {
     deviation_d: Vec<f64>,
 }
 
-impl Place {
+impl RowSpread {
     /// Of the rows of a survey, as `kernel` sees their columns; those that it drops are 0.
     pub(super) fn of(survey: &Survey, kernel: &ScaledKernel) -> Self {
         let scaled = kernel.input.scale().iter().zip(&survey.variance);
@@ -74,7 +74,7 @@ impl Noise {
     /// `None` where the kernel has no integral.
     pub(super) fn of(
         (map, kernel): (&DenseFeatures, &ScaledKernel),
-        place: &Place,
+        place: &RowSpread,
         length: f64,
     ) -> Option<Self> {
         let parameters = map.parameters();

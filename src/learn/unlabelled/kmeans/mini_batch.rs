@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Error, Result,
     data::{ChunkSource, Schema},
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
     linalg::entries,
     model::{LinearModel, Model},
@@ -139,16 +139,17 @@ impl GrowingClusters {
         let mut sums_kd = self.sums_kd.clone();
         let mut weight_k = self.weight_k.clone();
         let mut rows = self.rows;
-        let lanes = vec![Lane::features(self.map.as_ref())?];
-        let mut featurizer = Featurizer::new(lanes, source.targets(), End::Host, &self.run)?;
+        let branches = vec![Branch::features(self.map.as_ref())?];
+        let mut featurizer =
+            Featurizer::new(branches, source.targets(), Destination::Host, &self.run)?;
         featurizer.on_host(
             source,
             |chunk, range| {
                 let weights = chunk.weights.as_ref();
                 weights.map(|weights| weights.slice(s![range]).to_vec())
             },
-            |lanes, weights| {
-                let found = nearest(lanes[0], &centres_dk.view(), &squares_k);
+            |branches, weights| {
+                let found = nearest(branches[0], &centres_dk.view(), &squares_k);
                 let each = found.iter().enumerate();
                 let moved: Vec<_> = each
                     .map(|(b, near)| Moved {
@@ -158,7 +159,7 @@ impl GrowingClusters {
                         weight: weights.as_ref().map_or(1.0, |weights| weights[b]),
                     })
                     .collect();
-                add(&mut sums_kd, lanes[0], &moved);
+                add(&mut sums_kd, branches[0], &moved);
                 for moved in &moved {
                     weight_k[moved.to as usize] += moved.weight;
                 }

@@ -3,7 +3,7 @@
 use crate::{
     Error, Result,
     data::ChunkSource,
-    features::{End, FeatureMap, Featurizer, Lane},
+    features::{Branch, Destination, FeatureMap, Featurizer},
     flow::{Run, watch_chunks},
     seed::Draws,
 };
@@ -30,7 +30,7 @@ pub(in crate::learn) trait Points {
     fn each(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()>;
 }
 
-/// Points that are computed as they are asked for: what comes off a lane, and what `finish` makes
+/// Points that are computed as they are asked for: what comes off a branch, and what `finish` makes
 /// of it.
 pub(in crate::learn) struct Streamed<'a> {
     featurizer: Featurizer<'a>,
@@ -41,7 +41,7 @@ pub(in crate::learn) struct Streamed<'a> {
     finish: Option<Finish<'a>>,
 }
 
-/// From what comes off a lane to points, `[rows, columns]`.
+/// From what comes off a branch to points, `[rows, columns]`.
 pub(in crate::learn) type Finish<'a> = Box<dyn Fn(ArrayView2<'_, f32>) -> Array2<f32> + 'a>;
 
 impl<'a> Streamed<'a> {
@@ -53,7 +53,7 @@ impl<'a> Streamed<'a> {
         run: &Run,
     ) -> Result<Self> {
         Self::new(
-            Lane::features(map)?,
+            Branch::features(map)?,
             map.output_dim(),
             None,
             source,
@@ -70,19 +70,24 @@ impl<'a> Streamed<'a> {
         rows: u64,
         run: &Run,
     ) -> Result<Self> {
-        let lane = Lane::outputs(map, beta_dt);
-        Self::new(lane, columns, Some(finish), source, rows, run)
+        let branch = Branch::outputs(map, beta_dt);
+        Self::new(branch, columns, Some(finish), source, rows, run)
     }
 
     fn new(
-        lane: Lane<'a>,
+        branch: Branch<'a>,
         columns: usize,
         finish: Option<Finish<'a>>,
         source: &'a mut dyn ChunkSource,
         rows: u64,
         run: &Run,
     ) -> Result<Self> {
-        let featurizer = Featurizer::new(vec![lane], source.targets(), End::Host, run.silent())?;
+        let featurizer = Featurizer::new(
+            vec![branch],
+            source.targets(),
+            Destination::Host,
+            run.silent(),
+        )?;
         let rows = usize::try_from(rows)
             .map_err(|_| Error::shape(format!("{rows} rows do not fit this machine")))?;
         Ok(Self {
@@ -132,9 +137,9 @@ impl Points for Streamed<'_> {
                 if rows.is_empty() {
                     return Ok(());
                 }
-                featurizer.rows(&picked, |lanes, range| match finish {
-                    None => take(&rows[range], lanes[0]),
-                    Some(finish) => take(&rows[range], finish(lanes[0]).view()),
+                featurizer.rows(&picked, |branches, range| match finish {
+                    None => take(&rows[range], branches[0]),
+                    Some(finish) => take(&rows[range], finish(branches[0]).view()),
                 })
             },
         )?;

@@ -119,7 +119,7 @@ pub(super) fn featurize(map: &Map, x: &[f32], z: &mut [f32], others: usize) {
     let most = if inside { Duration::ZERO } else { NEARLY_DONE };
     finish(map, &shared, x, z, most);
     if !inside {
-        cpu.linger(others);
+        cpu.keep_spinning(others);
     }
 }
 

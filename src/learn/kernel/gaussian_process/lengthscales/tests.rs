@@ -31,7 +31,7 @@ fn process(features: usize) -> GaussianProcess {
     GaussianProcess::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu())
 }
 
-/// The gradient of the evidence as it is climbed, for several kernels, forms and samplings.
+/// The gradient of the evidence as it is maximised, for several kernels, forms and samplings.
 #[test]
 fn the_gradient_is_that_of_differences() {
     let kernels: [Arc<dyn Kernel>; 4] = [

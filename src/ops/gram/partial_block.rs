@@ -10,12 +10,12 @@ use std::ops::Range;
 
 /// Fewer rows than a block has, from its first on.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct PartialBlock {
     pub(super) z_nd: Matrix,
     pub(super) y_nt: Matrix,
 }
 
-impl Waiting {
+impl PartialBlock {
     pub(super) fn new(gpu: &GpuDevice, features: usize, targets: usize) -> Result<Self> {
         let device = Device::Gpu(gpu.clone());
         let empty = |columns| {

@@ -4,7 +4,7 @@ use crate::{data::ChunkSource, features::ScaledKernel, flow::Run, normal::Target
 use std::fmt::Debug;
 
 /// Rows on their way into sums.
-pub struct Summed<'a> {
+pub struct RowsToSum<'a> {
     /// The rows, from the first.
     pub source: &'a mut dyn ChunkSource,
     /// What their targets mean.
@@ -17,9 +17,9 @@ pub struct Summed<'a> {
     pub run: &'a Run,
 }
 
-impl Debug for Summed<'_> {
+impl Debug for RowsToSum<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Summed")
+        f.debug_struct("RowsToSum")
             .field("targets", &self.targets)
             .field("run", self.run)
             .finish_non_exhaustive()
@@ -28,7 +28,7 @@ impl Debug for Summed<'_> {
 
 /// What a model of sums needs beside them.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct ModelContext<'a> {
     /// What targets mean.
     pub targets: &'a Targets,
     /// The kernel that the map estimates, where it is known.

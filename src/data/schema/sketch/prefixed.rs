@@ -13,7 +13,7 @@ const OFTEN: [usize; 2] = [2, 3];
 /// those that begin with a zero, and those that stand at a word that no currency is like: of three
 /// letters and more, `user74519`.
 #[derive(Debug, Default)]
-pub(super) struct Behind {
+pub(super) struct Prefixed {
     word: Option<String>,
     /// Whether another text is there, or one that no amount is like: `T-100`, `007`.
     is_mixed: bool,
@@ -28,7 +28,7 @@ pub(super) struct Behind {
     falls: bool,
 }
 
-impl Behind {
+impl Prefixed {
     /// Takes one more text.
     pub(super) fn see(&mut self, text: &str) {
         if self.is_mixed {
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn amounts_are_told_from_codes_that_count_recur_or_are_of_one_shape() {
         let are = |rows: usize, text: &dyn Fn(usize) -> String| {
-            let mut behind = Behind::default();
+            let mut behind = Prefixed::default();
             (0..rows).for_each(|i| behind.see(&text(i)));
             behind.are_amounts()
         };

@@ -7,10 +7,9 @@ mod finish;
 mod steps;
 
 use super::{
-    Search, Size, Trial,
-    ground::{Extent, Sample, Tried},
-    needs_kernel,
+    Search, Size, Trial, needs_kernel,
     plan::Plan,
+    trials::{Extent, Sample, Tried},
 };
 use crate::clock::Instant;
 use crate::{Error, Result, features::MapBuilder, kernels::Kernel};
@@ -34,7 +33,7 @@ struct Done {
 }
 
 /// A search on its way.
-pub(super) struct Course<'s, 'a> {
+pub(super) struct Rounds<'s, 'a> {
     search: &'s Search,
     builder: &'s Arc<dyn MapBuilder>,
     sample: Sample<'a>,
@@ -44,7 +43,7 @@ pub(super) struct Course<'s, 'a> {
     refused: Option<Error>,
 }
 
-impl<'s, 'a> Course<'s, 'a> {
+impl<'s, 'a> Rounds<'s, 'a> {
     pub(super) fn new(
         search: &'s Search,
         builder: &'s Arc<dyn MapBuilder>,
@@ -205,7 +204,7 @@ impl<'s, 'a> Course<'s, 'a> {
 }
 
 #[cfg(test)]
-impl Course<'_, '_> {
+impl Rounds<'_, '_> {
     /// Whether the budget ends before a trial of the sample, and before one of all rows, once
     /// `trial` is all that is known.
     pub(super) fn ends_after(&mut self, trial: Trial) -> Result<[bool; 2]> {

@@ -1,12 +1,12 @@
 //! How many features are enough for a plan.
 
-use super::{Course, Done};
+use super::{Done, Rounds};
 use crate::{
     Error, Result,
     analysis::{ExactKernel, expected_features},
     features::{Form, MapBuilder},
     kernels::gram,
-    learn::choose::search::{Enough, Size, Trial, ground::Extent, plan::Plan},
+    learn::choose::search::{Enough, Size, Trial, plan::Plan, trials::Extent},
     text::counted,
 };
 
@@ -48,7 +48,7 @@ fn next(
     Some(even.min(most).max(least))
 }
 
-impl Course<'_, '_> {
+impl Rounds<'_, '_> {
     /// The plan with as many features as are enough.
     pub(in crate::learn::choose::search) fn sized(
         &mut self,

@@ -1,10 +1,10 @@
 //! Kernels with few features: which of them go on, and how far each of these goes.
 
-use super::{Course, Done, Step};
+use super::{Done, Rounds, Step};
 use crate::{
     Result,
     kernels::Kernel,
-    learn::choose::search::{Trial, ground::Extent, plan::Plan},
+    learn::choose::search::{Trial, plan::Plan, trials::Extent},
 };
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const CLOSE: f64 = 1.05;
 /// Kernels that lost the race and are tried again once the metric is known.
 const RIVALS: usize = 2;
 
-impl Course<'_, '_> {
+impl Rounds<'_, '_> {
     /// Kernels at their best bandwidths with few features, the best first; those that lose clearly
     /// are out.
     pub(super) fn race(
@@ -84,7 +84,7 @@ impl Course<'_, '_> {
                 continue;
             }
             norms.push(norm);
-            let Some(none) = self.climb(self.resized(plan.clone(), explored)?)? else {
+            let Some(none) = self.best_bandwidth(self.resized(plan.clone(), explored)?)? else {
                 continue;
             };
             let mut done = self.metrics(none)?;

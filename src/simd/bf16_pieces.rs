@@ -18,7 +18,7 @@ mod tests;
 use super::{
     Epilogue, Panels, PanelsView, Parts,
     amx::{self, DEPTH, LINES, Tile, Tiles},
-    codes::{code, expand},
+    bf16_codes::{code, expand},
     f16::scale,
     tile::panel_columns,
 };
@@ -48,7 +48,7 @@ const AHEAD: usize = 32;
 type Block = [[[u16; DEPTH]; LINES]; 2];
 
 /// A matrix in panels of 16-bit codes, on a machine whose matrix unit takes it in two pieces.
-pub(crate) struct PiecePanels {
+pub(crate) struct Bf16Panels {
     token: V4,
     depth: usize,
     /// Blocks of a panel, one after another in `data`.
@@ -59,7 +59,7 @@ pub(crate) struct PiecePanels {
     zeros: bool,
 }
 
-impl PiecePanels {
+impl Bf16Panels {
     /// Columns of the panels that few rows are multiplied with at once.
     pub(crate) const ABREAST_COLUMNS: usize = 2 * COLUMNS;
 
@@ -122,7 +122,7 @@ impl PiecePanels {
     }
 }
 
-impl std::fmt::Debug for PiecePanels {
+impl std::fmt::Debug for Bf16Panels {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let columns = self.data.len() / (2 * self.blocks) * COLUMNS;
         write!(f, "{} x {columns} in 16 bits, for pieces", self.depth)
@@ -151,7 +151,7 @@ fn take(tiles: &mut Vec<Tile>, len: usize) -> &mut [Tile] {
 }
 
 struct Product<'a, 'p, E> {
-    panels: &'a PiecePanels,
+    panels: &'a Bf16Panels,
     parts: Parts<'a, 'p>,
     x: &'a [f32],
     scratch: &'a mut Scratch,
@@ -192,7 +192,7 @@ impl<E: Epilogue> Product<'_, '_, E> {
     /// Three tiles of pieces for 16 rows and 32 depths.
     #[inline(always)]
     fn cut_tall(&mut self, x: &[f32]) {
-        let PiecePanels {
+        let Bf16Panels {
             depth,
             blocks,
             unscale,
@@ -218,7 +218,7 @@ impl<E: Epilogue> Product<'_, '_, E> {
     /// Many rows: tiles of 16 pass some panels of columns.
     #[inline(always)]
     fn tall(&mut self, part: PanelsView<'_>, row0: usize, rows: usize) {
-        let PiecePanels {
+        let Bf16Panels {
             token,
             blocks,
             zeros,
@@ -276,7 +276,7 @@ impl<E: Epilogue> Product<'_, '_, E> {
     /// and those that meet the second.
     #[inline(always)]
     fn cut_stacked(&mut self, x: &[f32]) {
-        let PiecePanels {
+        let Bf16Panels {
             depth,
             blocks,
             unscale,
@@ -301,7 +301,7 @@ impl<E: Epilogue> Product<'_, '_, E> {
     /// not waited for.
     #[inline(always)]
     fn stacked(&mut self, part: PanelsView<'_>, row0: usize, rows: usize) {
-        let PiecePanels {
+        let Bf16Panels {
             token,
             blocks,
             zeros,

@@ -59,10 +59,10 @@ impl Covariance {
         }
     }
 
-    /// The metric `scale C + penalty I` of coefficients, and `scale` of an intercept. Where
+    /// The preconditioner `scale C + penalty I` of coefficients, and `scale` of an intercept. Where
     /// rounding leaves no positive definite matrix the penalty is taken larger, up to `scale` times
     /// the mean of the diagonal.
-    pub(crate) fn metric(&self, scale: f64, penalty: f64) -> Result<Metric> {
+    pub(crate) fn preconditioner(&self, scale: f64, penalty: f64) -> Result<Preconditioner> {
         let factor = match &self.spread {
             Spread::Alone(c) => Factor::Alone(c.mapv(|c| (scale * c + penalty).sqrt())),
             Spread::Pairs(c) => {
@@ -87,7 +87,7 @@ impl Covariance {
                 }
             }
         };
-        Ok(Metric {
+        Ok(Preconditioner {
             factor,
             root: scale.sqrt(),
         })
@@ -96,7 +96,7 @@ impl Covariance {
 
 /// `M = L L'` on coefficients with a factor beside it for the intercept.
 #[derive(Debug)]
-pub(crate) struct Metric {
+pub(crate) struct Preconditioner {
     factor: Factor,
     root: f64,
 }
@@ -135,9 +135,10 @@ impl Point {
     }
 }
 
-impl Metric {
-    /// The metrics of directions among the outputs, orthonormal columns of `[t, t]`, by their
-    /// factors, or that of all of them; the intercept is the last coordinate, if there is one.
+impl Preconditioner {
+    /// The preconditioners of directions among the outputs, orthonormal columns of `[t, t]`, by
+    /// their factors, or that of all of them; the intercept is the last coordinate, if there is
+    /// one.
     pub(crate) fn each(factors: Vec<Lower>, turn_tt: Array2<f64>) -> Self {
         Self {
             factor: Factor::Each(factors, turn_tt),

@@ -26,7 +26,7 @@ const HALF: f64 = 1.64485;
 
 /// What intervals of [`LEVEL`] held.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct Coverage {
     values: u64,
     held: u64,
     width: f64,
@@ -34,7 +34,7 @@ pub(super) struct Held {
     within: Option<[u64; GAUSSIAN.len()]>,
 }
 
-impl Held {
+impl Coverage {
     /// Nothing yet. Intervals of a Gaussian process are those of a Gaussian law about the
     /// prediction, so that one of them tells all; those of calibrated models, and of logarithms,
     /// are not.
@@ -94,7 +94,7 @@ mod tests {
     /// Targets at the quantiles of a Gaussian law are held as often as each level says.
     #[test]
     fn levels_hold_their_share_of_a_gaussian_law() {
-        let mut held = Held {
+        let mut held = Coverage {
             values: 0,
             held: 0,
             width: 0.0,

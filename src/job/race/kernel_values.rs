@@ -19,7 +19,7 @@ const FEATURES: usize = 1000;
 pub(super) type Last = RefCell<Option<(Array2<f64>, Array2<f64>)>>;
 
 /// What kernel values come from.
-pub(super) enum Ground<'a> {
+pub(super) enum KernelValues<'a> {
     /// The kernel itself: the map is drawn from the rows, or is made of bins.
     Kernel(&'a dyn Kernel),
     /// The features of the map: so few have an error of their own, which kernels that are wide or
@@ -28,7 +28,7 @@ pub(super) enum Ground<'a> {
     Features(Arc<dyn FeatureMap>, Last),
 }
 
-impl<'a> Ground<'a> {
+impl<'a> KernelValues<'a> {
     /// What the map stands on, at unit lengthscale. Its seed is always the same, so that the rows
     /// alone decide.
     pub(super) fn of(

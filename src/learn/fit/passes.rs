@@ -4,7 +4,7 @@
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource},
-    device::room,
+    device::memory_left,
     error::Remedy,
     features::{FeatureMap, Leaf, leaves, require_dense},
     flow::{RowNeeds, Run, watch_chunks},
@@ -13,7 +13,7 @@ use crate::{
     progress::Step,
     solve::{
         BinnedRows, FeatureProducts, SideBySide, StreamedRows,
-        metric::Covariance,
+        preconditioner::Covariance,
         risk::{FittedRows, RowTargets},
     },
 };
@@ -45,7 +45,7 @@ pub(in crate::learn) fn loss_bytes(outputs: usize) -> usize {
 }
 
 /// Features that come again in every product, with what one pass found.
-pub(in crate::learn) struct Returning<'a> {
+pub(in crate::learn) struct Passes<'a> {
     pub(in crate::learn) features: SideBySide<'a>,
     pub(in crate::learn) covariance: Covariance,
     pub(in crate::learn) rows: FittedRows,
@@ -128,7 +128,7 @@ impl<'a> Keeping<'a> {
     }
 }
 
-impl<'a> Returning<'a> {
+impl<'a> Passes<'a> {
     /// Reads `source` once. Without `targets` nothing is fitted but the rows themselves.
     ///
     /// Errors as [`NormalEquations::accumulate`] does, and on weights that are none.
@@ -149,7 +149,7 @@ impl<'a> Returning<'a> {
         let (rows, sums, binned) = if pairs {
             let features = map.output_dim();
             let what = || format!("a covariance of {features} features and its factor");
-            room::ask_square(features, PAIR_BYTES, what)?;
+            memory_left::require_square(features, PAIR_BYTES, what)?;
             let sums = NormalEquations::accumulate(map, &mut keeping, fitted, run)?;
             (sums.rows, Some(sums), Vec::new())
         } else {

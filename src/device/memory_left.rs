@@ -8,13 +8,17 @@
 use crate::{Error, Result, error::Remedy, text::human_bytes};
 
 /// Errors with [`Error::HostMemory`] unless so many bytes are free. `what` needs them.
-pub(crate) fn ask(bytes: u128, what: impl FnOnce() -> String) -> Result<()> {
+pub(crate) fn require(bytes: u128, what: impl FnOnce() -> String) -> Result<()> {
     refuse(bytes, (free(), None), what)
 }
 
-/// As [`ask`], of square matrices `[columns, columns]` of so many bytes an entry in all; the error
-/// says how many columns would do.
-pub(crate) fn ask_square(columns: usize, entry: u32, what: impl FnOnce() -> String) -> Result<()> {
+/// As [`require`], of square matrices `[columns, columns]` of so many bytes an entry in all; the
+/// error says how many columns would do.
+pub(crate) fn require_square(
+    columns: usize,
+    entry: u32,
+    what: impl FnOnce() -> String,
+) -> Result<()> {
     let (entry, free) = (u128::from(entry), free());
     let most = free.map(|free| (free as f64 / entry as f64).sqrt());
     // To two digits, so that the next run has some room.
@@ -124,15 +128,15 @@ mod tests {
 
     #[test]
     fn what_needs_more_than_is_free_is_refused_with_what_would_fit() {
-        assert!(ask(1, || "a byte".into()).is_ok());
-        let refused = ask_square(1 << 40, 16, || "sums".into());
+        assert!(require(1, || "a byte".into()).is_ok());
+        let refused = require_square(1 << 40, 16, || "sums".into());
         if cfg!(target_os = "linux") {
             let Err(Error::HostMemory { enough_for, .. }) = refused else {
                 panic!("no machine has that: {refused:?}");
             };
             let most = enough_for.expect("a number");
-            assert!(ask_square(most as usize / 2, 16, || "sums".into()).is_ok());
-            assert!(ask_square(2 * most as usize, 16, || "sums".into()).is_err());
+            assert!(require_square(most as usize / 2, 16, || "sums".into()).is_ok());
+            assert!(require_square(2 * most as usize, 16, || "sums".into()).is_err());
         } else {
             assert!(refused.is_ok())
         }

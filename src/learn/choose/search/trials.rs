@@ -12,7 +12,7 @@ use crate::{
     features::{self, Affine, FeatureMap},
     kernels::Norm,
     learn::{
-        choose::metric::{self, Ground, LearnedMetric, MetricOptions, by_prepared},
+        choose::metric::{self, LearnedMetric, MetricOptions, RowsForMap, by_prepared},
         squares::dual,
     },
     model::LinearModel,
@@ -161,7 +161,7 @@ impl<'a> Sample<'a> {
             ..
         } = self.data;
         let silent = run.silent();
-        let ground = Ground {
+        let rows = RowsForMap {
             source: &mut *self.data.source,
             survey,
             scaling,
@@ -169,7 +169,7 @@ impl<'a> Sample<'a> {
             seed: Some(seed),
         };
         let metric = plan.metric.as_ref();
-        let map = metric::draw(plan.builder.as_ref(), ground, metric, plan.lengthscale)?;
+        let map = metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)?;
         let rows = self.fitted(extent);
         let draws = seed.0.wrapping_add(4);
         let share = FEW_ROWS as f64 / self.rows.rows().unwrap_or(0).max(1) as f64;
@@ -255,7 +255,7 @@ impl<'a> Sample<'a> {
             ..
         } = self.data;
         let silent = run.silent();
-        let ground = Ground {
+        let rows = RowsForMap {
             source: &mut *self.data.source,
             survey,
             scaling,
@@ -263,7 +263,7 @@ impl<'a> Sample<'a> {
             seed: Some(seed),
         };
         let metric = plan.metric.as_ref();
-        let map = metric::draw(plan.builder.as_ref(), ground, metric, plan.lengthscale)?;
+        let map = metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)?;
         self.data.source.rewind()?;
         Ok(exact.error(map.as_ref(), &silent)?.frobenius)
     }

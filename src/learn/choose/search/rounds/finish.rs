@@ -1,7 +1,7 @@
 //! The best with all features on all rows.
 
 use super::{
-    Course, Done, Step,
+    Done, Rounds, Step,
     explore::rivals,
     steps::{BESIDE, FINE, GAIN},
 };
@@ -11,8 +11,8 @@ use crate::{
         metric::{LearnedMetric, MetricOptions},
         search::{
             Trial,
-            ground::{Extent, HELD_OUT},
             plan::Plan,
+            trials::{Extent, HELD_OUT},
         },
     },
 };
@@ -31,7 +31,7 @@ const NARROWER: [f64; 2] = [1.0, 0.5];
 /// What is found must lower the loss by this over the root of the number of rows held out.
 const CLEAR: f64 = 1.0;
 
-impl Course<'_, '_> {
+impl Rounds<'_, '_> {
     /// The best of the finalists with all features on all rows. Where they were found on a sample,
     /// other kernels are tried in its place. What is given stays unless that is clearly better.
     pub(super) fn last(

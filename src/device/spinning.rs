@@ -3,7 +3,7 @@
 //!
 //! Awake means spinning, which pays only while cores have nothing else to do. A thread that finds
 //! itself put aside by the system sends everybody to sleep for a while, and more threads than cores
-//! never linger: they would wait for each other.
+//! never spin: they would wait for each other.
 
 use crate::clock::Instant;
 use std::{
@@ -18,32 +18,32 @@ use std::{
 
 /// How long a thread waits for more work before it sleeps: longer than a row takes, too short to be
 /// seen in a load.
-const LINGER: Duration = Duration::from_micros(200);
+const SPIN: Duration = Duration::from_micros(200);
 /// A thread that spins looks at the clock every few microseconds. If this long has passed, another
 /// had its core.
 const PUT_ASIDE: Duration = Duration::from_micros(100);
-/// Nobody lingers for so long on a machine that was found busy: what it then costs is a part in
+/// Nobody spins for so long on a machine that was found busy: what it then costs is a part in
 /// five hundred.
 const BUSY: Duration = Duration::from_millis(100);
 
 /// The process's one account of who waits for what.
-pub(super) static LINGERING: Lingering = Lingering::new();
+pub(super) static SPINNING: Spinning = Spinning::new();
 
 /// When short work came, and whether the machine had cores to spare. Times are in microseconds
 /// since the first call.
 #[derive(Debug)]
-pub(super) struct Lingering {
-    /// Counts what lingering threads wait for.
+pub(super) struct Spinning {
+    /// Counts what spinning threads wait for.
     calls: AtomicU64,
     /// When short work last ended.
     last: AtomicU64,
     /// How long after that the last call came.
     pause: AtomicU64,
-    /// Until when nobody lingers.
+    /// Until when nobody spins.
     busy_until: AtomicU64,
 }
 
-impl Lingering {
+impl Spinning {
     const fn new() -> Self {
         Self {
             calls: AtomicU64::new(0),
@@ -53,7 +53,7 @@ impl Lingering {
         }
     }
 
-    /// Work has come at `now`: those who linger may go.
+    /// Work has come at `now`: those who spin may go.
     pub(super) fn call(&self, now: Duration) {
         self.calls.fetch_add(1, Ordering::Release);
         let pause = micros(now).saturating_sub(self.last.load(Ordering::Relaxed));
@@ -61,11 +61,11 @@ impl Lingering {
     }
 
     /// Short work has ended at `now` on a pool of `threads`. What each of its threads should wait
-    /// for, if any should: who had lingered after the last work would have met this one, and every
+    /// for, if any should: who had spun after the last work would have met this one, and every
     /// thread has a core that nobody else wants.
     pub(super) fn after(&self, now: Duration, threads: usize) -> Option<Turn> {
         self.last.store(micros(now), Ordering::Relaxed);
-        let soon = self.pause.load(Ordering::Relaxed) <= micros(LINGER);
+        let soon = self.pause.load(Ordering::Relaxed) <= micros(SPIN);
         let busy = micros(now) < self.busy_until.load(Ordering::Relaxed);
         (soon && !busy && threads <= cores()).then(|| Turn {
             seen: self.calls.load(Ordering::Acquire),
@@ -87,7 +87,7 @@ impl Lingering {
                 self.busy_until.fetch_max(until, Ordering::Relaxed);
                 return;
             }
-            if now.saturating_sub(turn.begun) >= LINGER {
+            if now.saturating_sub(turn.begun) >= SPIN {
                 return;
             }
             before = now;
@@ -95,7 +95,7 @@ impl Lingering {
     }
 }
 
-/// One occasion to linger.
+/// One occasion to spin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
     /// The calls so far.
@@ -143,45 +143,45 @@ mod tests {
 
     #[test]
     fn threads_linger_for_calls_that_come_soon_and_no_longer_than_a_moment() {
-        let lingering = Lingering::new();
-        lingering.call(at(50_000));
+        let spinning = Spinning::new();
+        spinning.call(at(50_000));
         assert!(
-            lingering.after(at(52_000), 1).is_none(),
+            spinning.after(at(52_000), 1).is_none(),
             "the first call for long"
         );
-        lingering.call(at(52_100));
-        let turn = lingering
+        spinning.call(at(52_100));
+        let turn = spinning
             .after(at(54_000), 1)
             .expect("the second comes soon, however long it takes");
         let mut reads = 0;
         let mut clock = ticking(54_000, &[5]);
-        lingering.wait(turn, || {
+        spinning.wait(turn, || {
             reads += 1;
             clock()
         });
         assert_eq!(reads, 40, "200 microseconds in steps of 5");
-        lingering.call(at(54_150));
+        spinning.call(at(54_150));
         assert!(
-            lingering.after(at(54_400), 1).is_some(),
+            spinning.after(at(54_400), 1).is_some(),
             "nobody was put aside"
         );
-        lingering.call(at(54_700));
+        spinning.call(at(54_700));
         assert!(
-            lingering.after(at(54_800), 1).is_none(),
-            "who lingers would be asleep by then"
+            spinning.after(at(54_800), 1).is_none(),
+            "who spins would be asleep by then"
         );
     }
 
     #[test]
     fn a_call_ends_it() {
-        let lingering = Lingering::new();
-        lingering.call(at(50));
-        let turn = lingering.after(at(100), 1).expect("soon");
+        let spinning = Spinning::new();
+        spinning.call(at(50));
+        let turn = spinning.after(at(100), 1).expect("soon");
         let mut reads = 0;
-        lingering.wait(turn, || {
+        spinning.wait(turn, || {
             reads += 1;
             if reads == 3 {
-                lingering.call(at(110));
+                spinning.call(at(110));
             }
             at(100)
         });
@@ -190,27 +190,27 @@ mod tests {
 
     #[test]
     fn nobody_lingers_for_a_while_on_a_machine_that_was_busy() {
-        let lingering = Lingering::new();
-        lingering.call(at(0));
-        let turn = lingering.after(at(100), 1).expect("soon");
+        let spinning = Spinning::new();
+        spinning.call(at(0));
+        let turn = spinning.after(at(100), 1).expect("soon");
         // Put aside for 3 ms on the second look at the clock.
-        lingering.wait(turn, ticking(100, &[5, 5, 3000, 5]));
+        spinning.wait(turn, ticking(100, &[5, 5, 3000, 5]));
         let mut now = 3_200;
         while now < 103_000 {
-            assert!(lingering.after(at(now), 1).is_none(), "at {now}");
+            assert!(spinning.after(at(now), 1).is_none(), "at {now}");
             now += 500;
         }
         assert!(
-            lingering.after(at(103_200), 1).is_some(),
+            spinning.after(at(103_200), 1).is_some(),
             "it is asked again"
         );
     }
 
     #[test]
     fn more_threads_than_cores_never_linger() {
-        let lingering = Lingering::new();
-        lingering.call(at(0));
-        assert!(lingering.after(at(100), cores() + 1).is_none());
-        assert!(lingering.after(at(200), cores()).is_some());
+        let spinning = Spinning::new();
+        spinning.call(at(0));
+        assert!(spinning.after(at(100), cores() + 1).is_none());
+        assert!(spinning.after(at(200), cores()).is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! When a search ends: by its trials, or by a time in which the next trial and the fit have room.
 
-use super::Course;
-use crate::learn::choose::search::{Budget, Trial, ground::Extent, plan::Plan};
+use super::Rounds;
+use crate::learn::choose::search::{Budget, Trial, plan::Plan, trials::Extent};
 
 /// Features whose products cost as much as the features themselves, about.
 const EQUAL: f64 = 500.0;
@@ -29,7 +29,7 @@ pub(in crate::learn::choose::search) fn forecast(
     least * work(rows, features)
 }
 
-impl Course<'_, '_> {
+impl Rounds<'_, '_> {
     /// Whether the budget has ended.
     pub(super) fn is_over(&self) -> bool {
         match self.search.budget {

@@ -1,12 +1,12 @@
 //! Steps from a plan that was tried to a better one: its bandwidth, and its metric.
 
-use super::{Course, Done};
+use super::{Done, Rounds};
 use crate::{
     Result,
     kernels::Norm,
     learn::choose::{
         metric::{Metric, MetricOptions},
-        search::{ground::Extent, plan::Plan},
+        search::{plan::Plan, trials::Extent},
     },
 };
 
@@ -20,9 +20,9 @@ const STEPS: usize = 8;
 /// An outer product gains if the loss falls to this share.
 pub(super) const GAIN: f64 = 0.99;
 
-impl Course<'_, '_> {
+impl Rounds<'_, '_> {
     /// The best bandwidth, from that of `plan` on.
-    pub(super) fn climb(&mut self, plan: Plan) -> Result<Option<Done>> {
+    pub(super) fn best_bandwidth(&mut self, plan: Plan) -> Result<Option<Done>> {
         let raced = plan.lambda > 0.0;
         let lambdas = if raced {
             self.near(plan.lambda)
