@@ -23,6 +23,8 @@ use std::{fmt, sync::Arc};
 
 /// Rows that decide by being left out in turn, at most.
 const ROWS: usize = 512;
+/// Rows from which on a part is held out.
+const ENOUGH: usize = 4 * ROWS;
 /// Rows that are kept to hold a part of them out, where there are many, and the bytes they may
 /// take.
 const MORE_ROWS: (usize, usize) = (4096, 4 << 20);

@@ -1,11 +1,8 @@
 //! Kernel ridge regression with an intercept that no penalty holds, at one penalty.
 
-use super::together::{inverse, unseen_together};
+use super::together::{LEAST, inverse, unseen_together};
 use crate::linalg::cholesky::Lower;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-
-/// What is left of 1 - h_ii by rounding is no number to divide by.
-pub(super) const LEAST: f64 = 1e-9;
 
 /// A kernel matrix whose rows and columns have mean 0, `C K C` with C = I - 11'/m, and targets of
 /// mean 0.

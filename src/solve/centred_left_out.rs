@@ -2,8 +2,8 @@
 //! for every penalty from one decomposition.
 
 use super::{
-    centred::{Centred, LEAST},
-    together::unseen_together,
+    centred::Centred,
+    together::{LEAST, unseen_together},
 };
 use crate::{
     Result,

@@ -1,8 +1,10 @@
 //! Rows that are left out together.
 
-use super::centred::LEAST;
 use crate::linalg::cholesky::Lower;
 use ndarray::{Array2, Axis};
+
+/// What is left of 1 - h_ii by rounding is no number to divide by.
+pub(super) const LEAST: f64 = 1e-9;
 
 /// The errors that rows of each fold would have, had the fit not seen any of them, `[m, t]`: of a
 /// linear smoother H with the residuals r they are `(I - H)_GG^-1 r_G` for the rows G of a fold,

@@ -4,7 +4,7 @@
 
 use super::{
     Field, Kind, NoValue, Places, Reading, TableOptions,
-    survey::Answers,
+    places::Answers,
     tally::Tally,
     target::{Row, Target},
 };

@@ -7,7 +7,7 @@ use super::{
     date_parts::Covered,
     duration,
     points::{Marked, Points, is_month},
-    zone,
+    unlisted_zone,
 };
 
 /// Cells of one kind after which another text is taken for a stray.
@@ -191,7 +191,7 @@ impl Candidates {
         });
         if let (true, Some(kind)) = (self.readings.is_empty(), last) {
             self.units = self.two_units(row, text, &kind);
-            self.zone = zone::unknown(text).map(|_| (row, text.to_owned()));
+            self.zone = unlisted_zone::find(text).map(|_| (row, text.to_owned()));
             let telling = self.cells >= TELLING && self.first.is_some();
             self.stray = telling.then(|| (row, text.to_owned(), kind));
             return;

@@ -1,6 +1,6 @@
 //! Single values of a table.
 
-use super::NoValue;
+use super::{NoValue, date};
 use crate::data::table::Column;
 use crate::error::{Error, Remedy};
 
@@ -133,5 +133,15 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
         () if text.eq_ignore_ascii_case("true") => Some(true),
         () if text.eq_ignore_ascii_case("false") => Some(false),
         () => None,
+    }
+}
+
+/// Calls `take` with a value as text.
+pub(super) fn text_of<T>(cell: Cell<'_>, take: impl FnOnce(&str) -> T) -> T {
+    match cell {
+        Cell::Text(text) | Cell::Missing(text) => take(text),
+        Cell::Number(value) => take(&value.to_string()),
+        Cell::Date(value) => take(&date::text(value)),
+        Cell::Boolean(value) => take(&value.to_string()),
     }
 }

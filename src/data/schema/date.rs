@@ -2,7 +2,10 @@
 
 mod names;
 
-use super::zone;
+use super::{
+    digits::{digits, two},
+    zone,
+};
 
 pub(super) use names::{after_weekday, month, weekday};
 
@@ -176,16 +179,6 @@ pub(super) fn clock(text: &str) -> Option<(&str, i64, f64)> {
         }
     };
     (minutes < 60 && seconds < 61.0).then_some((hours, minutes, seconds))
-}
-
-pub(super) fn two(text: &str) -> Option<&str> {
-    (text.len() == 2).then_some(text)
-}
-
-/// The number of one to eighteen digits and nothing else.
-pub(super) fn digits(text: &str) -> Option<i64> {
-    let all = (1..=18).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    all.then(|| text.parse().ok()).flatten()
 }
 
 #[cfg(test)]

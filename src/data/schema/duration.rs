@@ -1,6 +1,7 @@
 //! Times of day and lengths of time as days.
 
-use super::date::{clock, digits, half, of_day};
+use super::date::{clock, half, of_day};
+use crate::data::schema::digits::digits;
 
 /// What one part of a length of time is called, and its seconds.
 const UNITS: [(&[&str], f64); 4] = [

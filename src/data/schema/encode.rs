@@ -2,13 +2,13 @@
 
 use super::{
     Field, Kind, Marks, NoValue, Schema,
-    cell::{self, Cell},
+    cell::{self, Cell, text_of},
     date,
     hashed::place_of,
     later,
     means::{self, OutOfFold, TargetMeans},
+    places::Places,
     reading::Reading as Written,
-    survey::Places,
     weight,
 };
 use crate::data::{
@@ -394,15 +394,5 @@ impl Reading<'_> {
             return Err(self.fault(at.0, at.1, BEYOND));
         }
         Ok(value)
-    }
-}
-
-/// Calls `take` with a value as text.
-pub(super) fn text_of<T>(cell: Cell<'_>, take: impl FnOnce(&str) -> T) -> T {
-    match cell {
-        Cell::Text(text) | Cell::Missing(text) => take(text),
-        Cell::Number(value) => take(&value.to_string()),
-        Cell::Date(value) => take(&date::text(value)),
-        Cell::Boolean(value) => take(&value.to_string()),
     }
 }

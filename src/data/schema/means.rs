@@ -3,7 +3,7 @@
 mod learn;
 mod sums;
 
-use super::{hashed::number_of, survey::Answers};
+use super::{hashed::number_of, places::Answers};
 use crate::{
     data::parting::hash,
     error::{Error, Result},

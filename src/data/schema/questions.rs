@@ -1,6 +1,6 @@
 //! Errors about columns of which nobody can tell how they are to be read.
 
-use super::{Reading, amount::Amount, candidates::Ambiguous, date, is_total, zone};
+use super::{Reading, amount::Amount, candidates::Ambiguous, date, is_total, unlisted_zone};
 use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy};
 
@@ -81,7 +81,7 @@ pub(super) fn not_understood(
 
 /// The error about a date in a zone of which the offset is not known.
 pub(super) fn unknown_zone((table, j, name): ColumnAt<'_>, (row, text): &(u64, String)) -> Error {
-    let zone = short(zone::unknown(text).unwrap_or_default());
+    let zone = short(unlisted_zone::find(text).unwrap_or_default());
     let says = format!(
         "holds {}, and the offset of the zone {zone} is not known",
         short(text)

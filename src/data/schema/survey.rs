@@ -7,6 +7,7 @@ use super::{
     means::{self, MOST_SHARES, OutOfFold},
     notes,
     order::Order,
+    places::{Answers, Places},
     points::Marked,
     tally::Tally,
     target::Target,
@@ -19,24 +20,6 @@ use crate::error::{Error, Remedy, Result};
 /// Rows that are read at a time, and values.
 const ROWS: usize = 4096;
 const VALUES: usize = 1 << 18;
-
-/// Which columns of a table are what, by their places.
-#[derive(Debug, Clone, Default)]
-pub(in crate::data) struct Places {
-    pub(in crate::data) features: Vec<usize>,
-    pub(in crate::data) targets: Vec<usize>,
-    pub(in crate::data) weight: Option<usize>,
-    /// Of groups, which no batch holds.
-    pub(in crate::data) group: Option<usize>,
-}
-
-impl Places {
-    /// All of them but groups, in the order of the batches.
-    pub(in crate::data) fn all(&self) -> Vec<usize> {
-        let each = self.features.iter().chain(&self.targets);
-        each.chain(&self.weight).copied().collect()
-    }
-}
 
 /// Reads `table` once and says what becomes of its columns: of the rows that `takes` says yes to,
 /// which is asked of each in order.
@@ -265,44 +248,6 @@ fn leave_out(fields: &mut [Field], ids: &[bool], contents: Vec<Contents>, option
                 (field.kind, field.fill, field.reading) = (kind, None, None);
             }
         }
-    }
-}
-
-/// What was answered of each row, a bit a row: who answers may count what he is asked.
-#[derive(Debug, Default)]
-pub(super) struct Answers {
-    words: Vec<u64>,
-    rows: u64,
-}
-
-impl Answers {
-    fn push(&mut self, answer: bool) {
-        if self.rows.is_multiple_of(64) {
-            self.words.push(0);
-        }
-        if let Some(word) = self.words.last_mut() {
-            *word |= u64::from(answer) << (self.rows % 64);
-        }
-        self.rows += 1;
-    }
-
-    /// How many rows were asked for.
-    pub(super) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    /// Those of the first rows, at most so many.
-    pub(super) fn first(&self, most: u64) -> Self {
-        let rows = self.rows.min(most);
-        Self {
-            words: self.words[..rows.div_ceil(64) as usize].to_vec(),
-            rows,
-        }
-    }
-
-    pub(super) fn get(&self, row: u64) -> bool {
-        let word = self.words.get((row / 64) as usize);
-        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 }
 

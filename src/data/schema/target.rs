@@ -2,9 +2,8 @@
 
 use super::{
     Encoder, Field, Kind, NoValue, Places, Reading, Schema,
-    cell::{self, Cell},
-    encode::text_of,
-    survey::Answers,
+    cell::{self, Cell, text_of},
+    places::Answers,
 };
 use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy, Result};

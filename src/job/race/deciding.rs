@@ -1,6 +1,6 @@
 //! The rows that decide, and their errors when they are left out.
 
-use super::{MORE_ROWS, ROWS, kernel_values::KernelValues, track::ENOUGH};
+use super::{ENOUGH, MORE_ROWS, ROWS, kernel_values::KernelValues};
 use crate::{
     Device, Error, Result,
     data::{ChunkSource, KeptRows, MemorySource, Rescale, grouped},

@@ -1,7 +1,7 @@
 //! What candidates of a race run on.
 
 use super::{
-    ROWS,
+    ENOUGH, ROWS,
     deciding::{Amounts, Deciding, Errors, How, Judged},
     kernel_values::KernelValues,
     runner::{BEYOND, DIGITS, Runner, none, rounded},
@@ -19,8 +19,6 @@ use std::{cell::Cell, ops::Range};
 /// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
 /// look like noise at every other width, so that nothing leads to them.
 pub(super) const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-/// Rows from which on a part is held out.
-pub(super) const ENOUGH: usize = 4 * ROWS;
 /// Columns whose deviations are within this factor are alike as they are.
 const EQUAL: f64 = 1.25;
 

@@ -5,7 +5,7 @@ use crate::data::{
     Table,
     schema::{
         Field, Kind, Missing, NoValue, Places, TableOptions, date,
-        survey::Answers,
+        places::Answers,
         target::{Row, Target},
     },
 };

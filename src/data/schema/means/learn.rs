@@ -9,7 +9,7 @@ use crate::data::{
     schema::{
         Field, Kind, NoValue, Places, TableOptions,
         hashed::number_of,
-        survey::Answers,
+        places::Answers,
         target::{Row, Target, require_features},
     },
     table::short,

@@ -10,7 +10,7 @@ use crate::data::{
     parting::hash,
     schema::{
         Field, Kind, NoValue, Places, TableOptions,
-        survey::Answers,
+        places::Answers,
         target::{Row, Target, require_features},
     },
 };
