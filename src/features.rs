@@ -87,7 +87,7 @@ pub use transformer::{FeatureValue, Transformer};
 pub(crate) use union::{Leaf, leaves};
 pub use union::{Union, UnionBuilder};
 pub use with_line::{Linear, WithLine};
-pub(crate) use with_line::{beside, line_weight};
+pub(crate) use with_line::{add_line, line_weight};
 
 use crate::{Device, Error, Matrix, Result, error::Remedy};
 use ndarray::Array2;

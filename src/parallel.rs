@@ -47,7 +47,7 @@ type WorkWithRoom<'w> = dyn Fn(&mut [Vec<f32>; 2], &mut [f32], &[f32]) + Sync + 
 
 impl Shares {
     /// Hands `0 .. n` to `work`.
-    pub(crate) fn each(self, n: usize, work: &(dyn Fn(usize) + Sync)) {
+    pub(crate) fn for_each(self, n: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..n)
             .into_par_iter()
             .with_min_len(self.least)
@@ -59,14 +59,14 @@ impl Shares {
     pub(crate) fn parts<P: Send>(self, parts: &mut [P], work: &(dyn Fn(usize, &mut P) + Sync)) {
         let parts: Vec<_> = parts.iter_mut().map(Mutex::new).collect();
         // Nobody waits: a number comes once.
-        self.each(parts.len(), &|i| work(i, &mut own(&parts[i])));
+        self.for_each(parts.len(), &|i| work(i, &mut own(&parts[i])));
     }
 
     /// What `work` makes of `0 .. n`, in this order.
     pub(crate) fn map<R: Send>(self, n: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
         let mut made: Vec<Mutex<Option<R>>> = Vec::new();
         made.resize_with(n, Mutex::default);
-        self.each(n, &|i| {
+        self.for_each(n, &|i| {
             let value = work(i);
             *own(&made[i]) = Some(value);
         });

@@ -33,7 +33,7 @@ pub unsafe extern "C" fn bochner_model_load(
     model: *mut *mut Model,
 ) -> Status {
     // SAFETY: the caller's promise is this function's own.
-    status::of(|| unsafe {
+    status::status_of(|| unsafe {
         hand_over(model, || {
             let path = text(path, "path")?
                 .ok_or_else(|| Error::parameter("path is NULL; give that of a model file"))?;
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn bochner_model_from_bytes(
     model: *mut *mut Model,
 ) -> Status {
     // SAFETY: the caller's promise is this function's own.
-    status::of(|| unsafe {
+    status::status_of(|| unsafe {
         hand_over(model, || {
             let bytes = values(bytes, length, "bytes")?;
             Model::from_bytes(bytes, text(device, "device")?)
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn bochner_model_free(model: *mut Model) {
     if !model.is_null() {
         // SAFETY: it came from a box, and nobody else has it.
         let model = unsafe { Box::from_raw(model) };
-        status::of(|| {
+        status::status_of(|| {
             drop(model);
             Ok(())
         });
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn bochner_predict(
     length: usize,
 ) -> Status {
     // SAFETY: the caller's promise is this function's own.
-    status::of(|| unsafe {
+    status::status_of(|| unsafe {
         let model = some(model)?;
         write(model.predictions(), rows, (out, length), || {
             model.predict(matrix(x, rows, columns)?)
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn bochner_scores(
     length: usize,
 ) -> Status {
     // SAFETY: the caller's promise is this function's own.
-    status::of(|| unsafe {
+    status::status_of(|| unsafe {
         let model = some(model)?;
         write(model.outputs(), rows, (out, length), || {
             model.scores(matrix(x, rows, columns)?)
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn bochner_probabilities(
     length: usize,
 ) -> Status {
     // SAFETY: the caller's promise is this function's own.
-    status::of(|| unsafe {
+    status::status_of(|| unsafe {
         let model = some(model)?;
         write(model.classes().len(), rows, (out, length), || {
             model.probabilities(matrix(x, rows, columns)?)

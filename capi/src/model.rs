@@ -119,7 +119,7 @@ impl Model {
     pub(crate) fn scores(&self, x_nd: ArrayView2<'_, f32>) -> Result<Array2<f64>> {
         let rows = self.rows(x_nd)?;
         let make = || Loaded::try_new(self.held.clone(), |model| model.on(self.run.clone()));
-        with(&self.idle, make, |loaded| {
+        with_idle(&self.idle, make, |loaded| {
             loaded.with_dependent_mut(|_, predictor| predictor.scores(&rows))
         })
     }
@@ -130,7 +130,7 @@ impl Model {
             let held = self.held.clone();
             LoadedProbabilities::try_new(held, |model| model.probabilities_on(self.run.clone()))
         };
-        with(&self.idle_probabilities, make, |loaded| {
+        with_idle(&self.idle_probabilities, make, |loaded| {
             loaded.with_dependent_mut(|_, predictor| predictor.predict(&rows))
         })
     }
@@ -148,7 +148,7 @@ impl Model {
 }
 
 /// Works with one that is idle, or with one more. What failed is not kept.
-fn with<T, R>(
+fn with_idle<T, R>(
     idle: &Mutex<Vec<T>>,
     make: impl FnOnce() -> Result<T>,
     work: impl FnOnce(&mut T) -> Result<R>,

@@ -40,7 +40,7 @@ thread_local! {
 }
 
 /// What C is told of `work`, whose error stays with the thread.
-pub(crate) fn of(work: impl FnOnce() -> Result<()>) -> Status {
+pub(crate) fn status_of(work: impl FnOnce() -> Result<()>) -> Status {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => Status::Ok,
         Ok(Err(error)) => {

@@ -109,15 +109,15 @@ pub(crate) fn score(
 ) -> Result<(Scored, f64)> {
     let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
     let run = run.clone().progress(bar.follow());
-    let threshold = Threshold::of(threshold, model)?;
+    let threshold = Threshold::from_option(threshold, model)?;
     let mut watched = Watched::with_scores(source, model);
-    let mut along = Along::of(&mut watched);
+    let mut along = Along::new(&mut watched);
     let scored = console.timed(|| -> Result<_> {
         let source = &mut along;
-        let mut all = Scoring::of(model);
+        let mut all = Scoring::for_model(model);
         match &model.targets {
             _ if has_intervals(model) => {
-                let mut held = Coverage::of(model);
+                let mut held = Coverage::for_model(model);
                 let mut predictor = model.intervals_on(&run)?;
                 predictor.stream(source, LEVEL, |intervals, y| {
                     held.add(intervals, y);
@@ -166,7 +166,7 @@ struct Scoring {
 }
 
 impl Scoring {
-    fn of(model: &LinearModel) -> Self {
+    fn for_model(model: &LinearModel) -> Self {
         let (more, labels) = match &model.targets {
             Targets::Classes(labels) => (More::Labels(LabelScores::new(labels)), labels.as_slice()),
             Targets::Real { columns, .. } => (More::Amounts(AmountScores::new(*columns)), &[] as _),
@@ -180,7 +180,7 @@ impl Scoring {
         let scored = Scored {
             scores: Scores::default(),
             more,
-            seen: Seen::of(&model.targets, names),
+            seen: Seen::for_targets(&model.targets, names),
             intervals: None,
             targets: model.target_names.clone(),
             classes: labels.iter().map(name).collect(),

@@ -177,7 +177,7 @@ impl Args {
             let problem = "the columns of binning are too many to write; use another --map";
             return Err(Usage(problem.into()).into());
         }
-        let format = Format::of(&self.output)?;
+        let format = Format::from_path(&self.output)?;
         let gaps = self.data.list_gaps();
         if gaps.is_some() && self.steps.checkpoint.is_some() {
             let problem = "--nan drop does not go with --checkpoint; remove the rows first";

@@ -220,8 +220,9 @@ impl Args {
             ..OpenOptions::default()
         };
         let source = open(&self.input, &options)?;
-        let all =
-            |flag, names: &[Names]| columns(flag, &Names::of(names), source.as_ref(), &self.input);
+        let all = |flag, names: &[Names]| {
+            columns(flag, &Names::flatten(names), source.as_ref(), &self.input)
+        };
         let found = [
             all("--x", &self.x)?,
             all("--y", &self.y)?,

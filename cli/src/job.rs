@@ -80,7 +80,7 @@ fn expanded(mut words: Vec<OsString>) -> Result<Vec<OsString>> {
         }
         _ => return Ok(words),
     };
-    let more = beside(&options, command, given)?;
+    let more = words_beside(&options, command, given)?;
     // After the program and the name of the command.
     words.splice(2..2, more);
     Ok(words)
@@ -119,7 +119,7 @@ const CHOSEN: &[&str] = &[
 ];
 
 /// The words of options, but for those that stand back before what is given.
-fn beside(options: &Options, command: &Command, given: &ArgMatches) -> Result<Vec<OsString>> {
+fn words_beside(options: &Options, command: &Command, given: &ArgMatches) -> Result<Vec<OsString>> {
     let stays = |name: &str| !is_given(given, name) || options.get(name) == value_of(given, name);
     let (same_model, same_map) = (stays("model"), stays("map"));
     let is_auto = is_given(given, "auto");

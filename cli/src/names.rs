@@ -6,7 +6,7 @@ pub(crate) struct Names(Vec<String>);
 
 impl Names {
     /// All names of an option that may be repeated, in order.
-    pub(crate) fn of(given: &[Self]) -> Vec<String> {
+    pub(crate) fn flatten(given: &[Self]) -> Vec<String> {
         given.iter().flat_map(|names| names.0.clone()).collect()
     }
 }

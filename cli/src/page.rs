@@ -46,7 +46,7 @@ fn page(command: &str, date: &str, report: &Report) -> String {
     facts.extend(told.map(|(label, text)| (label, text.to_owned())));
     let object = report.object();
     let mut body = String::new();
-    for (heading, figure) in figures::of(&object, &report.pictured()) {
+    for (heading, figure) in figures::draw_all(&object, &report.pictured()) {
         let _ = write!(body, "<h2>{}</h2>\n{figure}", escaped(heading));
     }
     // Trials have a table of their own, and the command beside it.

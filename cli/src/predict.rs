@@ -120,8 +120,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let nan = args.nan()?;
     let refill = Refill::new(nan.gaps().cloned());
     let mut source = Watched::new(args.source(&model, &nan)?, &model);
-    let what = What::of(args, &model)?;
-    let threshold = Threshold::of(args.threshold, &model)?;
+    let what = What::from_args(args, &model)?;
+    let threshold = Threshold::from_option(args.threshold, &model)?;
     let run = args.open_run(&model, source.targets(), &console)?;
     // Where a step begins among all rows.
     let before = Arc::new(AtomicU64::new(0));
@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let outputs = args.outputs(&model, what, progress.as_ref())?;
     let _steps = progress.as_ref().map(|_| steps());
-    let mut seen = Seen::of(what, &model);
+    let mut seen = Seen::for_model(what, &model);
     let (rows, seconds) = console.timed(|| {
         let written = (outputs, progress.as_mut());
         let heard = (&mut seen, before.as_ref());
@@ -303,7 +303,7 @@ impl Args {
     /// The rows, with the columns that the model was fitted on.
     fn source(&self, model: &LinearModel, nan: &NanRows) -> Result<Box<dyn ChunkSource>> {
         let options = OpenOptions {
-            target: Names::of(&self.target),
+            target: Names::flatten(&self.target),
             target_use: TargetUse::Ignored,
             columns: model.columns(),
             format: self.format,
@@ -338,7 +338,7 @@ impl Args {
             .as_deref()
             .filter(|_| what.is_labels(model));
         let columns = (&*what.columns(model), labels);
-        let kept = Kept::of(self)?;
+        let kept = Kept::from_args(self)?;
         let predictions = Writer::create(&self.output, |path| open(0, path), columns, kept)?;
         let probabilities = self.probabilities.as_ref().map(|path| {
             let classes = class_names(model);

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line("map", model.map.describe());
     report.set("map", model.map.describe());
     report.set("features", model.map.output_dim());
-    taken(&model, &mut report);
+    describe_columns(&model, &mut report);
     given(&model, &mut report);
     chosen(&model, &mut report);
     importance(&model, &mut report);
@@ -91,7 +91,7 @@ pub(crate) fn few(names: &[String]) -> String {
 }
 
 /// The columns of rows that it takes.
-fn taken(model: &LinearModel, report: &mut Report) {
+fn describe_columns(model: &LinearModel, report: &mut Report) {
     let columns = model.map.input_dim();
     let count = counted(columns as u64, "column");
     let text = match (&model.schema, &model.column_names) {

@@ -15,7 +15,7 @@ pub(crate) struct Threshold {
 impl Threshold {
     /// The one that is asked for, of a model that it can be had of: one of two classes with
     /// probabilities.
-    pub(crate) fn of(asked: Option<f64>, model: &LinearModel) -> Result<Option<Self>> {
+    pub(crate) fn from_option(asked: Option<f64>, model: &LinearModel) -> Result<Option<Self>> {
         let Some(from) = asked else {
             return Ok(None);
         };

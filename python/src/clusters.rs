@@ -65,7 +65,7 @@ impl GrowingClusters {
 
     /// The clusters as they are.
     fn model(&self) -> Model {
-        Model::of(self.locked().linear())
+        Model::from_model(self.locked().linear())
     }
 
     /// What the rows count together that came to each cluster.

@@ -287,7 +287,7 @@ impl GrowingState {
             let solve = |map, known: ModelContext<'_>| learner.model_of(map, sums, known);
             basis.model(fit.as_ref(), &run, solve)
         })?;
-        Ok(Model::of(model))
+        Ok(Model::from_model(model))
     }
 
     /// Rows that the sums are of.

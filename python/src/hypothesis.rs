@@ -38,7 +38,7 @@ struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    fn of(parts: &[Given<'a>], interrupt: &Interrupt) -> Result<Self> {
+    fn open(parts: &[Given<'a>], interrupt: &Interrupt) -> Result<Self> {
         let open = |part: &Given<'a>| part.source(None, None, interrupt.flag());
         let parts = parts.iter().map(open).collect::<Result<_>>()?;
         Ok(Self { parts })
@@ -136,7 +136,7 @@ impl Setting {
         })
     }
 
-    fn on<O: Default>(&self, interrupt: &Interrupt) -> Result<Learner<O, RowsAlone>> {
+    fn learner<O: Default>(&self, interrupt: &Interrupt) -> Result<Learner<O, RowsAlone>> {
         let hear = interrupt.hear();
         Ok(Learner::prepared_by(self.preparation.clone())
             .device(&device(&self.device)?)
@@ -156,7 +156,7 @@ pub(crate) fn two_sample(
     let setting = Setting::read(&Options(options))?;
     let (a, b) = (a.given(), b.given());
     without_gil(py, |interrupt| {
-        let mut test: TwoSample = setting.on(interrupt)?;
+        let mut test: TwoSample = setting.learner(interrupt)?;
         if let Some(null) = setting.null {
             test = test.null(null);
         }
@@ -180,11 +180,11 @@ pub(crate) fn independence(
     let setting = Setting::read(&Options(options))?;
     let parts = [x.given(), y.given()];
     without_gil(py, |interrupt| {
-        let mut test: Independence = setting.on(interrupt)?;
+        let mut test: Independence = setting.learner(interrupt)?;
         if let Some(null) = setting.null {
             test = test.null(null);
         }
-        let mut source = Beside::of(&parts, interrupt)?;
+        let mut source = Beside::open(&parts, interrupt)?;
         let groups = source.groups();
         let outcome = test.test_columns(&mut source, &groups[0], &groups[1])?;
         let mut all = found(outcome.outcome);
@@ -222,7 +222,7 @@ pub(crate) fn conditional_independence(
             let map = Fourier::new(Gaussian).form(Form::Phase).features(features);
             test = test.outer(map);
         }
-        let mut source = Beside::of(&parts, interrupt)?;
+        let mut source = Beside::open(&parts, interrupt)?;
         let groups = source.groups();
         let [x, y, z] = [&groups[0], &groups[1], &groups[2]].map(Vec::as_slice);
         Ok(found(test.test_columns(&mut source, [x, y, z])?.outcome))

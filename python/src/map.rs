@@ -82,7 +82,7 @@ impl<'py> FromPyObject<'_, 'py> for Output<'py> {
 }
 
 impl FeatureMap {
-    fn of(map: SharedMap, parts: Parts) -> Self {
+    fn from_map(map: SharedMap, parts: Parts) -> Self {
         Self {
             map,
             parts,
@@ -192,7 +192,7 @@ impl FeatureMap {
             frequencies: Some((dense.w_ds.clone(), dense.phase_s.clone())),
             root: None,
         };
-        Ok(Self::of(Arc::new(map), parts))
+        Ok(Self::from_map(Arc::new(map), parts))
     }
 
     /// Nystrom features with the symmetric root of these landmarks, `[m, d]`, raw as the rows are.
@@ -215,7 +215,7 @@ impl FeatureMap {
             frequencies: None,
             root: Some(map.root().to_owned()),
         };
-        Ok(Self::of(Arc::new(map), parts))
+        Ok(Self::from_map(Arc::new(map), parts))
     }
 
     /// The tensor sketch of `(x'y + constant)^degree` with these hashes, `[degree, d]` or, with a
@@ -241,7 +241,7 @@ impl FeatureMap {
                 .build(Affine::of(vec![0.0; scale.len()], scale)?)
         };
         let map = build().map_err(|e| exception(&e))?;
-        Ok(Self::of(Arc::new(map), Parts::default()))
+        Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
     /// Skewed chi-squared features with these frequencies, `[s, d]`, and offsets in turns.
@@ -269,7 +269,7 @@ impl FeatureMap {
                 weights: None,
             });
         let map = map.build(Affine::identity(d)).map_err(|e| exception(&e))?;
-        Ok(Self::of(Arc::new(map), Parts::default()))
+        Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
     /// Skewed chi-squared features with frequencies of a sampling.
@@ -292,7 +292,7 @@ impl FeatureMap {
                 .build(Affine::identity(n_features))
         };
         let map = build().map_err(|e| exception(&e))?;
-        Ok(Self::of(Arc::new(map), Parts::default()))
+        Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
     /// So many samples of the additive chi-squared spectrum, at this distance.
@@ -303,7 +303,7 @@ impl FeatureMap {
             .interval(interval);
         let map = map.build(Affine::identity(n_features));
         let map = map.map_err(|e| exception(&e))?;
-        Ok(Self::of(Arc::new(map), Parts::default()))
+        Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
     /// The map that `options` describe, drawn for the rows of `x`.
@@ -318,7 +318,7 @@ impl FeatureMap {
             let mut source = given.source(None, None, interrupt.flag())?;
             preparation.prepare(source.as_mut(), Usual::default(), &run)
         })?;
-        Ok(Self::of(Arc::from(drawn.map), Parts::default()))
+        Ok(Self::from_map(Arc::from(drawn.map), Parts::default()))
     }
 
     /// Writes z(x) of the rows `x` to `out`, `[n, D]`, on the device of this name.
@@ -400,7 +400,7 @@ impl FeatureMap {
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let map = Store::from_bytes(bytes, KIND).and_then(|store| features::read(&store));
-        Ok(Self::of(
+        Ok(Self::from_map(
             Arc::from(map.map_err(|e| exception(&e))?),
             Parts::default(),
         ))

@@ -46,7 +46,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn of(model: LinearModel) -> Self {
+    pub(crate) fn from_model(model: LinearModel) -> Self {
         Self {
             model: Arc::new(model),
             importance: None,
@@ -108,7 +108,7 @@ impl Model {
         })?;
         Ok(Self {
             importance,
-            ..Self::of(model)
+            ..Self::from_model(model)
         })
     }
 
@@ -352,7 +352,7 @@ impl Model {
     /// Reads a model file, of this package, the library or the command line.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        without_gil(py, |_| LinearModel::load(path)).map(Self::of)
+        without_gil(py, |_| LinearModel::load(path)).map(Self::from_model)
     }
 
     /// Everything in bytes that [`Self::from_bytes`] takes.
@@ -365,7 +365,7 @@ impl Model {
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let model = LinearModel::from_bytes(bytes).map_err(|e| exception(&e))?;
-        Ok(Self::of(model))
+        Ok(Self::from_model(model))
     }
 
     fn __reduce__<'py>(

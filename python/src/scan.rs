@@ -49,7 +49,7 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    fn of(py: Python<'_>, file: DataFile, parts: Parts) -> PyResult<Self> {
+    fn open(py: Python<'_>, file: DataFile, parts: Parts) -> PyResult<Self> {
         let source = without_gil(py, |_| file.open())?;
         Ok(Self {
             columns: source.columns(),
@@ -71,7 +71,7 @@ impl Scan {
         if self.parts.1.is_empty() {
             file = file.target_use(TargetUse::IfPresent);
         }
-        Self::of(py, file, self.parts.clone())
+        Self::open(py, file, self.parts.clone())
     }
 }
 
@@ -128,7 +128,7 @@ impl Scan {
         let parts = (
             path, target, targets, columns, matching, width, cells, lines,
         );
-        Self::of(py, file, parts)
+        Self::open(py, file, parts)
     }
 
     #[getter]
@@ -335,7 +335,7 @@ impl Writer {
 
     fn write(&self, py: Python<'_>, rows: PyReadonlyArray2<'_, f64>) -> PyResult<()> {
         let rows = rows.as_array();
-        self.with(|open| {
+        self.with_open(|open| {
             without_gil(py, |_| match open {
                 Open::Npy(file) => file.write_rows(rows),
                 Open::Csv(file) => file.write_rows(rows),
@@ -358,7 +358,7 @@ fn ended() -> PyErr {
 }
 
 impl Writer {
-    fn with<T>(&self, work: impl FnOnce(&mut Open) -> PyResult<T>) -> PyResult<T> {
+    fn with_open<T>(&self, work: impl FnOnce(&mut Open) -> PyResult<T>) -> PyResult<T> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         work(open.as_mut().ok_or_else(ended)?)
     }

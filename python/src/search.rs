@@ -133,7 +133,7 @@ pub(crate) fn fit_searched<'py>(
         Ok((model, chosen))
     })?;
     let found = chosen.describe(py)?;
-    Ok((Model::of(model), found))
+    Ok((Model::from_model(model), found))
 }
 
 impl Chosen {

@@ -41,12 +41,12 @@ pub struct ErrorSummary {
 impl ErrorSummary {
     /// The mean of each error.
     pub fn mean(&self) -> KernelError {
-        self.each(|values| values.iter().sum::<f64>() / values.len() as f64)
+        self.summarise(|values| values.iter().sum::<f64>() / values.len() as f64)
     }
 
     /// The standard deviation of each error over seeds; zero with one seed.
     pub fn spread(&self) -> KernelError {
-        self.each(|values| {
+        self.summarise(|values| {
             let n = values.len() as f64;
             let mean = values.iter().sum::<f64>() / n;
             let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
@@ -54,7 +54,7 @@ impl ErrorSummary {
         })
     }
 
-    fn each(&self, f: impl Fn(&[f64]) -> f64) -> KernelError {
+    fn summarise(&self, f: impl Fn(&[f64]) -> f64) -> KernelError {
         let of = |part: fn(&KernelError) -> f64| {
             let values: Vec<f64> = self.runs.iter().map(part).collect();
             f(&values)
@@ -133,11 +133,11 @@ impl ExactKernel {
     /// [`Error::Numerical`] when the matrix is zero or not finite.
     pub fn new(kernel: &dyn Kernel, input: &Affine, rows: &Rows) -> Result<Self> {
         let exact_nn = gram(kernel, input.apply(rows)?.view());
-        Self::of(exact_nn, rows.clone())
+        Self::from_matrix(exact_nn, rows.clone())
     }
 
     /// Of a matrix that was computed, `[n, n]` of raw rows.
-    pub(crate) fn of(exact_nn: Array2<f64>, rows: Rows) -> Result<Self> {
+    pub(crate) fn from_matrix(exact_nn: Array2<f64>, rows: Rows) -> Result<Self> {
         if exact_nn.is_empty() {
             return Err(Error::shape(
                 "there are no rows to compare kernels on; give at least one",
@@ -197,7 +197,7 @@ pub fn kernel_error(exact_nn: &Array2<f64>, approximate_nn: &Array2<f64>) -> Res
     }
     let standard = |matrix: &Array2<f64>| matrix.as_standard_layout().into_owned();
     let none = Rows::F64(Array2::zeros((0, 0)));
-    ExactKernel::of(standard(exact_nn), none)?.compare(standard(approximate_nn))
+    ExactKernel::from_matrix(standard(exact_nn), none)?.compare(standard(approximate_nn))
 }
 
 /// The features of raw rows, `[n, D]`, in the chunks of `run`, widened to f64.

@@ -71,7 +71,7 @@ impl ColumnarTable {
     pub fn open(path: impl AsRef<Path>, format: Format) -> Result<Self> {
         let path = path.as_ref();
         let file = open_file(path)?;
-        let stamp = Stamp::of(&file).map_err(|error| Error::io(path, error))?;
+        let stamp = Stamp::from_file(&file).map_err(|error| Error::io(path, error))?;
         let container = match format {
             Format::Parquet => Container::Parquet(parquet::Opened::new(path, &file)?),
             Format::Arrow => Container::Arrow(ipc::Opened::new(path, &file)?),
@@ -81,7 +81,7 @@ impl ColumnarTable {
             }
         };
         let schema = container.schema();
-        let layout = Layout::of(path, &schema, |fields| {
+        let layout = Layout::from_schema(path, &schema, |fields| {
             // A few rows tell how long lists are, which may be long.
             container.batches(path, &file, fields, parquet::VALUES / 8)
         })?;
@@ -138,7 +138,7 @@ impl ColumnarTable {
                 None => break,
             }
         }
-        let now = Stamp::of(&self.file).map_err(|error| Error::io(&self.path, error))?;
+        let now = Stamp::from_file(&self.file).map_err(|error| Error::io(&self.path, error))?;
         now.require(&self.stamp, &self.path)?;
         let said = self.container.rows();
         if said != self.taken {
@@ -256,7 +256,7 @@ impl Table for ColumnarTable {
         Ok((rows > 0).then_some(Batch { rows, columns }))
     }
     fn rewind(&mut self) -> Result<()> {
-        let now = Stamp::of(&self.file).map_err(|error| Error::io(&self.path, error))?;
+        let now = Stamp::from_file(&self.file).map_err(|error| Error::io(&self.path, error))?;
         now.require(&self.stamp, &self.path)?;
         (self.batches, self.pending, self.taken) = (None, None, 0);
         Ok(())

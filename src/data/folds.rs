@@ -68,7 +68,7 @@ impl Folds {
             each_row(source, |y| {
                 // -0 and 0 are one label.
                 let label = y.iter().map(|&y| (y + 0.0).to_bits()).collect::<Vec<_>>();
-                of_row.push(classes.of(label));
+                of_row.push(classes.number_of(label));
                 Ok(())
             })?;
             Ok(of_row)
@@ -119,7 +119,10 @@ impl Folds {
     pub fn of_groups<G: Eq + Hash>(groups: &[G], count: usize, seed: Seed) -> Result<Self> {
         let together = grouped::drawn(groups, seed);
         let mut numbered = Numbered::default();
-        let groups: Vec<u32> = groups.iter().map(|group| numbered.of(group)).collect();
+        let groups: Vec<u32> = groups
+            .iter()
+            .map(|group| numbered.number_of(group))
+            .collect();
         require(count, numbered.0.len(), "group")?;
         let mut sizes = vec![0_usize; numbered.0.len()];
         groups.iter().for_each(|&group| sizes[group as usize] += 1);
@@ -243,7 +246,7 @@ impl Folds {
     /// Errors with [`Error::Parameter`] where it has others.
     pub fn all<S: ChunkSource + 'static>(&self, source: S) -> Result<Box<dyn ChunkSource>> {
         Ok(match &self.groups {
-            Some(groups) => Box::new(Grouped::of(source, groups.clone())?),
+            Some(groups) => Box::new(Grouped::new(source, groups.clone())?),
             None => Box::new(source),
         })
     }
@@ -309,7 +312,7 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T: Eq + Hash> Numbered<T> {
-    fn of(&mut self, thing: T) -> u32 {
+    fn number_of(&mut self, thing: T) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(thing).or_insert(next)
     }

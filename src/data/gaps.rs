@@ -200,7 +200,7 @@ struct Pass {
 }
 
 impl Pass {
-    fn of(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
             read: 0,
@@ -226,7 +226,7 @@ impl<S: ChunkSource> GaplessSource<S> {
             inner,
             gaps: gaps.clone(),
             of_targets,
-            pass: Pass::of(path),
+            pass: Pass::new(path),
         }
     }
 

@@ -32,17 +32,17 @@ impl<S: ChunkSource> Grouped<S> {
     /// Errors with [`Error::Parameter`] unless there is a group for each row, where the source
     /// knows how many it has.
     pub fn by<G: Eq + Hash>(source: S, groups: &[G], seed: Seed) -> Result<Self> {
-        Self::of(source, drawn(groups, seed).into())
+        Self::new(source, drawn(groups, seed).into())
     }
 
     /// Rows of times that follow each other are left out together, the latest of them where there
     /// is one part alone. Errors as [`Self::by`] does.
     pub fn in_time(source: S, times: &[f64]) -> Result<Self> {
-        Self::of(source, ranks(times).into())
+        Self::new(source, ranks(times).into())
     }
 
     /// As [`ChunkSource::groups`] numbers them.
-    pub(super) fn of(source: S, groups: Arc<[u32]>) -> Result<Self> {
+    pub(super) fn new(source: S, groups: Arc<[u32]>) -> Result<Self> {
         match source.rows() {
             Some(rows) if rows != groups.len() => Err(Error::parameter(format!(
                 "there are groups of {} rows and the data has {rows}; give one for each",

@@ -107,7 +107,7 @@ impl Input {
                 read => filled += read,
             }
         }
-        input.encoding = TextEncoding::of(given, &first[..filled]);
+        input.encoding = TextEncoding::detect(given, &first[..filled]);
         input.start()?;
         Ok(input)
     }
@@ -228,7 +228,7 @@ pub(in crate::data) struct Stamp {
 
 impl Stamp {
     #[cfg(any(not(target_family = "wasm"), feature = "parquet"))]
-    pub(in crate::data) fn of(file: &File) -> io::Result<Self> {
+    pub(in crate::data) fn from_file(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {
             bytes: metadata.len(),

@@ -26,7 +26,7 @@ pub fn groups(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<u32>>
     };
     let mut table = opened(path.as_ref(), options)?;
     let place = choice::find(table.names(), column, " of groups", table.path())?;
-    let no_value = NoValue::of(options.table.na.as_deref());
+    let no_value = NoValue::from_given(options.table.na.as_deref());
     let typed = table.is_typed();
     table.select(&[place])?;
     let (mut numbers, mut groups) = (HashMap::<String, u32>::new(), Vec::new());

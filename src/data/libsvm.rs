@@ -161,7 +161,7 @@ impl LibsvmSource {
                 ));
             }
             last = Some(j);
-            take(j, self.decimals.of(value).map_err(wrong)?);
+            take(j, self.decimals.parse(value).map_err(wrong)?);
         }
         Ok((label, last))
     }

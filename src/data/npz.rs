@@ -102,7 +102,7 @@ pub(super) fn entry(path: &Path, name: &str) -> Result<Option<Entry>> {
         return Ok(None);
     };
     let place = place(path, name);
-    let description = Description::of(
+    let description = Description::from_entry(
         &archive
             .by_index_raw(index)
             .map_err(|error| unzip(path, error))?,

@@ -263,7 +263,7 @@ impl Schema {
             targets: numbers(targets),
             weight: weight.map(str::to_owned),
             weight_reading: None,
-            no_value: NoValue::of(None),
+            no_value: NoValue::from_given(None),
             options: BTreeMap::new(),
         }
     }

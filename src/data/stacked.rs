@@ -32,7 +32,7 @@ impl Stacked {
     }
 
     /// The table that a row is in, and its number there.
-    fn of(&self, row: u64) -> (usize, u64) {
+    fn locate(&self, row: u64) -> (usize, u64) {
         match self.first {
             Some(first) if row >= first => (1, row - first),
             _ => (0, row),
@@ -41,7 +41,7 @@ impl Stacked {
 
     /// The table that a cell is in, its row and its column there.
     fn cell(&self, row: u64, column: usize) -> (&dyn Table, u64, usize) {
-        let (at, row) = self.of(row);
+        let (at, row) = self.locate(row);
         let column = if at == 0 { column } else { self.pairs[column] };
         (self.tables[at].as_ref(), row, column)
     }
@@ -89,7 +89,7 @@ impl Table for Stacked {
         Ok(())
     }
     fn row_in_file(&self, row: u64) -> u64 {
-        self.of(row).1
+        self.locate(row).1
     }
     fn place(&self, row: u64, column: usize) -> String {
         let (table, row, column) = self.cell(row, column);

@@ -39,12 +39,12 @@ impl Spool {
         if let Some(spool) = shared.upgrade() {
             return Ok(spool);
         }
-        let spool = Arc::new(Self::of(&mut io::stdin().lock(), format)?);
+        let spool = Arc::new(Self::read(&mut io::stdin().lock(), format)?);
         *shared = Arc::downgrade(&spool);
         Ok(spool)
     }
 
-    fn of(input: &mut dyn Read, format: Option<Format>) -> Result<Self> {
+    fn read(input: &mut dyn Read, format: Option<Format>) -> Result<Self> {
         let here = Path::new("standard input");
         let fail = |error| Error::io(here, error);
         let mut first = Vec::new();
@@ -176,17 +176,17 @@ mod tests {
             (b"ARROW1\0\0", "arrow"),
             (b"\xff\xff\xff\xff\x10\0\0\0", "arrow"),
         ] {
-            let spool = Spool::of(&mut { bytes }, None).unwrap();
+            let spool = Spool::read(&mut { bytes }, None).unwrap();
             let path = spool.path();
             assert_eq!(path.extension().unwrap(), extension);
             assert_eq!(std::fs::read(&path).unwrap(), bytes);
             drop(spool);
             assert!(!path.exists() && !path.parent().unwrap().exists());
         }
-        let asked = Spool::of(&mut &b"1 1:2\n"[..], Some(Format::Libsvm)).unwrap();
+        let asked = Spool::read(&mut &b"1 1:2\n"[..], Some(Format::Libsvm)).unwrap();
         let source = open(asked.path(), &OpenOptions::default()).unwrap();
         assert_eq!((source.columns(), source.targets()), (1, 1));
-        let error = Spool::of(&mut &b""[..], None).unwrap_err().to_string();
+        let error = Spool::read(&mut &b""[..], None).unwrap_err().to_string();
         assert!(error.contains("standard input: is empty"), "{error}");
     }
 }

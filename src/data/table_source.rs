@@ -89,7 +89,7 @@ impl TableSource {
             let no_value = if settled {
                 schema.no_value().clone()
             } else {
-                NoValue::of(options.table.na.as_deref())
+                NoValue::from_given(options.table.na.as_deref())
             };
             let (nan, needed) = ((&options.nan, gaps), (needed, &places));
             table = Box::new(GaplessTable::new(table, nan, &no_value, needed)?);

@@ -299,7 +299,7 @@ mod tests {
     }
 
     /// The index taken, or why it is the CPU.
-    fn taken(
+    fn pick_index(
         choice: &DeviceChoice,
         found: &[AdapterReport],
     ) -> Result<std::result::Result<usize, String>> {
@@ -322,19 +322,19 @@ mod tests {
             adapter("Tiny Card", Discrete, None),
         ];
         for choice in [DeviceChoice::Auto, DeviceChoice::Gpu] {
-            assert_eq!(taken(&choice, &all).expect("one"), Ok(2), "{choice:?}");
+            assert_eq!(pick_index(&choice, &all).expect("one"), Ok(2), "{choice:?}");
         }
         assert_eq!(
-            taken(&DeviceChoice::Cpu, &all).expect("it"),
+            pick_index(&DeviceChoice::Cpu, &all).expect("it"),
             Err(String::new())
         );
         // A name is a part of one, whatever the case and the kind.
-        let named = |name: &str| taken(&DeviceChoice::Named(name.into()), &all);
+        let named = |name: &str| pick_index(&DeviceChoice::Named(name.into()), &all);
         assert_eq!(named("RAST").expect("one"), Ok(0));
         assert_eq!(named("card").expect("one"), Ok(3));
         // One that can be used before one that cannot, which alone says why.
         assert_eq!(named("tiny").expect("one"), Ok(4));
-        let alone = taken(&DeviceChoice::Named("tiny".into()), &all[..2]);
+        let alone = pick_index(&DeviceChoice::Named("tiny".into()), &all[..2]);
         let message = alone.expect_err("refused").to_string();
         assert!(
             message.contains("Tiny") && message.contains("bochner needs 8"),
@@ -347,10 +347,10 @@ mod tests {
         );
 
         // Without a real one: `auto` says why, `gpu` refuses with the same words.
-        let why = taken(&DeviceChoice::Auto, &all[..2])
+        let why = pick_index(&DeviceChoice::Auto, &all[..2])
             .expect("the CPU")
             .expect_err("no GPU");
-        let message = taken(&DeviceChoice::Gpu, &all[..2])
+        let message = pick_index(&DeviceChoice::Gpu, &all[..2])
             .expect_err("no GPU")
             .to_string();
         for words in [

@@ -132,10 +132,10 @@ impl GpuDevice {
         (report, units): (AdapterReport, units::Units),
         saved: Option<SavedPipelines>,
     ) -> Self {
-        let faults = Faults::of(&device);
+        let faults = Faults::listen(&device);
         let limits = device.limits();
         let choices = Choices::new(Cache::user(), &report);
-        let speed = Speed::of(report.kind);
+        let speed = Speed::for_kind(report.kind);
         let inner = Inner {
             device,
             queue,

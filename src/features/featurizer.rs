@@ -105,7 +105,7 @@ pub(crate) trait OnDevice {
 
     /// What goes to the device beside the features of some rows, counted from the first that is not
     /// left out, `[rows, beside]`.
-    fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32>;
+    fn columns_beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32>;
 
     /// Counts those rows, whose features and targets are on the device.
     /// It may change the features: nobody looks at them afterwards.
@@ -200,12 +200,12 @@ impl<'m> Featurizer<'m> {
             work.admit(&chunk.x, first)?;
             first += chunk.x.nrows();
             let left_out = sums.begin(&chunk)?;
-            portions.each(
+            portions.for_each_range(
                 chunk.x.nrows() - left_out,
                 &mut (&mut *work, &mut *sums),
                 |(work, sums), range, most| {
                     let raw = left_out + range.start..left_out + range.end;
-                    work.run(&chunk.x.part(raw), Some(sums.beside(range)), most)
+                    work.run(&chunk.x.part(raw), Some(sums.columns_beside(range)), most)
                 },
                 |(work, sums), range, _| {
                     let (z_nd, y_nt) = work.on_device()?;
@@ -331,7 +331,7 @@ impl<'m> Featurizer<'m> {
         let Self { work, portions, .. } = self;
         work.admit(x, first)?;
         let place = |range: &Range<usize>| first + range.start..first + range.end;
-        portions.each(
+        portions.for_each_range(
             x.nrows(),
             &mut (work, to),
             |(work, to), range, most| {
@@ -369,7 +369,7 @@ impl<'m> Featurizer<'m> {
         take: &mut Take<'_>,
     ) -> Result<()> {
         let Self { work, portions, .. } = self;
-        portions.each(
+        portions.for_each_range(
             x.nrows(),
             work,
             |work, range, most| work.run(&x.part(range), None, most),

@@ -86,11 +86,15 @@ impl KernelColumns {
         let given = matches!(self.choice, Landmarks::Rows(_));
         if self.landmarks == 0 && !given {
             let none = Array2::zeros((0, input.columns()));
-            return Ok(KernelColumnsMap::of(self.kernel.clone(), input, none));
+            return Ok(KernelColumnsMap::from_landmarks(
+                self.kernel.clone(),
+                input,
+                none,
+            ));
         }
         let kernel = self.kernel.as_ref();
         let chosen = (self.choice).among(kernel, &input, candidates, self.landmarks, self.seed)?;
-        Ok(KernelColumnsMap::of(
+        Ok(KernelColumnsMap::from_landmarks(
             self.kernel.clone(),
             input,
             chosen.mapv(entries::narrow),
@@ -141,7 +145,11 @@ pub struct KernelColumnsMap {
 
 impl KernelColumnsMap {
     /// Of landmarks at unit scale.
-    pub(crate) fn of(kernel: Arc<dyn Kernel>, input: Affine, landmarks_md: Array2<f32>) -> Self {
+    pub(crate) fn from_landmarks(
+        kernel: Arc<dyn Kernel>,
+        input: Affine,
+        landmarks_md: Array2<f32>,
+    ) -> Self {
         let some = landmarks_md.slice(s![..landmarks_md.nrows().min(LOOKED_AT), ..]);
         let k = gram(kernel.as_ref(), some.mapv(f64::from).view());
         // From the top where most values are near it: f32 then holds more of their digits.
@@ -162,7 +170,7 @@ impl KernelColumnsMap {
     /// The same kernel with all `rows` as landmarks, raw as the data are.
     pub(crate) fn with_all(&self, rows: &Rows) -> Result<Self> {
         let landmarks_md = self.input.apply(rows)?.mapv(entries::narrow);
-        Ok(Self::of(
+        Ok(Self::from_landmarks(
             self.kernel.clone(),
             self.input.clone(),
             landmarks_md,

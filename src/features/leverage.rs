@@ -59,7 +59,7 @@ pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> R
     );
     let penalty = n as f64 * lambda;
     entries::add_to_diagonal(&mut inner, penalty);
-    let mut inner = Lower::of(&inner);
+    let mut inner = Lower::from_matrix(&inner);
     if !inner.factor() {
         return Err(Error::numerical(format!(
             "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 \

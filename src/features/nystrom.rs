@@ -129,7 +129,7 @@ impl Nystrom {
             (self.landmarks).among(kernel, &input, candidates, self.features, self.seed)?;
         // As the device will see them.
         let landmarks_md = chosen.mapv(entries::narrow);
-        let whitening = Whitening::of(
+        let whitening = Whitening::from_landmarks(
             self.kernel.as_ref(),
             landmarks_md.mapv(f64::from).view(),
             self.rank,

@@ -33,7 +33,7 @@ impl Stretched {
     /// first frequencies, with as much weight as all have.
     ///
     /// Errors on rows of other columns than the map's.
-    pub(crate) fn of(map: &DenseFeatures, rows: &Rows, most: usize) -> Result<Self> {
+    pub(crate) fn new(map: &DenseFeatures, rows: &Rows, most: usize) -> Result<Self> {
         let dense = &map.dense;
         let paired = matches!(dense.nonlinearity, Nonlinearity::CosSin);
         let all = dense.freqs();
@@ -161,7 +161,7 @@ mod tests {
     fn features_are_those_of_the_map() {
         let factors = [0.7, 1.9, 1.0];
         for map in maps() {
-            let own = Stretched::of(&map, &rows(), 1000).expect("three columns");
+            let own = Stretched::new(&map, &rows(), 1000).expect("three columns");
             let found = own.features(&factors).z_dn;
             let longer = map.stretched(&factors).expect("positive");
             let mut z_nd = Array2::<f64>::zeros((9, 24));
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn fewer_frequencies_count_as_much() {
         for map in maps() {
-            let own = Stretched::of(&map, &rows(), 10).expect("three columns");
+            let own = Stretched::new(&map, &rows(), 10).expect("three columns");
             let z_dn = own.features(&[1.0; 3]).z_dn;
             assert_eq!(z_dn.nrows(), 10);
             if own.paired {
@@ -191,7 +191,7 @@ mod tests {
     fn derivatives_are_differences_of_values() {
         let step = 1e-6;
         for map in maps() {
-            let own = Stretched::of(&map, &rows(), 1000).expect("three columns");
+            let own = Stretched::new(&map, &rows(), 1000).expect("three columns");
             // Some function of the features: a sum with these factors.
             let mut draws = Seed(5).stream(Stream::Data, 0);
             let slope_dn = Array2::from_shape_simple_fn((24, 9), || draws.normal());

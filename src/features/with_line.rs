@@ -132,14 +132,14 @@ impl MapBuilder for WithLine {
         let map = self.map.build_from(data)?;
         require_dense(map.as_ref())?;
         match line_weight(&input, survey) {
-            Some(weight) => beside(map, input, weight),
+            Some(weight) => add_line(map, input, weight),
             None => Ok(map),
         }
     }
 }
 
 /// A map with the columns, prepared as `input` says, beside it, at this weight.
-pub(crate) fn beside(
+pub(crate) fn add_line(
     map: Box<dyn FeatureMap>,
     input: Affine,
     weight: f64,

@@ -48,7 +48,7 @@ impl Portions {
     /// hears the most rows that a range can have from then on; a range for which it finds no room
     /// comes again in smaller ones. What it makes goes to `count`, whose errors are final: there
     /// rows are counted, and neither come again nor are left out. Both work on `on`.
-    pub(crate) fn each<S: ?Sized, R>(
+    pub(crate) fn for_each_range<S: ?Sized, R>(
         &mut self,
         all: usize,
         on: &mut S,
@@ -100,7 +100,9 @@ mod tests {
                 seen.extend(range);
                 Ok(())
             };
-            portions.each(rows, &mut seen, prepare, count).unwrap();
+            portions
+                .for_each_range(rows, &mut seen, prepare, count)
+                .unwrap();
         }
         let expected: Vec<usize> = (0..64).chain(0..64).chain(0..40).collect();
         assert_eq!(seen, expected);
@@ -114,7 +116,7 @@ mod tests {
         count: impl Fn() -> Result<()>,
     ) -> (Result<()>, Vec<usize>, usize) {
         let mut calls = (Vec::new(), 0);
-        let result = Portions::new(planned).each(
+        let result = Portions::new(planned).for_each_range(
             rows,
             &mut calls,
             |(most, _), _, rows| {

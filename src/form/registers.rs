@@ -26,7 +26,7 @@ impl Registers {
     }
 
     /// What an adapter takes: what was forced, or what suits its kind.
-    pub(crate) fn of(gpu: &GpuDevice) -> Self {
+    pub(crate) fn for_adapter(gpu: &GpuDevice) -> Self {
         let named = |name: &str| Self::ALL.iter().copied().find(|way| way.name() == name);
         let forced = gpu.choices().forced().and_then(|name| named(&name));
         forced.unwrap_or_else(|| Self::default_of(gpu.report().kind))

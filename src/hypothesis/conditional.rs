@@ -149,7 +149,7 @@ impl ConditionalIndependence {
             group("y", y.to_vec(), &self.job.learner.outer),
         ];
         let run = self.settings.run()?;
-        let drawn = Drawn::of((&self.job.preparation, run), source, &groups)?;
+        let drawn = Drawn::draw((&self.job.preparation, run), source, &groups)?;
         let maps = [1, 2, 0].map(|k| drawn.maps[k].as_ref());
         self.job.learner.test(maps, source, &drawn.run)
     }
@@ -260,7 +260,7 @@ impl Regression {
         let mut ridge = lambda;
         let factor = loop {
             r_zz.diag_mut().fill(1.0 + ridge);
-            let mut factor = Lower::of(&r_zz);
+            let mut factor = Lower::from_matrix(&r_zz);
             if factor.factor() {
                 break factor;
             }

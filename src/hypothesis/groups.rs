@@ -35,7 +35,7 @@ impl Drawn {
     ///
     /// Errors on a group without columns or without any that vary, on a column that there is not,
     /// and as surveys, bandwidths and maps do.
-    pub(super) fn of(
+    pub(super) fn draw(
         (preparation, run): (&Preparation, Run),
         source: &mut dyn ChunkSource,
         groups: &[Group<'_>],
@@ -180,7 +180,7 @@ mod tests {
         let mut rows = source(array![[-1.0, -1.0], [1.0, 1.0]]);
         let drawn = {
             let run = Run::on(&Device::cpu());
-            Drawn::of((&learner.job.preparation, run), &mut rows, &groups)
+            Drawn::draw((&learner.job.preparation, run), &mut rows, &groups)
         };
         let drawn = drawn.expect("draws");
         let features = |map: &dyn FeatureMap, x: Array2<f64>| {

@@ -98,7 +98,7 @@ impl Independence {
             map: &self.job.preparation.map,
         };
         let run = self.settings.run()?;
-        let drawn = Drawn::of(
+        let drawn = Drawn::draw(
             (&self.job.preparation, run),
             source,
             &[group("x", x), group("y", y)],

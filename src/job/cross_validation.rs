@@ -63,16 +63,16 @@ impl FoldScores {
     pub fn of_amounts(train_rows: u64, amounts: &AmountScores, quantile: Option<f64>) -> Self {
         let of = |target| (amounts.named(target, quantile).into_iter()).map(move |s| (target, s));
         let scores = (0..amounts.targets()).flat_map(of);
-        Self::of((train_rows, amounts.rows()), scores)
+        Self::new((train_rows, amounts.rows()), scores)
     }
 
     /// Of labels, by a model of so many rows.
     pub fn of_labels(train_rows: u64, labels: &LabelScores) -> Self {
         let scores = labels.named().into_iter().map(|score| (0, score));
-        Self::of((train_rows, labels.rows()), scores)
+        Self::new((train_rows, labels.rows()), scores)
     }
 
-    fn of(
+    fn new(
         (train_rows, test_rows): (u64, u64),
         scores: impl Iterator<Item = (usize, (&'static str, Score))>,
     ) -> Self {

@@ -90,7 +90,7 @@ impl MemoryPlan {
         Self {
             kept_bytes: rows * (8 * (outputs + 1)) as u128,
             unit: "grids",
-            ..Self::with((grids, bytes), 0, needs, run)
+            ..Self::from_needs((grids, bytes), 0, needs, run)
         }
     }
 
@@ -105,7 +105,7 @@ impl MemoryPlan {
             .read_back(device, features)
             // One copy is written while another waits.
             .and_bytes(COPIES * 4 * features);
-        Self::with((features, bytes), 0, needs, run)
+        Self::from_needs((features, bytes), 0, needs, run)
     }
 
     /// Of the predictions of a model whose file has so many bytes, of rows with so many target
@@ -120,7 +120,7 @@ impl MemoryPlan {
             .read_back(device, outputs);
         // As it is read, and its numbers.
         let bytes = 2 * u128::from(bytes);
-        Self::with((map.output_dim(), bytes), 0, needs, run)
+        Self::from_needs((map.output_dim(), bytes), 0, needs, run)
     }
 
     fn new(map: (usize, u128), entry: u32, (columns, targets): (usize, usize), run: &Run) -> Self {
@@ -130,10 +130,15 @@ impl MemoryPlan {
             .matrix(device, map.0)
             .and_bytes(12 * (targets + 1))
             .matrix(device, targets + 1);
-        Self::with(map, entry, needs, run)
+        Self::from_needs(map, entry, needs, run)
     }
 
-    fn with((features, map_bytes): (usize, u128), entry: u32, needs: RowNeeds, run: &Run) -> Self {
+    fn from_needs(
+        (features, map_bytes): (usize, u128),
+        entry: u32,
+        needs: RowNeeds,
+        run: &Run,
+    ) -> Self {
         Self {
             features,
             chunk_rows: needs.rows_of(run).unwrap_or(0),

@@ -40,7 +40,7 @@ pub(crate) struct Lower {
 
 impl Lower {
     /// The lower triangle of a square matrix.
-    pub(crate) fn of(a: &Array2<f64>) -> Self {
+    pub(crate) fn from_matrix(a: &Array2<f64>) -> Self {
         let mut lower = Self::zeros(a.nrows());
         lower.assign(a);
         lower
@@ -70,7 +70,7 @@ impl Lower {
                 data: a.into_raw_vec_and_offset().0,
             }
         } else {
-            Self::of(&a)
+            Self::from_matrix(&a)
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
     fn factors_multiply_to_the_matrix() {
         for n in [1, 7, 300, 512, 811] {
             let full = matrix_of(n);
-            let mut lower = Lower::of(&full);
+            let mut lower = Lower::from_matrix(&full);
             assert!(lower.factor());
             let l =
                 Array2::from_shape_fn((n, n), |(i, j)| if j <= i { lower.row(i)[j] } else { 0.0 });
@@ -261,11 +261,12 @@ mod tests {
                 "{n}"
             );
         }
-        assert!(!Lower::of(&Array2::from_elem((512, 512), -1.0)).factor());
+        assert!(!Lower::from_matrix(&Array2::from_elem((512, 512), -1.0)).factor());
     }
 
     /// Entries are those of plain loops in the order that is written down: chains over the columns
-    /// of a block, block after block. No vector length, tile or block of rows says anything of them.
+    /// of a block, block after block. No vector length, tile or block of rows says anything of
+    /// them.
     #[test]
     fn bits_are_those_of_plain_loops() {
         use crate::{device::InstructionSet, instructions::instruction_set};
@@ -279,7 +280,7 @@ mod tests {
         };
         for n in [1, 23, 240, 241, 509] {
             let full = matrix_of(n);
-            let mut lower = Lower::of(&full);
+            let mut lower = Lower::from_matrix(&full);
             assert!(lower.factor());
             let mut plain = Array2::<f64>::zeros((n, n));
             for (i, k) in (0..n).flat_map(|i| (0..=i).map(move |k| (i, k))) {

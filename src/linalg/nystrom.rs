@@ -31,7 +31,7 @@ pub(crate) fn nystrom(
     let mut shift = f64::EPSILON * norm * (y_rd.ncols() as f64).sqrt();
     let factor = loop {
         let core = cross(&omega_rd, &y_rd) + cross(&omega_rd, &omega_rd) * shift;
-        let mut lower = Lower::of(&core);
+        let mut lower = Lower::from_matrix(&core);
         if lower.factor() || !norm.is_finite() || norm == 0.0 {
             break lower;
         }

@@ -20,7 +20,7 @@ pub struct Conformal {
 
 impl Conformal {
     /// From the errors of each target on m rows.
-    pub(crate) fn of(mut errors_t: Vec<Vec<f64>>) -> Result<Self> {
+    pub(crate) fn from_errors(mut errors_t: Vec<Vec<f64>>) -> Result<Self> {
         let (targets, rows) = (errors_t.len(), errors_t.first().map_or(0, Vec::len));
         if rows == 0 {
             return Err(Error::shape(

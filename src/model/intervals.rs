@@ -101,7 +101,7 @@ impl LinearModel {
             }
             Ok(())
         })?;
-        self.conformal = Some(Conformal::of(errors_t)?);
+        self.conformal = Some(Conformal::from_errors(errors_t)?);
         Ok(())
     }
 }
@@ -145,7 +145,7 @@ impl<'m> IntervalPredictor<'m> {
     /// Errors unless the level is between 0 and 1, and when it is higher than calibration reaches.
     pub fn predict(&mut self, rows: &Rows, level: f64) -> Result<Intervals> {
         rows.require_finite()?;
-        let (model, widths) = (self.model, Widths::of(self.model, level)?);
+        let (model, widths) = (self.model, Widths::at_level(self.model, level)?);
         let shape = (rows.nrows(), model.coefficients.intercept_t.len());
         let mut all = Raw {
             predicted_nt: Array2::zeros(shape),
@@ -171,7 +171,7 @@ impl<'m> IntervalPredictor<'m> {
         level: f64,
         mut sink: impl FnMut(&Intervals, ArrayView2<'_, f64>) -> Result<()>,
     ) -> Result<u64> {
-        let widths = Widths::of(self.model, level)?;
+        let widths = Widths::at_level(self.model, level)?;
         self.stream_raw(source, |raw, y_nt| sink(&widths.around(raw), y_nt))
     }
 
@@ -213,7 +213,7 @@ fn raw(model: &LinearModel, branches: &[ArrayView2<'_, f32>]) -> Raw {
 struct Widths(Array1<f64>, Option<Link>);
 
 impl Widths {
-    fn of(model: &LinearModel, level: f64) -> Result<Self> {
+    fn at_level(model: &LinearModel, level: f64) -> Result<Self> {
         if !(level > 0.0 && level < 1.0) {
             return Err(Error::parameter(format!(
                 "the level of an interval is {level}; it must lie between 0 and 1, both excluded"

@@ -173,7 +173,7 @@ impl<'a> Accumulation<'a> {
             if let Some(sparse) = running.sparse {
                 sparse.add_to(&mut sums.gram_dd, &mut sums.zty_dt);
             }
-            rest.sums = Some(of_targets.beside(sums, self.targets)?);
+            rest.sums = Some(of_targets.join(sums, self.targets)?);
         }
         Ok(rest)
     }
@@ -224,7 +224,7 @@ impl OnDevice for Running<'_> {
         Ok(counted)
     }
 
-    fn beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32> {
+    fn columns_beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32> {
         self.augmented.slice(s![rows, ..])
     }
 
@@ -280,7 +280,7 @@ impl Running<'_> {
         let sums = self.sums.take()?;
         let none = OfTargets::zero(self.targets.outputs());
         let of_targets = mem::replace(&mut self.of_targets, none);
-        let stretch = of_targets.beside(sums, self.targets)?;
+        let stretch = of_targets.join(sums, self.targets)?;
         self.total.take(Some(stretch))
     }
 }
@@ -307,7 +307,7 @@ impl OfTargets {
 
     /// With the sums of a device, which has a column of ones as last target. Errors when these are
     /// not finite.
-    fn beside(self, sums: GramSums, targets: &Targets) -> Result<NormalEquations> {
+    fn join(self, sums: GramSums, targets: &Targets) -> Result<NormalEquations> {
         let outputs = targets.outputs();
         let z_sum_d = sums.zty_dt.column(outputs).to_owned();
         let mut zty_dt = sums.zty_dt.slice(s![.., ..outputs]).to_owned();

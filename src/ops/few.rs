@@ -30,7 +30,7 @@ pub(crate) static OP: Op = Op {
     ],
     variants: || {
         let all = ROWS.iter().flat_map(|&rows| {
-            let whole = each().map(move |f| variant(rows, Stage::Whole(f.as_ref())));
+            let whole = nonlinearities().map(move |f| variant(rows, Stage::Whole(f.as_ref())));
             whole.chain([variant(rows, Stage::Split)])
         });
         all.collect()
@@ -47,11 +47,11 @@ pub(crate) static SUM_OP: Op = Op {
         Binding::Read("feature"),
         Binding::Write("z"),
     ],
-    variants: || each().map(|f| sum_variant(f.as_ref())).collect(),
+    variants: || nonlinearities().map(|f| sum_variant(f.as_ref())).collect(),
 };
 
 /// All, and `None` for a plain product.
-fn each() -> impl Iterator<Item = Option<Nonlinearity>> {
+fn nonlinearities() -> impl Iterator<Item = Option<Nonlinearity>> {
     let all = Nonlinearity::examples().into_iter();
     all.map(Some).chain([None])
 }
@@ -89,9 +89,9 @@ enum Stage<'a> {
 }
 
 /// The variant with a nonlinearity; 7 is none.
-fn with(f: Option<&Nonlinearity>, variant: Variant) -> Variant {
+fn with_nonlinearity(f: Option<&Nonlinearity>, variant: Variant) -> Variant {
     match f {
-        Some(f) => f.of(variant),
+        Some(f) => f.add_to(variant),
         None => variant.with("NONLINEARITY", 7),
     }
 }
@@ -108,11 +108,11 @@ fn variant(rows: usize, stage: Stage<'_>) -> Variant {
         ("SPLIT", split),
         ("WHOLE", 0),
     ]);
-    with(f, form)
+    with_nonlinearity(f, form)
 }
 
 fn sum_variant(f: Option<&Nonlinearity>) -> Variant {
-    with(f, Variant::of([("WHOLE", 0)]))
+    with_nonlinearity(f, Variant::of([("WHOLE", 0)]))
 }
 
 /// `z` = the sum over splits of `partial`, `[splits, rows, ceil(cols / 4)]` vec4s.

@@ -80,7 +80,12 @@ impl GramAccumulator {
         let tile = Form::Tile(MENU.choice(gpu, menu::shape(features)));
         let units = units::chosen(gpu, features, targets)?;
         let form = units.map_or(tile, Form::Units);
-        Self::on(gpu, (features, targets), form, Panels::on(gpu, form))
+        Self::from_parts(
+            gpu,
+            (features, targets),
+            form,
+            Panels::for_adapter(gpu, form),
+        )
     }
 
     /// As [`Self::new`], on the matrix units of a GPU, cut into these panels. Errors with
@@ -96,7 +101,7 @@ impl GramAccumulator {
             return Err(Error::unsupported("a CPU has no matrix units"));
         };
         let form = Form::Units(units::asked(gpu)?);
-        Self::on(gpu, (features, targets), form, panels)
+        Self::from_parts(gpu, (features, targets), form, panels)
     }
 
     /// As [`Self::new`], with a shape of [`tile::SQUARE_MENU`], cut into these panels. Errors with
@@ -110,7 +115,7 @@ impl GramAccumulator {
     ) -> Result<Self> {
         let size = (features, targets);
         let cpu = match device {
-            Device::Gpu(gpu) => return Self::on(gpu, size, Form::Tile(tile), panels),
+            Device::Gpu(gpu) => return Self::from_parts(gpu, size, Form::Tile(tile), panels),
             Device::Cpu(cpu) => cpu,
         };
         check(size)?;
@@ -121,7 +126,12 @@ impl GramAccumulator {
         })
     }
 
-    fn on(gpu: &GpuDevice, size: (usize, usize), form: Form, panels: Panels) -> Result<Self> {
+    fn from_parts(
+        gpu: &GpuDevice,
+        size: (usize, usize),
+        form: Form,
+        panels: Panels,
+    ) -> Result<Self> {
         check(size)?;
         let (features, targets) = size;
         Ok(Self {

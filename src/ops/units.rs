@@ -43,7 +43,7 @@ impl Fragments {
 
     /// All that an adapter may take, in the order in which they are tried: with the size of
     /// subgroups that it names, or with each between the least and the most. Or why there is none.
-    pub(super) fn of(gpu: &GpuDevice) -> Result<Vec<Self>, String> {
+    pub(super) fn for_adapter(gpu: &GpuDevice) -> Result<Vec<Self>, String> {
         let report = gpu.report();
         let side = report.units.clone()?;
         let (least, most) = report.subgroup;

@@ -65,7 +65,7 @@ impl Bf16Panels {
 
     /// The same matrix; `None` when codes do not hold it exactly, when it is shallow, or when the
     /// machine lacks the unit.
-    pub(crate) fn of(panels: &Panels) -> Option<Self> {
+    pub(crate) fn from_panels(panels: &Panels) -> Option<Self> {
         let token = crate::instructions::wide()?;
         let view = panels.all();
         let depth = view.depth();

@@ -24,7 +24,7 @@ pub(crate) struct HalfPanels {
 impl HalfPanels {
     /// The same matrix in 16 bits; `None` when f16 does not hold it exactly, or when the machine
     /// lacks the instructions.
-    pub(crate) fn of(panels: &Panels) -> Option<Self> {
+    pub(crate) fn from_panels(panels: &Panels) -> Option<Self> {
         let token = crate::instructions::wide()?;
         if panel_columns() != COLUMNS {
             return None;
@@ -189,7 +189,7 @@ mod tests {
                 .collect();
             let x: Vec<f32> = (0..2 * depth).map(|_| draws.normal() as f32).collect();
             let panels = Panels::pack(&w, depth, columns);
-            let half = HalfPanels::of(&panels).expect("11 bits fit");
+            let half = HalfPanels::from_panels(&panels).expect("11 bits fit");
             for rows in [1, 2] {
                 let x = &x[..rows * depth];
                 let (mut a, mut b) = (Collect(Vec::new()), Collect(Vec::new()));
@@ -206,8 +206,8 @@ mod tests {
     fn more_than_eleven_bits_are_refused() {
         let fine = Panels::pack(&[1.0, 1.0 + 1.0 / 1024.0, 3.0e-5], 1, 3);
         let coarse = Panels::pack(&[1.0, 1.0 + 1.0 / 2048.0], 1, 2);
-        assert!(HalfPanels::of(&coarse).is_none());
+        assert!(HalfPanels::from_panels(&coarse).is_none());
         // 3e-5 has more bits than 11.
-        assert!(HalfPanels::of(&fine).is_none());
+        assert!(HalfPanels::from_panels(&fine).is_none());
     }
 }

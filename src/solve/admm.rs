@@ -103,7 +103,7 @@ impl Copies {
             let sums = &mut sums_t[k];
             let values = scores.iter_mut().zip(&mut own).zip(&mut pull);
             for (i, ((s, own), pull)) in values.enumerate() {
-                let (y, w) = (rows.targets.of(k, row0 + i), rows.weight(row0 + i));
+                let (y, w) = (rows.targets.value(k, row0 + i), rows.weight(row0 + i));
                 sums.loss += w * loss.value(y, *s);
                 let drawn = RELAXATION * *s + (1.0 - RELAXATION) * *own + *pull;
                 let next = loss.proximal(y, drawn, step);
@@ -161,7 +161,8 @@ impl Admm {
         Ok(match self.cost {
             None => Follow::Factor(covariance.preconditioner(rho, self.lambda)?),
             Some(cost) => {
-                let (quadratic, _) = Quadratic::of(covariance.clone(), rho, self.lambda);
+                let (quadratic, _) =
+                    Quadratic::from_covariance(covariance.clone(), rho, self.lambda);
                 Follow::Each(quadratic, cost)
             }
         })
@@ -170,7 +171,7 @@ impl Admm {
     /// The objective of an output of this mean loss, whose scores are shifted by so much.
     fn objective(&self, loss: f64, beta_d: ArrayView1<'_, f64>, shift: f64) -> f64 {
         let cost = self.cost;
-        let cost: f64 = cost.map_or(0.0, |c| beta_d.iter().map(|&b| c.of(b)).sum());
+        let cost: f64 = cost.map_or(0.0, |c| beta_d.iter().map(|&b| c.value(b)).sum());
         let square = 0.5 * self.lambda * beta_d.dot(&beta_d);
         loss + square + cost + self.tilt * shift
     }

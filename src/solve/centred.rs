@@ -14,7 +14,7 @@ pub(crate) struct Centred {
 
 impl Centred {
     /// Of a kernel matrix `[m, m]` and targets `[m, t]`.
-    pub(crate) fn of(k_mm: &Array2<f64>, y_mt: ArrayView2<'_, f64>) -> Self {
+    pub(crate) fn from_kernel(k_mm: &Array2<f64>, y_mt: ArrayView2<'_, f64>) -> Self {
         let m = k_mm.nrows() as f64;
         let means_m = k_mm.sum_axis(Axis(1)) / m;
         let mean = means_m.sum() / m;
@@ -29,7 +29,7 @@ impl Centred {
 
     /// The factor of `C K C + L I`; `None` where rounding leaves no positive definite matrix.
     fn factor(&self, penalty: f64) -> Option<Lower> {
-        let mut lower = Lower::of(&self.k_mm);
+        let mut lower = Lower::from_matrix(&self.k_mm);
         (0..lower.order()).for_each(|i| lower.row_mut(i)[i] += penalty);
         lower.factor().then_some(lower)
     }
@@ -93,8 +93,8 @@ mod tests {
         let x = Array2::from_shape_fn((M, 2), |(i, j)| wave(i, j));
         let y = Array2::from_shape_fn((M, 2), |(i, t)| 3.0 + wave(i, t + 3) + x[[i, 0]]);
         let k = gram(&Gaussian, x.view());
-        let path = CentredLeftOut::of(&k, y.view()).expect("decomposes");
-        let centred = Centred::of(&k, y.view());
+        let path = CentredLeftOut::from_kernel(&k, y.view()).expect("decomposes");
+        let centred = Centred::from_kernel(&k, y.view());
         for penalty in [1e-4, 1e-2, 3.0] {
             let [slow, fast] = [path.errors(penalty), centred.errors(penalty)];
             let gap = slow.expect("errors") - fast.expect("errors");

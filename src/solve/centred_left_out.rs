@@ -31,8 +31,8 @@ pub(crate) struct CentredLeftOut {
 impl CentredLeftOut {
     /// Of a kernel matrix `[m, m]` and targets `[m, t]`. Errors with
     /// [`Error::Numerical`](crate::Error::Numerical) on entries that are not finite.
-    pub(crate) fn of(k_mm: &Array2<f64>, y_mt: ArrayView2<'_, f64>) -> Result<Self> {
-        let Centred { k_mm, y_mt } = Centred::of(k_mm, y_mt);
+    pub(crate) fn from_kernel(k_mm: &Array2<f64>, y_mt: ArrayView2<'_, f64>) -> Result<Self> {
+        let Centred { k_mm, y_mt } = Centred::from_kernel(k_mm, y_mt);
         let Eigen {
             values_n,
             vectors_nn,
@@ -88,7 +88,7 @@ mod tests {
         let x = Array2::from_shape_fn((M, 2), |(i, j)| wave(i, j));
         let y = Array2::from_shape_fn((M, 2), |(i, t)| 3.0 + wave(i, t + 3) + x[[i, 0]]);
         let k = gram(&Gaussian, x.view());
-        let path = CentredLeftOut::of(&k, y.view()).expect("decomposes");
+        let path = CentredLeftOut::from_kernel(&k, y.view()).expect("decomposes");
         for penalty in [1e-4, 1e-2, 3.0] {
             let fast = path.errors(penalty).expect("errors");
             for i in 0..M {

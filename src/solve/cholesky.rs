@@ -16,7 +16,7 @@ pub struct Coefficients {
 impl Coefficients {
     /// Those of several models on the same features, side by side. Errors with [`Error::Shape`]
     /// where features differ, or there are none.
-    pub(crate) fn beside(all: &[Self]) -> Result<Self> {
+    pub(crate) fn side_by_side(all: &[Self]) -> Result<Self> {
         let betas: Vec<_> = all.iter().map(|one| one.beta_dt.view()).collect();
         let intercepts: Vec<_> = all.iter().map(|one| one.intercept_t.view()).collect();
         let shape = |fault: ndarray::ShapeError| Error::shape(fault.to_string());
@@ -62,7 +62,9 @@ impl Cholesky {
     /// [`Error::Numerical`] when the matrix is not positive definite, which f32 features allow when
     /// lambda is near 1e-8 or below.
     pub fn solve(&self, sums: &NormalEquations) -> Result<Coefficients> {
-        Ok(self.factor_and_solve(Lower::of(&sums.gram_dd), sums)?.0)
+        Ok(self
+            .factor_and_solve(Lower::from_matrix(&sums.gram_dd), sums)?
+            .0)
     }
 
     /// As [`Self::solve`], with `N(lambda) = tr Z'Z (Z'Z + lambda n I)^-1` of centred columns up to
@@ -74,7 +76,7 @@ impl Cholesky {
         &self,
         sums: &NormalEquations,
     ) -> Result<(Coefficients, Option<f64>)> {
-        let gram = Lower::of(&sums.gram_dd);
+        let gram = Lower::from_matrix(&sums.gram_dd);
         let (coefficients, factor) = self.factor_and_solve(gram, sums)?;
         let features = sums.z_sum_d.len();
         // tr A^-1 is the squared norm of L^-1.

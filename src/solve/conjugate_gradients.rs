@@ -150,7 +150,7 @@ impl ConjugateGradients {
                 Preconditioning::Diagonal,
             ),
         };
-        let mut inverse = Inverse::of(by, factor.is_some(), &b_td);
+        let mut inverse = Inverse::new(by, factor.is_some(), &b_td);
         let mut system = System {
             features,
             mean_d: middle.mean_d,

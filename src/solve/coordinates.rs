@@ -15,7 +15,7 @@ pub(crate) enum Separable {
 
 impl Separable {
     /// What a coefficient costs.
-    pub(crate) fn of(&self, x: f64) -> f64 {
+    pub(crate) fn value(&self, x: f64) -> f64 {
         match *self {
             Self::Absolute(l1) => l1 * x.abs(),
             Self::Bound(_) => 0.0,
@@ -41,7 +41,11 @@ pub(crate) struct Quadratic {
 
 impl Quadratic {
     /// Takes the covariance, whose lower triangle it mirrors; what is left is the means.
-    pub(crate) fn of(covariance: Covariance, scale: f64, penalty: f64) -> (Self, Array1<f64>) {
+    pub(crate) fn from_covariance(
+        covariance: Covariance,
+        scale: f64,
+        penalty: f64,
+    ) -> (Self, Array1<f64>) {
         let Covariance { mean_d, mut spread } = covariance;
         if let Spread::Pairs(c) = &mut spread {
             mirror(c);

@@ -164,7 +164,7 @@ impl Curvature<'_> {
             return Ok(None);
         }
         let factors = sums.into_iter().map(|sums| self.factor(sums));
-        Ok(Some(Preconditioner::each(
+        Ok(Some(Preconditioner::by_direction(
             factors.collect::<Result<_>>()?,
             turn_tt,
         )))
@@ -208,7 +208,7 @@ impl Curvature<'_> {
         }
         let size = matrix.diag().sum() / order as f64;
         let mut penalty = self.penalty.max(f64::from(f32::EPSILON) * size);
-        let mut lower = Lower::of(&matrix);
+        let mut lower = Lower::from_matrix(&matrix);
         loop {
             for i in 0..order {
                 lower.row_mut(i)[i] += penalty;

@@ -79,7 +79,7 @@ impl Dual {
         if n <= 0.0 {
             return Err(Error::data("weights", "all rows have weight 0"));
         }
-        let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
+        let rows = Centred::new(z_nd, y_nt, weights_n, intercept);
         let gram = rows.products()?;
         let (alpha_nt, dimension) = if lambda == 0.0 {
             least(&gram, rows.y_nt.clone())?
@@ -97,7 +97,7 @@ impl Dual {
         weights_n: ArrayView1<'_, f64>,
         lambdas: &[f64],
     ) -> Result<Vec<Option<Coefficients>>> {
-        let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
+        let rows = Centred::new(z_nd, y_nt, weights_n, intercept);
         let gram = rows.products()?;
         let solve =
             |&lambda: &f64| match penalised(gram.clone(), rows.y_nt.clone(), lambda * rows.n) {
@@ -121,7 +121,7 @@ impl Dual {
         weights_n: ArrayView1<'_, f64>,
         (lambdas, start, relative, folds): Penalties<'_>,
     ) -> Result<(usize, Found<LeftOut>)> {
-        let rows = Centred::of(z_nd, y_nt, weights_n, intercept);
+        let rows = Centred::new(z_nd, y_nt, weights_n, intercept);
         let gram = rows.products()?;
         let free = if intercept { 1.0 / rows.n } else { 0.0 };
         let mut refused = None;
@@ -176,7 +176,7 @@ struct Centred {
 }
 
 impl Centred {
-    fn of(
+    fn new(
         mut z_nd: Array2<f64>,
         mut y_nt: Array2<f64>,
         weights_n: ArrayView1<'_, f64>,
@@ -353,7 +353,7 @@ fn inverse(
     y_nt: &Array2<f64>,
     penalty: f64,
 ) -> Result<(Array2<f64>, Vec<f64>)> {
-    let (factor, alpha_nt) = factored(Lower::of(gram), y_nt.clone(), penalty)?;
+    let (factor, alpha_nt) = factored(Lower::from_matrix(gram), y_nt.clone(), penalty)?;
     Ok((alpha_nt, factor.inverse_diagonal()))
 }
 

@@ -31,7 +31,7 @@ impl FalkonPreconditioner {
     /// the largest value is what a factor in f64 takes. It is multiplied by ten as long as there is
     /// no factor; the kernel then is computed again, which is cheap beside a factor, and no copy of
     /// it is held.
-    pub(crate) fn of(
+    pub(crate) fn from_kernel(
         gram: impl Fn() -> Result<Array2<f64>>,
         top: Option<f64>,
         lambda: f64,
@@ -203,8 +203,9 @@ mod tests {
             Array2::from_shape_fn((m, m), |(i, j)| f.row(i).get(j).copied().unwrap_or(0.0))
         };
         for intercept in [true, false] {
-            let of = FalkonPreconditioner::of(|| Ok(k_mm.clone()), None, lambda, intercept)
-                .expect("factors");
+            let of =
+                FalkonPreconditioner::from_kernel(|| Ok(k_mm.clone()), None, lambda, intercept)
+                    .expect("factors");
             let (l, a) = (full(&of.landmarks), full(&of.problem));
             let off = l.dot(&l.t()) - &k_mm - Array2::<f64>::eye(m) * of.jitter;
             assert!(off.iter().all(|e| e.abs() < 1e-13), "{off}");
@@ -221,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_kernel_of_zeros_is_an_error() {
-        let none = FalkonPreconditioner::of(|| Ok(Array2::zeros((3, 3))), None, 1e-3, true);
+        let none =
+            FalkonPreconditioner::from_kernel(|| Ok(Array2::zeros((3, 3))), None, 1e-3, true);
         assert!(matches!(none.err(), Some(Error::Numerical(_))));
     }
 }

@@ -322,7 +322,7 @@ mod tests {
         let mut c_nn = z_dn.t().dot(&z_dn) * signal;
         c_nn.diag_mut()
             .zip_mut_with(&weights_n, |c, w| *c += noise / w);
-        let mut factor = Lower::of(&c_nn);
+        let mut factor = Lower::from_matrix(&c_nn);
         assert!(factor.factor());
         let log_determinant: f64 = (0..13).map(|i| 2.0 * factor.row(i)[i].ln()).sum();
         let solved = ndarray::concatenate![Axis(1), y_nt, Array2::ones((13, 1))];

@@ -46,10 +46,10 @@ impl FoldSums {
             total.merge(&sums)?;
             parts.push(sums);
         }
-        Self::of(parts, total)
+        Self::new(parts, total)
     }
 
-    fn of(folds: Vec<NormalEquations>, total: NormalEquations) -> Result<Self> {
+    fn new(folds: Vec<NormalEquations>, total: NormalEquations) -> Result<Self> {
         match folds.len() {
             0 | 1 => Err(Error::parameter(format!(
                 "there are {} folds; use at least 2",

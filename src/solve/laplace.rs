@@ -54,7 +54,7 @@ impl Laplace {
         memory_left::require_square(features, 24, || {
             format!("the covariance of {features} coefficients")
         })?;
-        let mut factor = Lower::of(&curved.gram_dd);
+        let mut factor = Lower::from_matrix(&curved.gram_dd);
         let mean_d = if intercept {
             &curved.z_sum_d / weight
         } else {

@@ -110,7 +110,7 @@ impl LambdaPath {
         let shape = (lambdas.len(), rows.targets.outputs());
         let residuals = self.residuals(lambdas, shape.1)?;
         let mut sums = Array1::zeros(shape.0 * shape.1);
-        let weight = rows.each(|portion| {
+        let weight = rows.for_each_portion(|portion| {
             let Portion { z_md, y_mt, .. } = &portion;
             let squares_mc = residuals.of_rows(*z_md, y_mt.view(), &portion.weights_m);
             for row in squares_mc.iter().flat_map(|squares_mc| squares_mc.rows()) {

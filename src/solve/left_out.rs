@@ -34,7 +34,7 @@ impl LeftOut {
     /// the fit had not seen it (Golub, Heath & Wahba 1979). It takes `D^3 / 3 + m D^2` operations.
     ///
     /// Errors as [`Cholesky::solve`] does.
-    pub(crate) fn of(
+    pub(crate) fn solve(
         sums: &NormalEquations,
         rows: LookedAt<'_>,
         lambda: f64,
@@ -49,12 +49,12 @@ impl LeftOut {
             lambda,
             intercept: free,
         };
-        let (fit, factor) = cholesky.factor_and_solve(Lower::of(&all.gram_dd), &all)?;
+        let (fit, factor) = cholesky.factor_and_solve(Lower::from_matrix(&all.gram_dd), &all)?;
         let n = all.weight;
         let of_intercept = if free { 1.0 / n } else { 0.0 };
         let mut squares_t = Array1::zeros(sums.y_sum_t.len());
         let mut leverages = 0.0;
-        let weight = rows.each(|portion| {
+        let weight = rows.for_each_portion(|portion| {
             for from in (0..portion.y_mt.nrows()).step_by(BLOCK) {
                 let block = s![from..portion.y_mt.nrows().min(from + BLOCK), ..];
                 let z_md = widened(portion.z_md.slice(block), intercept);
@@ -197,7 +197,7 @@ mod tests {
             let errors_lt = path.errors_of(&lambdas, rows).expect("errors");
             let each = lambdas.iter().zip(every_lt.rows()).zip(errors_lt.rows());
             for ((&lambda, every_t), errors_t) in each {
-                let one = LeftOut::of(&sums, rows, lambda, intercept).expect("solves");
+                let one = LeftOut::solve(&sums, rows, lambda, intercept).expect("solves");
                 for errors_t in [errors_t, one.errors_t.view()] {
                     let apart = (&errors_t / &every_t - 1.0).mapv(f64::abs).sum();
                     assert!(apart < 1e-8, "{intercept:?} {lambda}: {apart:e}");

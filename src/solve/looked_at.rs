@@ -47,7 +47,7 @@ pub(super) struct Portion<'a> {
 impl LookedAt<'_> {
     /// Hands over all of them, as many at a time as there is memory for, and gives what they count
     /// for together. Errors as maps and devices do.
-    pub(super) fn each(&self, mut take: impl FnMut(Portion<'_>)) -> Result<f64> {
+    pub(super) fn for_each_portion(&self, mut take: impl FnMut(Portion<'_>)) -> Result<f64> {
         let mut weight = 0.0;
         let (source, run) = (&mut self.kept.source(), self.run.silent());
         each_row(

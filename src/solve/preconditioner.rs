@@ -68,7 +68,7 @@ impl Covariance {
             Spread::Pairs(c) => {
                 let most = scale * c.diag().sum() / c.nrows() as f64;
                 let mut penalty = penalty;
-                let mut lower = Lower::of(c);
+                let mut lower = Lower::from_matrix(c);
                 loop {
                     for i in 0..c.nrows() {
                         let row = lower.row_mut(i);
@@ -139,7 +139,7 @@ impl Preconditioner {
     /// The preconditioners of directions among the outputs, orthonormal columns of `[t, t]`, by
     /// their factors, or that of all of them; the intercept is the last coordinate, if there is
     /// one.
-    pub(crate) fn each(factors: Vec<Lower>, turn_tt: Array2<f64>) -> Self {
+    pub(crate) fn by_direction(factors: Vec<Lower>, turn_tt: Array2<f64>) -> Self {
         Self {
             factor: Factor::Each(factors, turn_tt),
             root: 1.0,
@@ -150,7 +150,7 @@ impl Preconditioner {
     pub(crate) fn whiten(&self, gradient: &Point) -> Point {
         match &self.factor {
             Factor::Each(factors, turn_tt) => {
-                each(factors, turned(gradient, turn_tt.t()), &|l, b| l.solve(b))
+                solve_each(factors, turned(gradient, turn_tt.t()), &|l, b| l.solve(b))
             }
             _ => self.solve(gradient, |l, b| l.solve(b)),
         }
@@ -160,7 +160,7 @@ impl Preconditioner {
     pub(crate) fn unwhiten(&self, step: &Point) -> Point {
         match &self.factor {
             Factor::Each(factors, turn_tt) => {
-                let step = each(factors, step.clone(), &|l, b| l.solve_transposed(b));
+                let step = solve_each(factors, step.clone(), &|l, b| l.solve_transposed(b));
                 turned(&step, turn_tt.view())
             }
             _ => self.solve(step, |l, b| l.solve_transposed(b)),
@@ -198,7 +198,7 @@ fn turned(point: &Point, turn_tt: ArrayView2<'_, f64>) -> Point {
 }
 
 /// Solves with a factor of its own for each output, or with one for all.
-fn each(
+fn solve_each(
     factors: &[Lower],
     mut point: Point,
     solve: &(dyn Fn(&Lower, &mut Array2<f64>) + Sync),

@@ -67,7 +67,7 @@ impl Accelerated {
             ahead = at.clone();
             ahead.add(further, &moved);
         }
-        let cost: f64 = at.beta_td.iter().map(|&b| self.cost.of(b)).sum();
+        let cost: f64 = at.beta_td.iter().map(|&b| self.cost.value(b)).sum();
         let objective = objective + cost;
         Ok(Reached {
             coefficients: risk.coefficients(&at),

@@ -38,7 +38,7 @@ impl RowTargets {
     }
 
     /// What output k of row i is to be.
-    pub(crate) fn of(&self, k: usize, i: usize) -> f64 {
+    pub(crate) fn value(&self, k: usize, i: usize) -> f64 {
         let sign = |yes| if yes { 1.0 } else { -1.0 };
         match self {
             Self::Classes { class_n, classes } if *classes == 2 => sign(class_n[i] == 1),
@@ -120,7 +120,7 @@ impl RowLoss {
                 for (k, (scores, sum)) in outputs {
                     for (i, s) in scores.into_iter().enumerate() {
                         let i = row0 + i;
-                        let (value, slope) = loss.value_and_slope(targets.of(first + k, i), *s);
+                        let (value, slope) = loss.value_and_slope(targets.value(first + k, i), *s);
                         *sum += rows.weight(i) * value;
                         *s = rows.weight(i) * slope;
                     }
@@ -154,7 +154,7 @@ impl RowLoss {
         match self {
             Self::Each(loss) => {
                 for ((k, i), s) in s_tn.indexed_iter_mut() {
-                    match loss.bend(rows.targets.of(k, i), *s) {
+                    match loss.bend(rows.targets.value(k, i), *s) {
                         Some(bend) => *s = rows.weight(i) * bend,
                         None => return Ok(None),
                     }

@@ -87,8 +87,8 @@ mod tests {
                 errors
             };
             let known = refitted(&ones);
-            let by_factor = Centred::of(&k, y.view()).errors_of_folds(penalty, &folds);
-            let path = CentredLeftOut::of(&k, y.view()).expect("decomposes");
+            let by_factor = Centred::from_kernel(&k, y.view()).errors_of_folds(penalty, &folds);
+            let path = CentredLeftOut::from_kernel(&k, y.view()).expect("decomposes");
             for found in [by_factor, path.errors_of_folds(penalty, &folds)] {
                 let gap = found.expect("errors") - &known;
                 assert!(gap.iter().all(|gap| gap.abs() < 1e-6), "{penalty} {gap}");

@@ -62,7 +62,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(estimates: impl Iterator<Item = f64>) -> Self {
+    fn measure(estimates: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = estimates.collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -99,7 +99,7 @@ fn estimates(kernel: &dyn Kernel, sampling: Sampling, stretch: f64) -> Result<Ve
     }
     Ok(estimates
         .into_iter()
-        .map(|e| Spread::of(e.into_iter()))
+        .map(|e| Spread::measure(e.into_iter()))
         .collect())
 }
 
@@ -186,7 +186,7 @@ fn offsets_make_the_phase_form_unbiased() {
     );
     for name in SAMPLINGS {
         let sampling: Sampling = name.parse().unwrap();
-        let spread = Spread::of((0..R as u64).map(|seed| {
+        let spread = Spread::measure((0..R as u64).map(|seed| {
             let drawn = sampling.draw(measure, 4, S, true, Seed(seed)).unwrap();
             let phases = drawn.phases.unwrap();
             let rows = drawn.omega_sd.rows().into_iter().zip(phases);
@@ -245,7 +245,7 @@ fn arc_cosine_is_the_expectation_of_its_features() {
             };
             2.0 * feature(&x) * feature(&y)
         };
-        let spread = Spread::of(drawn.omega_sd.rows().into_iter().map(product));
+        let spread = Spread::measure(drawn.omega_sd.rows().into_iter().map(product));
         let error = spread.mean - kernel.evaluate(&x, &y);
         assert!(
             error.abs() < 4.0 * (spread.variance / n as f64).sqrt(),
@@ -269,7 +269,7 @@ fn pitches_give_the_kernel_back() {
     let mut draws = Seed(4).stream(Stream::Bins, 0);
     for delta in [0.1, 0.7, 2.0] {
         let n = 40_000;
-        let spread = Spread::of((0..n).map(|_| {
+        let spread = Spread::measure((0..n).map(|_| {
             let pitch = kernel.draw_pitch(&mut draws).unwrap();
             (1.0 - delta / pitch).max(0.0)
         }));

@@ -29,8 +29,8 @@ pub async fn fit(
     #[wasm_bindgen(unchecked_optional_param_type = "FitOptions")] options: JsValue,
 ) -> std::result::Result<Model, JsValue> {
     let x_nd = rows(&numbers, columns)?;
-    let choices = Choices::of(&options)?;
-    let y = Labels::of(&targets)?;
+    let choices = Choices::read(&options)?;
+    let y = Labels::read(&targets)?;
     if y.len() != x_nd.nrows() {
         return Err(wrong(&format!(
             "{} targets for {} rows; give one a row",
@@ -48,7 +48,7 @@ enum Labels {
 }
 
 impl Labels {
-    fn of(targets: &JsValue) -> std::result::Result<Self, JsValue> {
+    fn read(targets: &JsValue) -> std::result::Result<Self, JsValue> {
         let array = targets.dyn_ref::<Array>();
         let text = array.map(|a| a.iter().map(|v| v.as_string()).collect::<Option<Vec<_>>>());
         match text {
@@ -74,7 +74,7 @@ struct Choices {
 }
 
 impl Choices {
-    fn of(options: &JsValue) -> std::result::Result<Self, JsValue> {
+    fn read(options: &JsValue) -> std::result::Result<Self, JsValue> {
         Ok(Self {
             features: options::count(options, "features", 1)?.unwrap_or(500) as usize,
             gamma: options::number(options, "gamma")?,

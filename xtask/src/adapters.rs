@@ -28,7 +28,7 @@ pub(crate) struct Driver {
 
 impl Driver {
     /// That of adapters, if one of them works.
-    fn of(adapters: &[Adapter], manifest: Option<PathBuf>) -> Option<Self> {
+    fn for_adapters(adapters: &[Adapter], manifest: Option<PathBuf>) -> Option<Self> {
         let usable = || adapters.iter().filter(|adapter| adapter.usable);
         let name = names(adapters);
         (!name.is_empty()).then(|| Self {
@@ -134,7 +134,7 @@ pub(crate) fn prepare() -> Result<(Environment, Vec<Driver>)> {
         );
     }
     if drivers.is_empty() {
-        drivers.extend(Driver::of(&adapters, None));
+        drivers.extend(Driver::for_adapters(&adapters, None));
     }
     Ok((environment, drivers))
 }
@@ -197,7 +197,7 @@ fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Re
     let mut drivers = Vec::new();
     for manifest in &joint {
         environment.set_drivers(std::slice::from_ref(manifest))?;
-        let driver = Driver::of(&list(environment)?, Some(manifest.clone()));
+        let driver = Driver::for_adapters(&list(environment)?, Some(manifest.clone()));
         if let Some(driver) = driver {
             drivers.push(driver);
         } else if required.contains(manifest) {

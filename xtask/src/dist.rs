@@ -27,7 +27,7 @@ struct Part {
 pub(crate) fn build(target: Option<&str>) -> Result<()> {
     let host = host()?;
     let target = target.unwrap_or(&host);
-    let names = Names::of(target);
+    let names = Names::for_target(target);
     let parts = [
         Part {
             package: "bochner-cli",
@@ -103,7 +103,7 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
 pub(crate) fn program() -> Result<PathBuf> {
     let host = host()?;
     build_one("bochner-cli", &host, &host)?;
-    Ok(built(&host, &host).join(Names::of(&host).program()))
+    Ok(built(&host, &host).join(Names::for_target(&host).program()))
 }
 
 fn build_one(package: &str, target: &str, host: &str) -> Result<()> {
@@ -141,7 +141,7 @@ enum Names {
 }
 
 impl Names {
-    fn of(target: &str) -> Self {
+    fn for_target(target: &str) -> Self {
         match target {
             _ if target.contains("windows") => Self::Windows,
             _ if target.contains("apple") => Self::Mac,
@@ -238,7 +238,7 @@ mod tests {
             ("aarch64-apple-darwin", "bochner", "libbochner_c.dylib"),
             ("x86_64-pc-windows-msvc", "bochner.exe", "bochner_c.dll"),
         ] {
-            let names = Names::of(target);
+            let names = Names::for_target(target);
             assert_eq!(names.program(), program);
             assert_eq!(names.libraries()[0], library);
         }

@@ -40,7 +40,7 @@ pub(crate) fn run_all(checks_only: bool) -> Result<()> {
     let (mut done, mut left, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for target in TARGETS {
         eprintln!("==> {target}");
-        let toolchain = match Toolchain::of(target) {
+        let toolchain = match Toolchain::find(target) {
             Ok(toolchain) => toolchain,
             Err(reason) => {
                 left.push(format!("{target}: {reason:#}"));
@@ -99,7 +99,7 @@ enum Toolchain {
 
 impl Toolchain {
     /// The first that can be had.
-    fn of(target: &str) -> Result<Self> {
+    fn find(target: &str) -> Result<Self> {
         let installed = || {
             let mut rustc = Command::new("rustc");
             rustc

@@ -88,14 +88,14 @@ pub(crate) fn run(request: &Request) -> Result<()> {
     let python = python.transpose()?;
     if !request.machines.is_empty() {
         return run_elsewhere(request, (&environment, &drivers), &mut || {
-            let mut jobs = jobs::of(&built, &drivers, request)?;
+            let mut jobs = jobs::list_jobs(&built, &drivers, request)?;
             if let Some(Ok(interpreter)) = &python {
                 jobs.extend(jobs::python(interpreter)?);
             }
             Ok(jobs)
         });
     }
-    let mut jobs = jobs::of(&built, &drivers, request)?;
+    let mut jobs = jobs::list_jobs(&built, &drivers, request)?;
     if request.is_all() {
         jobs.push(jobs::documentation());
     }

@@ -204,8 +204,8 @@ impl DataArgs {
     fn choice(&self) -> ColumnChoice {
         match (&self.columns[..], &self.ignore[..]) {
             ([], []) => ColumnChoice::All,
-            ([], ignore) => ColumnChoice::AllBut(Names::of(ignore)),
-            (columns, _) => ColumnChoice::These(Names::of(columns)),
+            ([], ignore) => ColumnChoice::AllBut(Names::flatten(ignore)),
+            (columns, _) => ColumnChoice::These(Names::flatten(columns)),
         }
     }
 
@@ -245,12 +245,12 @@ impl DataArgs {
         let default = TableOptions::default();
         TableOptions {
             missing: self.missing,
-            categorical: Names::of(&self.categorical),
-            numeric: Names::of(&self.numeric),
+            categorical: Names::flatten(&self.categorical),
+            numeric: Names::flatten(&self.numeric),
             codes: self.codes,
             most_categories: self.most_categories.unwrap_or(default.most_categories),
-            by_target: (!self.by_target.is_empty()).then(|| Names::of(&self.by_target)),
-            words: (!self.words.is_empty()).then(|| Names::of(&self.words)),
+            by_target: (!self.by_target.is_empty()).then(|| Names::flatten(&self.by_target)),
+            words: (!self.words.is_empty()).then(|| Names::flatten(&self.words)),
             weight: self.weight.clone(),
             group: self.group.clone(),
             decimal: self.decimal,
@@ -260,7 +260,7 @@ impl DataArgs {
             na: self
                 .na
                 .as_ref()
-                .map(|texts| Names::of(std::slice::from_ref(texts))),
+                .map(|texts| Names::flatten(std::slice::from_ref(texts))),
             all_columns: self.all_columns,
         }
     }
@@ -270,7 +270,7 @@ impl DataArgs {
         OpenOptions {
             format: self.format,
             targets: self.targets.clone(),
-            target: Names::of(&self.target),
+            target: Names::flatten(&self.target),
             target_use: TargetUse::Required,
             columns: self.choice(),
             table: self.table(),

@@ -127,11 +127,11 @@ impl RunArgs {
 
     /// Opens the device; says once if it is not the one hoped for.
     pub(crate) fn open(&self, console: &Console) -> Result<Run> {
-        Ok(self.on(&self.device.open(console)?))
+        Ok(self.run_on(&self.device.open(console)?))
     }
 
     /// A run on a device that is open, with the memory for its chunks.
-    pub(crate) fn on(&self, device: &Device) -> Run {
+    pub(crate) fn run_on(&self, device: &Device) -> Run {
         Run::on(device).memory(self.chunks())
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Along<'a> {
 }
 
 impl<'a> Along<'a> {
-    pub(super) fn of(source: &'a mut dyn ChunkSource) -> Self {
+    pub(super) fn new(source: &'a mut dyn ChunkSource) -> Self {
         let column = Sample::new(KEPT);
         Self { source, column }
     }

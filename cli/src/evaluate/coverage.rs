@@ -38,7 +38,7 @@ impl Coverage {
     /// Nothing yet. Intervals of a Gaussian process are those of a Gaussian law about the
     /// prediction, so that one of them tells all; those of calibrated models, and of logarithms,
     /// are not.
-    pub(super) fn of(model: &LinearModel) -> Self {
+    pub(super) fn for_model(model: &LinearModel) -> Self {
         let is_gaussian =
             model.spread.is_some() && model.conformal.is_none() && model.link.is_none();
         Self {

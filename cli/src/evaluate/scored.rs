@@ -337,7 +337,7 @@ mod tests {
             let scored = Scored {
                 scores: Scores::default(),
                 more: More::Labels(scores),
-                seen: Seen::of(&Targets::Classes(labels.to_vec()), None),
+                seen: Seen::for_targets(&Targets::Classes(labels.to_vec()), None),
                 intervals: None,
                 targets: None,
                 classes: ["a", "b", "c"].map(String::from).to_vec(),
@@ -374,7 +374,7 @@ mod tests {
             let scored = Scored {
                 scores: Scores::default(),
                 more: More::Amounts(amounts),
-                seen: Seen::of(&targets, None),
+                seen: Seen::for_targets(&targets, None),
                 intervals: None,
                 targets: Some(vec!["a".into(), "b".into()]),
                 classes: Vec::new(),

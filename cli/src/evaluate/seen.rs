@@ -53,9 +53,9 @@ pub(crate) struct Numbers {
 
 impl Seen {
     /// Nothing seen of a model with these targets, whose labels may have names.
-    pub(crate) fn of(targets: &Targets, names: Option<&[String]>) -> Self {
+    pub(crate) fn for_targets(targets: &Targets, names: Option<&[String]>) -> Self {
         match targets {
-            Targets::Classes(labels) => Self::Labels(Labels::of(labels, names)),
+            Targets::Classes(labels) => Self::Labels(Labels::new(labels, names)),
             Targets::Real { .. } => Self::Numbers(Numbers {
                 pairs: Sample::new(KEPT),
                 bounds: Sample::new(KEPT),
@@ -133,7 +133,7 @@ impl Seen {
 }
 
 impl Labels {
-    fn of(labels: &[f64], names: Option<&[String]>) -> Self {
+    fn new(labels: &[f64], names: Option<&[String]>) -> Self {
         // Text labels are counted by their names.
         let name = |label: &f64| match names.and_then(|names| names.get(*label as usize)) {
             Some(name) => name.clone(),
@@ -195,7 +195,7 @@ mod tests {
     fn labels_are_counted_by_what_they_were_taken_for() {
         let targets = Targets::Classes(vec![0.0, 2.0]);
         let names = ["no", "maybe", "yes"].map(String::from);
-        let mut seen = Seen::of(&targets, Some(&names));
+        let mut seen = Seen::for_targets(&targets, Some(&names));
         let y = array![[0.0], [0.0], [2.0], [2.0], [2.0]];
         seen.add(array![[0.0], [2.0], [2.0], [2.0], [2.0]].view(), y.view());
         let p = array![
@@ -222,7 +222,7 @@ mod tests {
 
     fn numbers() -> Seen {
         let (columns, shift) = (1, vec![]);
-        Seen::of(&Targets::Real { columns, shift }, None)
+        Seen::for_targets(&Targets::Real { columns, shift }, None)
     }
 
     /// What stands beside each other is of one row, however many there were.

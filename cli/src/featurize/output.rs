@@ -18,7 +18,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub(super) fn of(path: &Path) -> Result<Self> {
+    pub(super) fn from_path(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_ascii_lowercase());
         match extension.as_deref().and_then(|e| e.to_str()) {
             _ if columnar::is_parquet(path) => Ok(Self::Parquet),

@@ -65,7 +65,7 @@ impl Fitting {
     /// Looks at all options, at the files that are named, and at what there is room for.
     pub(super) fn begin(args: Args) -> Result<Self> {
         let console = args.run.start()?;
-        Self::on(args, console, None)
+        Self::set_up(args, console, None)
     }
 
     /// As [`Self::begin`], of a fold of rows beside this fit, on its device: nobody hears of it and
@@ -73,10 +73,10 @@ impl Fitting {
     pub(super) fn of_fold(&self, mut args: Args, fold: (Folds, usize)) -> Result<Self> {
         args.output = None;
         args.held_out = Some(fold);
-        Self::on(args, self.console.silent(), Some(&self.run.device))
+        Self::set_up(args, self.console.silent(), Some(&self.run.device))
     }
 
-    fn on(mut args: Args, console: Console, device: Option<&Device>) -> Result<Self> {
+    fn set_up(mut args: Args, console: Console, device: Option<&Device>) -> Result<Self> {
         let usual = args.learner.usual();
         args.map.usual = args.search.features().or(Some(usual.features));
         args.map.usual_map = Some(usual.map);
@@ -105,7 +105,7 @@ impl Fitting {
         check_weights(chosen.fit.as_ref(), sources.train.is_weighted())?;
         args.claim_outputs()?;
         let run = match device {
-            Some(device) => args.run.on(device),
+            Some(device) => args.run.run_on(device),
             None => args.run.open(&console)?,
         };
         args.fit_search(&chosen, &sources.train, (&run, &console));

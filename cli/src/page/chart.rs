@@ -229,7 +229,7 @@ impl Chart {
         for (i, panel) in self.panels.iter().enumerate() {
             let (column, row) = (i % self.columns.max(1), i / self.columns.max(1));
             let corner = (column as f64 * width, above + row as f64 * self.height);
-            let place = PanelFrame::of(panel, corner, (width, self.height));
+            let place = PanelFrame::new(panel, corner, (width, self.height));
             if let Some(place) = place {
                 drawn = true;
                 place.draw(&mut scene, panel, &names);
@@ -267,7 +267,7 @@ struct PanelFrame {
 }
 
 impl PanelFrame {
-    fn of(panel: &Panel, corner: At, size: At) -> Option<Self> {
+    fn new(panel: &Panel, corner: At, size: At) -> Option<Self> {
         let every = || panel.series.iter().flat_map(|series| &series.points);
         let letters = || panel.letters.iter().map(|letter| letter.at);
         let cells = || panel.cells.iter();
@@ -283,8 +283,8 @@ impl PanelFrame {
             right: corner.0 + size.0 - right,
             top: corner.1 + top + title,
             bottom: corner.1 + size.1 - bottom,
-            across: Scale::of(&panel.x, xs)?,
-            up: Scale::of(&panel.y, ys)?,
+            across: Scale::from_values(&panel.x, xs)?,
+            up: Scale::from_values(&panel.y, ys)?,
         })
     }
 

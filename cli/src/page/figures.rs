@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 const COLUMNS: usize = 30;
 
 /// Headings and figures, in order.
-pub(super) fn of(object: &Value, pictured: &Value) -> Vec<(&'static str, String)> {
+pub(super) fn draw_all(object: &Value, pictured: &Value) -> Vec<(&'static str, String)> {
     let all = [
         ("What was taken for what", scores::confusion(object)),
         (
@@ -290,7 +290,7 @@ mod tests {
             trial("gaussian", Value::Null, 2.0, 100, 0.125),
             trial("gaussian", json!("full"), 0.5, 100, 0.5),
         ]});
-        let figures = of(&object, &Value::Null);
+        let figures = draw_all(&object, &Value::Null);
         assert_eq!(figures.len(), 1);
         let (heading, figure) = &figures[0];
         assert_eq!(*heading, "What was tried");
@@ -316,7 +316,7 @@ mod tests {
             with_line,
             one("no", json!(0.25), 128, Value::Null),
         ]}});
-        let figures = of(&object, &Value::Null);
+        let figures = draw_all(&object, &Value::Null);
         let (heading, figure) = &figures[0];
         assert_eq!((figures.len(), *heading), (1, "Preparation and bandwidth"));
         for name in [
@@ -338,7 +338,7 @@ mod tests {
             .map(|j| json!({"column": format!("c{j}"), "importance": 0.025}))
             .collect();
         let object = json!({"metric": {"kind": "diagonal", "importance": columns}});
-        let figure = &of(&object, &Value::Null)[0].1;
+        let figure = &draw_all(&object, &Value::Null)[0].1;
         assert_eq!(figure.matches("<rect").count(), 31);
         assert!(
             figure.contains("10 others") && figure.contains("25.0 %"),
@@ -351,7 +351,7 @@ mod tests {
         let point = |lambda: f64, error: f64| json!({"lambda": lambda, "error": error});
         let object = json!({"lambda": 1e-5, "lambda_by": "leave-one-out",
             "lambda_curve": [point(1e-6, 0.3), point(1e-5, 0.2), point(1e-4, 0.4)]});
-        let figure = &of(&object, &Value::Null)[0].1;
+        let figure = &draw_all(&object, &Value::Null)[0].1;
         assert_eq!(figure.matches("hollow").count(), 2);
         assert!(figure.contains("leave-one-out"));
     }
@@ -363,13 +363,13 @@ mod tests {
                    "frobenius": {"mean": mean, "spread": 0.01}})
         };
         let object = json!({"results": [result(100, 0.2), result(400, 0.1)]});
-        let figure = &of(&object, &Value::Null)[0].1;
+        let figure = &draw_all(&object, &Value::Null)[0].1;
         // One through both, and a bar of each.
         assert_eq!(figure.matches("class=\"line s0\"").count(), 3);
     }
 
     #[test]
     fn nothing_to_draw_makes_no_heading() {
-        assert!(of(&json!({"rows": 3, "metric": null}), &Value::Null).is_empty());
+        assert!(draw_all(&json!({"rows": 3, "metric": null}), &Value::Null).is_empty());
     }
 }

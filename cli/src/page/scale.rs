@@ -63,7 +63,7 @@ pub(super) struct Scale {
 impl Scale {
     /// The axis over these values with a little room. None if there are none, or none that a
     /// logarithm takes.
-    pub(super) fn of(axis: &Axis, values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(super) fn from_values(axis: &Axis, values: impl Iterator<Item = f64>) -> Option<Self> {
         let log = axis.log;
         let fits = |v: &f64| v.is_finite() && (!log || *v > 0.0);
         let along = |v: f64| if log { v.log10() } else { v };
@@ -204,7 +204,7 @@ mod tests {
         } else {
             Axis::linear("a", "")
         };
-        Scale::of(&axis, values.iter().copied()).unwrap()
+        Scale::from_values(&axis, values.iter().copied()).unwrap()
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(ticks, [100.0, 200.0, 500.0, 1000.0, 2000.0]);
         let ticks = over(&[1e-9, 1e-1], true).ticks(7);
         assert!((4..=9).contains(&ticks.len()), "{ticks:?}");
-        let whole = Scale::of(&Axis::linear("a", "").range(0.0, 1.0), std::iter::empty());
+        let whole = Scale::from_values(&Axis::linear("a", "").range(0.0, 1.0), std::iter::empty());
         assert_eq!(
             whole.unwrap().ticks(7),
             [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]

@@ -25,8 +25,8 @@ type Open = Box<dyn Fn(&Path) -> bochner::Result<Box<dyn Table>>>;
 impl Kept {
     /// The columns that are asked for, if any are. Errors with one that there is not, and where the
     /// input is no table.
-    pub(super) fn of(args: &Args) -> Result<Option<Self>> {
-        let names = Names::of(&args.keep);
+    pub(super) fn from_args(args: &Args) -> Result<Option<Self>> {
+        let names = Names::flatten(&args.keep);
         if names.is_empty() {
             return Ok(None);
         }

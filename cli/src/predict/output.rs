@@ -18,7 +18,7 @@ enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Result<Self> {
+    fn from_path(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_ascii_lowercase());
         match extension.as_deref().and_then(|e| e.to_str()) {
             _ if columnar::is_parquet(path) => Ok(Self::Parquet),
@@ -36,7 +36,7 @@ impl Format {
 
 /// Errors unless the name says what is written.
 pub(super) fn require_format(path: &Path) -> Result<()> {
-    Format::of(path).map(drop)
+    Format::from_path(path).map(drop)
 }
 
 /// Whether predictions go to stdout, as a .csv.
@@ -65,7 +65,7 @@ impl Writer {
         if is_stdout(path) {
             return Ok(Self::Text(TextRows::begin(None, kept, (columns, labels))?));
         }
-        let format = Format::of(path)?;
+        let format = Format::from_path(path)?;
         if kept.is_some() && !matches!(format, Format::Csv) {
             let problem = format!("{}: --keep is for a .csv; name one", path.display());
             return Err(Usage(problem).into());

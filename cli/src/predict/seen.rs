@@ -18,7 +18,7 @@ pub(super) enum Seen {
 
 impl Seen {
     /// Nothing yet of what a model gives.
-    pub(super) fn of(what: What, model: &LinearModel) -> Self {
+    pub(super) fn for_model(what: What, model: &LinearModel) -> Self {
         match &model.targets {
             Targets::Classes(labels) if what.is_labels(model) => {
                 let named = labels.iter().zip(class_names(model));

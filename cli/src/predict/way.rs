@@ -26,7 +26,7 @@ pub(super) enum What {
 
 impl What {
     /// Errors where the model has no such thing.
-    pub(super) fn of(args: &Args, model: &LinearModel) -> Result<Self> {
+    pub(super) fn from_args(args: &Args, model: &LinearModel) -> Result<Self> {
         let classes = matches!(model.targets, Targets::Classes(_));
         match (args.interval, args.reconstruction_error, args.scores) {
             (_, _, true) if !classes => {

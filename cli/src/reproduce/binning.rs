@@ -77,7 +77,7 @@ struct Cover {
 }
 
 impl Cover {
-    fn of(table: Table) -> Self {
+    fn from_table(table: Table) -> Self {
         let Table {
             mut x,
             y,
@@ -202,7 +202,7 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     let Some(table) = context.load(&COVTYPE)? else {
         return Ok(findings);
     };
-    let mut cover = Cover::of(table);
+    let mut cover = Cover::from_table(table);
     if context.is_quick() {
         for (x, y) in [
             (&mut cover.x, &mut cover.y),

@@ -21,7 +21,7 @@ pub(in crate::bench) fn cholesky(device: &Device, shape: Shape) -> Result<Box<dy
     // Symmetric through its lower triangle, and dominated by its diagonal.
     matrix.diag_mut().mapv_inplace(|v| v + n as f64);
     Ok(Box::new(Cholesky {
-        factor: Lower::of(&matrix),
+        factor: Lower::from_matrix(&matrix),
         matrix,
         cpu: cpu.clone(),
     }))

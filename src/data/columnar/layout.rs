@@ -33,7 +33,7 @@ impl Layout {
     /// value: `rows` reads some fields from the first row on.
     ///
     /// Errors with [`Error::Data`] if there are too many, and as `rows` does.
-    pub(super) fn of(
+    pub(super) fn from_schema(
         path: &Path,
         schema: &SchemaRef,
         rows: impl Fn(&[usize]) -> Result<Batches>,

@@ -71,7 +71,7 @@ impl Decimals {
     }
 
     /// The finite number that `text` is; otherwise what is wrong and what to do.
-    pub(in crate::data) fn of(&mut self, text: &[u8]) -> Result<f64, String> {
+    pub(in crate::data) fn parse(&mut self, text: &[u8]) -> Result<f64, String> {
         match self.number(text) {
             Some((value, length)) if length == text.len() => Ok(value),
             _ => number(text)

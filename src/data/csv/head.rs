@@ -29,13 +29,13 @@ impl Head {
     /// nobody says so.
     pub(super) fn open(path: &Path, layout: &Layout) -> Result<(Lines, Self)> {
         let mut lines = Lines::open(path, layout)?;
-        let head = Self::of(&mut lines, layout)?;
+        let head = Self::read(&mut lines, layout)?;
         lines.begin_with(head.delimiter, head.lines)?;
         Ok((lines, head))
     }
 
     /// Of lines at their beginning, of which only the comments are known.
-    fn of(lines: &mut Lines, layout: &Layout) -> Result<Self> {
+    fn read(lines: &mut Lines, layout: &Layout) -> Result<Self> {
         let mut given = layout.delimiter_byte()?;
         let mut head = Self {
             lines: layout.skip_rows as u64,
@@ -51,7 +51,7 @@ impl Head {
         }
         lines.start_behind(head.lines)?;
         if layout.comment.is_none()
-            && let Some(marked) = Marked::of(lines)?
+            && let Some(marked) = Marked::read(lines)?
         {
             return head.behind(lines, &marked, given);
         }
@@ -140,7 +140,7 @@ struct Marked {
 
 impl Marked {
     /// `None` where the first line is another, and where there is no other or too many of these.
-    fn of(lines: &mut Lines) -> Result<Option<Self>> {
+    fn read(lines: &mut Lines) -> Result<Option<Self>> {
         let mut found = Self {
             lines: 0,
             count: 0,
@@ -167,7 +167,7 @@ impl Marked {
 /// Whether a row holds names, as the one behind it tells: it has no number, and below one of its
 /// texts there is one.
 fn are_names(row: &[Vec<u8>], next: &[Vec<u8>]) -> bool {
-    let no_value = NoValue::of(None);
+    let no_value = NoValue::from_given(None);
     let is_text = |cell: &[u8]| {
         let text = std::str::from_utf8(cell).map(str::trim);
         !is_amount(cell) && text.is_ok_and(|text| !no_value.says(text))

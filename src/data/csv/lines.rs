@@ -44,7 +44,7 @@ pub(in crate::data) struct Lines {
 impl Lines {
     /// The file at `path` at its beginning, without the lines that are comments.
     pub(super) fn open(path: &Path, layout: &Layout) -> Result<Self> {
-        let mut lines = Self::of(Input::open_text(path, layout.encoding)?)?;
+        let mut lines = Self::from_input(Input::open_text(path, layout.encoding)?)?;
         lines.comment = layout.comment_bytes()?;
         Ok(lines)
     }
@@ -57,12 +57,12 @@ impl Lines {
 
     /// As [`Self::open`], for lines in which quotes mean nothing.
     pub(in crate::data) fn open_unquoted(path: &Path) -> Result<Self> {
-        let mut lines = Self::of(Input::open(path)?)?;
+        let mut lines = Self::from_input(Input::open(path)?)?;
         lines.quotes = false;
         Ok(lines)
     }
 
-    fn of(input: Input) -> Result<Self> {
+    fn from_input(input: Input) -> Result<Self> {
         let mut lines = Self {
             input,
             delimiter: b',',
@@ -83,7 +83,7 @@ impl Lines {
 
     /// The same file before its first record, read on its own and separated by `delimiter`.
     pub(super) fn again(&self, delimiter: u8) -> Result<Self> {
-        let mut lines = Self::of(self.input.again()?)?;
+        let mut lines = Self::from_input(self.input.again()?)?;
         lines.delimiter = delimiter;
         lines.comment.clone_from(&self.comment);
         lines.start_behind(self.skipped)?;

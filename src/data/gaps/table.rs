@@ -37,7 +37,7 @@ impl GaplessTable {
         no_value: &NoValue,
         (needed, places): (Vec<usize>, &Places),
     ) -> Result<Self> {
-        let pass = Pass::of(inner.path());
+        let pass = Pass::new(inner.path());
         let all: Vec<usize> = (0..inner.names().len())
             .chain(needed.iter().copied())
             .collect();
@@ -166,14 +166,14 @@ impl Table for GaplessTable {
 
 /// The good rows.
 fn chosen(column: &Column, good: &[bool]) -> Column {
-    fn of<T: Copy>(values: &[T], good: &[bool]) -> Vec<T> {
+    fn keep_good<T: Copy>(values: &[T], good: &[bool]) -> Vec<T> {
         let both = values.iter().zip(good);
         both.filter(|(_, good)| **good).map(|(v, _)| *v).collect()
     }
     match column {
-        Column::Numbers(values) => Column::Numbers(of(values, good)),
-        Column::Dates(values) => Column::Dates(of(values, good)),
-        Column::Booleans(values) => Column::Booleans(of(values, good)),
+        Column::Numbers(values) => Column::Numbers(keep_good(values, good)),
+        Column::Dates(values) => Column::Dates(keep_good(values, good)),
+        Column::Booleans(values) => Column::Booleans(keep_good(values, good)),
         Column::Text(texts) => {
             let mut kept = Texts::default();
             for (text, _) in texts.iter().zip(good).filter(|(_, good)| **good) {

@@ -19,5 +19,5 @@ pub(super) fn again(origin: &Origin) -> io::Result<Origin> {
 }
 
 pub(super) fn stamp(origin: &Origin) -> io::Result<Stamp> {
-    Stamp::of(origin)
+    Stamp::from_file(origin)
 }

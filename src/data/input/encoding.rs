@@ -37,7 +37,7 @@ impl TextEncoding {
 
     /// What is read where `given` is what somebody said and the file begins with these bytes: a
     /// mark tells UTF-16, and which of the two.
-    pub(super) fn of(given: Option<Self>, first: &[u8]) -> Option<Self> {
+    pub(super) fn detect(given: Option<Self>, first: &[u8]) -> Option<Self> {
         let marked = match first {
             [0xff, 0xfe, ..] => Some(Self(UTF_16LE)),
             [0xfe, 0xff, ..] => Some(Self(UTF_16BE)),
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_mark_tells_which_utf_16() {
         let of = |given: Option<&str>, first: &[u8]| {
-            TextEncoding::of(given.map(encoding), first).map(|found| found.to_string())
+            TextEncoding::detect(given.map(encoding), first).map(|found| found.to_string())
         };
         assert_eq!(of(None, b"\xff\xfea"), Some("UTF-16LE".into()));
         assert_eq!(of(None, b"\xfe\xff"), Some("UTF-16BE".into()));

@@ -93,23 +93,23 @@ impl Dtype {
     pub(super) fn decode<T>(self, bytes: &[u8], out: &mut Vec<T>, from: impl Fn(f64) -> T) {
         let big = self.big;
         match self.kind {
-            Kind::Bool => each(bytes, big, out, |[b]| from(f64::from(u8::from(b != 0)))),
-            Kind::I1 => each(bytes, big, out, |b| from(i8::from_le_bytes(b).into())),
-            Kind::I2 => each(bytes, big, out, |b| from(i16::from_le_bytes(b).into())),
-            Kind::I4 => each(bytes, big, out, |b| from(i32::from_le_bytes(b).into())),
-            Kind::I8 => each(bytes, big, out, |b| from(i64::from_le_bytes(b) as f64)),
-            Kind::U1 => each(bytes, big, out, |b| from(u8::from_le_bytes(b).into())),
-            Kind::U2 => each(bytes, big, out, |b| from(u16::from_le_bytes(b).into())),
-            Kind::U4 => each(bytes, big, out, |b| from(u32::from_le_bytes(b).into())),
-            Kind::U8 => each(bytes, big, out, |b| from(u64::from_le_bytes(b) as f64)),
-            Kind::F2 => each(bytes, big, out, |b| from(half(u16::from_le_bytes(b)))),
-            Kind::F4 => each(bytes, big, out, |b| from(f32::from_le_bytes(b).into())),
-            Kind::F8 => each(bytes, big, out, |b| from(f64::from_le_bytes(b))),
+            Kind::Bool => read_words(bytes, big, out, |[b]| from(f64::from(u8::from(b != 0)))),
+            Kind::I1 => read_words(bytes, big, out, |b| from(i8::from_le_bytes(b).into())),
+            Kind::I2 => read_words(bytes, big, out, |b| from(i16::from_le_bytes(b).into())),
+            Kind::I4 => read_words(bytes, big, out, |b| from(i32::from_le_bytes(b).into())),
+            Kind::I8 => read_words(bytes, big, out, |b| from(i64::from_le_bytes(b) as f64)),
+            Kind::U1 => read_words(bytes, big, out, |b| from(u8::from_le_bytes(b).into())),
+            Kind::U2 => read_words(bytes, big, out, |b| from(u16::from_le_bytes(b).into())),
+            Kind::U4 => read_words(bytes, big, out, |b| from(u32::from_le_bytes(b).into())),
+            Kind::U8 => read_words(bytes, big, out, |b| from(u64::from_le_bytes(b) as f64)),
+            Kind::F2 => read_words(bytes, big, out, |b| from(half(u16::from_le_bytes(b)))),
+            Kind::F4 => read_words(bytes, big, out, |b| from(f32::from_le_bytes(b).into())),
+            Kind::F8 => read_words(bytes, big, out, |b| from(f64::from_le_bytes(b))),
         }
     }
 }
 
-fn each<const N: usize, T>(
+fn read_words<const N: usize, T>(
     bytes: &[u8],
     big: bool,
     out: &mut Vec<T>,

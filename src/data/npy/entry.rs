@@ -22,7 +22,7 @@ pub(in crate::data) struct Description {
 
 impl Description {
     /// Of an entry as the archive's directory has it; otherwise what is wrong and what to do.
-    pub(in crate::data) fn of(file: &ZipFile<'_, File>) -> Result<Self, String> {
+    pub(in crate::data) fn from_entry(file: &ZipFile<'_, File>) -> Result<Self, String> {
         if file.encrypted() {
             return Err("is encrypted; save the archive without a password".into());
         }

@@ -62,7 +62,7 @@ fn with_exponent(text: &str) -> Option<f64> {
 impl Unit {
     /// The unit that an amount is written with; `None` of plain numbers, and of text that is no
     /// amount: codes, dates, names.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Some(behind) = rating::behind(text) {
             let (name, is_before) = (behind.to_owned(), false);
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str, marks: Marks) -> Option<f64> {
-        let unit = Unit::of(text)?;
+        let unit = Unit::parse(text)?;
         Amount { unit, marks }.value(text)
     }
 
@@ -321,14 +321,14 @@ mod tests {
             ("12.- CHF", "CHF", 12.0),
             ("500/-", "", 500.0),
         ] {
-            let unit = Unit::of(text).unwrap_or_else(|| panic!("{text}"));
+            let unit = Unit::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(unit.name, name, "{text}");
             assert_eq!(value(text, Marks::PLAIN), Some(expected), "{text}");
         }
-        let german = Marks::of(',', Some('.'));
+        let german = Marks::new(',', Some('.'));
         assert_eq!(value("1.234,50 €", german), Some(1234.5));
         assert_eq!(value("1.234,50 €", Marks::PLAIN), None);
-        let one = Unit::of("2 days").expect("a unit");
+        let one = Unit::parse("2 days").expect("a unit");
         let days = Amount {
             unit: one,
             marks: Marks::PLAIN,
@@ -386,7 +386,7 @@ mod tests {
             "0x1F kg",
             "5 a very long word",
         ] {
-            let found = Unit::of(text).and_then(|_| value(text, Marks::PLAIN));
+            let found = Unit::parse(text).and_then(|_| value(text, Marks::PLAIN));
             assert_eq!(found, None, "{text:?}");
         }
     }

@@ -53,7 +53,7 @@ pub(super) fn learn(
         ([.., tally], [.., reading]) if tallies.len() == features + 1 => answer(tally, reading),
         _ => None,
     };
-    let target = target.and_then(|field| Target::of(&[field], None, 2));
+    let target = target.and_then(|field| Target::from_fields(&[field], None, 2));
     let target = target.map(|target| target.weighed_by(by.cloned()));
     let Some(target) = target.filter(|_| !mine.is_empty()) else {
         return Ok(Named::default());

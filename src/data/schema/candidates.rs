@@ -85,7 +85,7 @@ impl Candidates {
     pub(super) fn new(options: &TableOptions, commas: bool) -> Self {
         let (decimal, thousands) = (options.decimal, options.thousands);
         let numbers = match (decimal, thousands) {
-            (Some(decimal), Some(_)) => vec![Marks::of(decimal, thousands)],
+            (Some(decimal), Some(_)) => vec![Marks::new(decimal, thousands)],
             (Some(decimal), None) => {
                 let all = Marks::ALL
                     .into_iter()
@@ -98,7 +98,7 @@ impl Candidates {
             (None, Some(mark)) => {
                 let others = [',', '.'].into_iter().filter(|decimal| *decimal != mark);
                 others
-                    .map(|decimal| Marks::of(decimal, thousands))
+                    .map(|decimal| Marks::new(decimal, thousands))
                     .collect()
             }
             (None, None) => Marks::ALL.to_vec(),
@@ -221,7 +221,7 @@ impl Candidates {
     /// Takes amounts in the unit of the first cell that is not plain into account. What has a unit
     /// has it in each cell.
     fn expect_unit(&mut self, text: &str) {
-        let Some(unit) = Unit::of(text).filter(|unit| self.cells == 0 || unit.name.is_empty())
+        let Some(unit) = Unit::parse(text).filter(|unit| self.cells == 0 || unit.name.is_empty())
         else {
             return;
         };
@@ -242,7 +242,7 @@ impl Candidates {
 
     /// The first cell and this one, if they are amounts in two units that are known.
     fn two_units(&self, row: u64, text: &str, kind: &Reading) -> Option<[(u64, String); 2]> {
-        let (own, other) = (&kind.amount()?.unit, Unit::of(text)?);
+        let (own, other) = (&kind.amount()?.unit, Unit::parse(text)?);
         let differ = own.is_known() && other.is_known() && own.name != other.name;
         let first = self.first.clone().filter(|_| differ)?;
         Some([first, (row, text.to_owned())])
@@ -313,7 +313,7 @@ impl Candidates {
                     row: *row,
                     text: text.clone(),
                     readings: vec![
-                        Reading::Number(Marks::of(',', Some('.'))),
+                        Reading::Number(Marks::new(',', Some('.'))),
                         Reading::Number(Marks::PLAIN),
                     ],
                 }),

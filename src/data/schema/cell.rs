@@ -18,7 +18,7 @@ pub(super) enum Cell<'a> {
 
 /// Calls `take` with each row and value of `column`, up to the first error. In a table without
 /// types text may stand for no value.
-pub(super) fn each<E>(
+pub(super) fn for_each_cell<E>(
     column: &Column,
     no_value: Option<&NoValue>,
     mut take: impl FnMut(usize, Cell<'_>) -> Result<(), E>,
@@ -58,7 +58,7 @@ pub(in crate::data) fn says_nothing(
     mut take: impl FnMut(usize),
 ) {
     let infinite = |text: &str| plain(text).is_some_and(|value| !value.is_finite());
-    let told = each(column, no_value, |i, cell| {
+    let told = for_each_cell(column, no_value, |i, cell| {
         let nothing = match cell {
             Cell::Missing(_) => true,
             Cell::Number(value) | Cell::Date(value) => !value.is_finite(),

@@ -32,7 +32,7 @@ impl Codes {
 
     /// Takes the cells of some rows; those without a value say nothing.
     pub(in crate::data) fn see_all(&mut self, column: &Column) {
-        let told = cell::each(column, None, |_, cell| {
+        let told = cell::for_each_cell(column, None, |_, cell| {
             match cell {
                 Cell::Text(text) => self.see(text),
                 Cell::Missing(_) => {}

@@ -69,13 +69,13 @@ impl DateParts {
     };
     const NAMES: [&'static str; 3] = ["year", "week", "time"];
 
-    fn each(self) -> [bool; 3] {
+    fn flags(self) -> [bool; 3] {
         [self.year, self.week, self.time]
     }
 
     /// What its circles are called.
     pub(super) fn circles(self) -> impl Iterator<Item = &'static str> {
-        let all = Self::NAMES.into_iter().zip(self.each());
+        let all = Self::NAMES.into_iter().zip(self.flags());
         all.filter(|(_, has)| *has).map(|(name, _)| name)
     }
 
@@ -104,7 +104,7 @@ impl DateParts {
 
     /// The columns of a date, which is so many days after 1970-01-01, in UTC.
     pub fn columns(self, days: f64) -> impl Iterator<Item = f64> {
-        let places = places(days).into_iter().zip(self.each());
+        let places = places(days).into_iter().zip(self.flags());
         let two = |(place, _): (f64, bool)| [libm::sin(TAU * place), libm::cos(TAU * place)];
         places.filter(|(_, has)| *has).flat_map(two)
     }
@@ -191,8 +191,8 @@ impl Means {
     }
 
     /// Those of the columns of some.
-    pub(super) fn of(&self, parts: DateParts) -> impl Iterator<Item = f64> {
-        let has = parts.each().into_iter().flat_map(|has| [has; 2]);
+    pub(super) fn select(&self, parts: DateParts) -> impl Iterator<Item = f64> {
+        let has = parts.flags().into_iter().flat_map(|has| [has; 2]);
         let means = self.means.into_iter().zip(has);
         means.filter(|(_, has)| *has).map(|(mean, _)| mean)
     }
@@ -285,11 +285,11 @@ mod tests {
         };
         let angle = TAU * 3.0 / 7.0;
         let wanted = [angle.sin() / 4.0, (3.0 + angle.cos()) / 4.0];
-        for (mean, wanted) in means.of(week).zip(wanted) {
+        for (mean, wanted) in means.select(week).zip(wanted) {
             assert!((mean - wanted).abs() < 1e-15, "{mean} {wanted}");
         }
-        assert_eq!(means.of(ALL).count(), 6);
-        assert_eq!(means.of(week).count(), 2);
+        assert_eq!(means.select(ALL).count(), 6);
+        assert_eq!(means.select(week).count(), 2);
     }
 
     #[test]

@@ -115,8 +115,8 @@ impl Encoder {
         if let (Some(j), Some(column)) = (self.places.weight, columns.next()) {
             let mut found = Array1::zeros(rows);
             let by = self.schema.weight_reading.as_ref();
-            cell::each(column, read.no_value, |i, cell| {
-                found[i] = weight::of(cell, by).map_err(|says| read.fault(i, j, says))?;
+            cell::for_each_cell(column, read.no_value, |i, cell| {
+                found[i] = weight::read_weight(cell, by).map_err(|says| read.fault(i, j, says))?;
                 Ok::<_, Error>(())
             })?;
             weights = Some(found);
@@ -132,7 +132,7 @@ impl Encoder {
 /// What helps where commas of a cell may part thousands, which no cell of the fit has.
 fn parts_thousands(error: Error, text: &str) -> Error {
     let number = text.trim_matches(|c: char| !c.is_ascii_digit());
-    let may_part = number.contains(',') && Marks::of('.', Some(',')).value(number).is_some();
+    let may_part = number.contains(',') && Marks::new('.', Some(',')).value(number).is_some();
     if may_part {
         let help = "fit with --thousands ',' (thousands=) if that parts thousands";
         error.help(Remedy::words(help))
@@ -232,7 +232,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let [unknown, _, rounded] = said;
-        cell::each(column, self.no_value, |i, cell| {
+        cell::for_each_cell(column, self.no_value, |i, cell| {
             if let Cell::Missing(text) = cell {
                 return self.fill((i, j), (text, field), out_nw.row_mut(i));
             }
@@ -281,7 +281,7 @@ impl Reading<'_> {
         mut out_nw: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
         let [unknown, ..] = said;
-        cell::each(column, self.no_value, |i, cell| {
+        cell::for_each_cell(column, self.no_value, |i, cell| {
             if let Cell::Missing(text) = cell {
                 return self.fill((i, j), (text, field), out_nw.row_mut(i));
             }
@@ -359,7 +359,7 @@ impl Reading<'_> {
         mut put: impl FnMut(usize, f64),
     ) -> Result<()> {
         let [_, unknown, _] = said;
-        cell::each(column, self.no_value, |i, cell| {
+        cell::for_each_cell(column, self.no_value, |i, cell| {
             if let Cell::Missing(text) = cell {
                 let error = self.fault(i, j, &cell::missing(text));
                 return Err(cell::refused(error, false));

@@ -30,9 +30,9 @@ pub(super) fn among_plain(text: &str, said: (Option<char>, Option<char>)) -> Opt
             return all.find_map(|marks| marks.value(text));
         }
     };
-    let is_open = Marks::of(',', None).value(text).is_some();
+    let is_open = Marks::new(',', None).value(text).is_some();
     value.filter(|_| !is_open).or_else(|| {
-        let unit = Unit::of(text).filter(|unit| unit.name.is_empty())?;
+        let unit = Unit::parse(text).filter(|unit| unit.name.is_empty())?;
         in_unit(&unit, Marks::PLAIN, text)
     })
 }
@@ -55,7 +55,7 @@ fn in_unit(unit: &Unit, own: Marks, text: &str) -> Option<f64> {
         }
         .value(text)
     };
-    let is_open = own == Marks::PLAIN && value(Marks::of(',', None)).is_some();
+    let is_open = own == Marks::PLAIN && value(Marks::new(',', None)).is_some();
     let mut all = std::iter::once(own).chain(of_decimal(own.decimal).filter(|_| !is_open));
     all.find_map(value)
 }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn groups_of_thousands_are_read_by_a_decimal_mark_that_is_known() {
-        let (comma, point) = (Marks::of(',', None), Marks::of('.', Some(',')));
+        let (comma, point) = (Marks::new(',', None), Marks::new('.', Some(',')));
         for (marks, text, wanted) in [
             (comma, "1.234,50", Some("1234.50")),
             (comma, "1.234", Some("1234")),
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn amounts_are_read_by_a_unit_that_is_known() {
-        let german = Marks::of(',', None);
+        let german = Marks::new(',', None);
         for (first, marks, text, wanted) in [
             ("$500.5", Marks::PLAIN, "$1,234.50", Some(1234.5)),
             ("$500.5", Marks::PLAIN, "$1,234", None),
@@ -131,7 +131,7 @@ mod tests {
             ("10m", Marks::PLAIN, "2h", None),
             ("10 kg", Marks::PLAIN, "2h", None),
         ] {
-            let unit = Unit::of(first).expect("a unit");
+            let unit = Unit::parse(first).expect("a unit");
             assert_eq!(amount(&Amount { unit, marks }, text), wanted, "{text}");
         }
     }

@@ -23,19 +23,19 @@ impl Marks {
     /// What a comma, a point, a blank and an apostrophe may mean, the simplest first; but for plain
     /// numbers.
     pub(super) const ALL: [Self; 7] = [
-        Self::of(',', None),
-        Self::of(',', Some('.')),
-        Self::of(',', Some(' ')),
-        Self::of(',', Some('\'')),
-        Self::of('.', Some(',')),
-        Self::of('.', Some(' ')),
-        Self::of('.', Some('\'')),
+        Self::new(',', None),
+        Self::new(',', Some('.')),
+        Self::new(',', Some(' ')),
+        Self::new(',', Some('\'')),
+        Self::new('.', Some(',')),
+        Self::new('.', Some(' ')),
+        Self::new('.', Some('\'')),
     ];
 
     /// Those of plain numbers.
-    pub(super) const PLAIN: Self = Self::of('.', None);
+    pub(super) const PLAIN: Self = Self::new('.', None);
 
-    pub(super) const fn of(decimal: char, thousands: Option<char>) -> Self {
+    pub(super) const fn new(decimal: char, thousands: Option<char>) -> Self {
         Self { decimal, thousands }
     }
 
@@ -163,7 +163,7 @@ mod tests {
             (',', None, "1,5E2,5", None),
             ('.', Some(','), "a", None),
         ] {
-            let marks = Marks::of(decimal, thousands);
+            let marks = Marks::new(decimal, thousands);
             assert_eq!(marks.value(text), value, "{text:?} by {marks}");
         }
     }

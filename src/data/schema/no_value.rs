@@ -36,7 +36,7 @@ const BEFORE: [&str; 8] = ["?", "NA", "na", "NaN", "nan", "NAN", "null", "NULL"]
 
 impl NoValue {
     /// These, or the usual ones.
-    pub(in crate::data) fn of(given: Option<&[String]>) -> Self {
+    pub(in crate::data) fn from_given(given: Option<&[String]>) -> Self {
         match given {
             Some(texts) => Self::from_texts(texts.iter().map(String::as_str)),
             None => Self::from_texts(USUAL),
@@ -95,7 +95,7 @@ fn is_same(whole: &str, text: &str) -> bool {
     if !text.contains(whole.trim_start_matches(['-', '+'])) {
         return false;
     }
-    if let Some(unit) = Unit::of(text) {
+    if let Some(unit) = Unit::parse(text) {
         let marks = Marks::PLAIN;
         return Amount { unit, marks }.value(text) == whole.parse().ok();
     }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_stands_for_no_value() {
-        let usual = NoValue::of(None);
+        let usual = NoValue::from_given(None);
         for text in USUAL.into_iter().chain([""]) {
             assert!(usual.says(text), "{text}");
         }
@@ -136,7 +136,7 @@ mod tests {
             assert!(!usual.says(text), "{text}");
         }
         let given = ["-", " -999", "", "9999-12-31"].map(String::from);
-        let given = NoValue::of(Some(&given));
+        let given = NoValue::from_given(Some(&given));
         for (text, says) in [
             ("", true),
             ("-", true),

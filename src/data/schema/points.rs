@@ -166,7 +166,7 @@ mod tests {
         let mut by_points = Marked::default();
         by_points.see(&points(&["0.125"]));
         let mut by_commas = Marked::default();
-        by_commas.see_reading(&Reading::Number(Marks::of(',', None)));
+        by_commas.see_reading(&Reading::Number(Marks::new(',', None)));
         let mut by_both = by_commas;
         by_both.see(&points(&["1.25"]));
         let file = [Marked::default(), by_points, by_commas, by_both];
@@ -220,7 +220,7 @@ mod tests {
             marked.see_reading(&reading);
             (marked.by_points, marked.by_commas)
         };
-        let of = |decimal, thousands| Reading::Number(Marks::of(decimal, thousands));
+        let of = |decimal, thousands| Reading::Number(Marks::new(decimal, thousands));
         assert_eq!(said(of(',', Some('.'))), (false, true));
         assert_eq!(said(of('.', Some(','))), (true, false));
         assert_eq!(said(Reading::Time), (false, false));

@@ -124,7 +124,7 @@ mod tests {
     fn readings_survive_a_file() {
         let date = Reading::Date(DateFormat::known("%d.%m.%Y"));
         let amount = Reading::Amount(Amount {
-            unit: Unit::of("$3").expect("a unit"),
+            unit: Unit::parse("$3").expect("a unit"),
             marks: Marks::PLAIN,
         });
         let all = Marks::ALL.map(Reading::Number).into_iter();

@@ -270,7 +270,7 @@ mod tests {
             ],
             targets: vec![field("y", categories, None)],
             weight: Some("w".into()),
-            weight_reading: Some(Reading::Number(Marks::of(',', None))),
+            weight_reading: Some(Reading::Number(Marks::new(',', None))),
             no_value: NoValue::before(),
             options: BTreeMap::new(),
         }
@@ -420,9 +420,9 @@ mod tests {
     #[test]
     fn how_cells_are_written_is_kept() {
         let mut written = schema();
-        let marks = super::super::Marks::of(',', Some('.'));
+        let marks = super::super::Marks::new(',', Some('.'));
         written.features[0].reading = Some(Reading::Number(marks));
-        written.no_value = NoValue::of(Some(&["-".into()]));
+        written.no_value = NoValue::from_given(Some(&["-".into()]));
         written.features.push(Field {
             name: "left".into(),
             kind: Kind::Empty,

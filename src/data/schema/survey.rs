@@ -43,7 +43,7 @@ pub(in crate::data) fn survey(
     let mut tallies: Vec<Tally> = names.iter().enumerate().map(new).collect();
     // Who fills gaps needs the values, which are known when all cells have told how to read them.
     let fills = options.missing != Missing::Error;
-    let no_value = NoValue::of(options.na.as_deref());
+    let no_value = NoValue::from_given(options.na.as_deref());
     let weights = weight::learn(table, (places, &no_value), options)?;
     let by = weights.as_ref().map(|(_, reading)| reading);
     let from = (places, &no_value, by);
@@ -106,7 +106,7 @@ pub(in crate::data) fn survey(
     }
     let labels = labels.filter(|labels| labels.len() > 1);
     let target = |most| {
-        let target = Target::of(&targets, labels.as_deref(), most)?;
+        let target = Target::from_fields(&targets, labels.as_deref(), most)?;
         Some(target.weighed_by(by.cloned()))
     };
     let of_dates = target(MOST_SHARES);
@@ -276,16 +276,17 @@ fn pass(
         }
         let taken = weights.clone();
         if let Some(j) = places.weight {
-            cell::each(&batch.columns[features + targets], no_value, |i, cell| {
+            cell::for_each_cell(&batch.columns[features + targets], no_value, |i, cell| {
                 let row = first + i as u64;
-                let weight = weight::of(cell, by).map_err(|says| table.fault(row, j, says))?;
+                let weight =
+                    weight::read_weight(cell, by).map_err(|says| table.fault(row, j, says))?;
                 weights[i] *= weight;
                 Ok::<_, Error>(())
             })?;
         }
         for (k, tally) in tallies[..features + targets].iter_mut().enumerate() {
             let counts = if k < features { &weights } else { &taken };
-            cell::each(&batch.columns[k], no_value, |i, cell| {
+            cell::for_each_cell(&batch.columns[k], no_value, |i, cell| {
                 if counts[i] == 0.0 {
                     return Ok(());
                 }

@@ -218,7 +218,7 @@ impl Tally {
     /// Errors where many texts are amounts or dates that are read as none.
     fn understood(&self, place: questions::ColumnAt<'_>) -> Result<Option<Reading>> {
         match (self.sketches.not_understood(), &self.first[0]) {
-            (Some(cell), Some(number)) if Unit::of(&cell.1).is_some() => {
+            (Some(cell), Some(number)) if Unit::parse(&cell.1).is_some() => {
                 Err(questions::some_in_units(place, (cell, number)))
             }
             (Some(cell), _) => Err(questions::not_understood(place, cell, self.is_feature)),

@@ -43,7 +43,11 @@ impl Target {
     /// The target as amounts, or as shares of at most so many classes. `labels` are the different
     /// values of numbers where those are few and whole. `None` of more targets, and of more
     /// classes.
-    pub(super) fn of(targets: &[Field], labels: Option<&[f64]>, most: usize) -> Option<Self> {
+    pub(super) fn from_fields(
+        targets: &[Field],
+        labels: Option<&[f64]>,
+        most: usize,
+    ) -> Option<Self> {
         let [field] = targets else { return None };
         let values = match (&field.kind, labels) {
             (Kind::Categories(all), _) if all.len() > most => return None,
@@ -100,8 +104,8 @@ impl Target {
         }
     }
 
-    /// Reads `table` once, as far as rows are `taken`, and hands over each text of these features in
-    /// those that weigh something.
+    /// Reads `table` once, as far as rows are `taken`, and hands over each text of these features
+    /// in those that weigh something.
     pub(super) fn each_row(
         &self,
         table: &mut dyn Table,
@@ -149,7 +153,7 @@ impl Target {
                 (shift, _) => shift.unwrap_or(0.0),
             };
             for (feature, texts) in texts.iter().enumerate() {
-                cell::each(texts, no_value, |i, cell| {
+                cell::for_each_cell(texts, no_value, |i, cell| {
                     if weights[i] > 0.0 && !matches!(cell, Cell::Missing(_)) {
                         self.put(chunk.y[[i, 0]], shift, &mut targets);
                         text_of(cell, |text| {

@@ -35,7 +35,7 @@ pub(super) fn learn(
         if !matches!(batch.columns[0], Column::Text(_)) {
             break;
         }
-        cell::each(&batch.columns[0], no_value, |i, cell| {
+        cell::for_each_cell(&batch.columns[0], no_value, |i, cell| {
             let row = first + i as u64;
             are_plain &= match cell {
                 Cell::Text(text) => text.parse::<f64>().is_ok(),
@@ -59,7 +59,7 @@ pub(super) fn learn(
 }
 
 /// A weight, or what is wrong with it.
-pub(super) fn of(
+pub(super) fn read_weight(
     cell: Cell<'_>,
     reading: Option<&Reading>,
 ) -> std::result::Result<f64, &'static str> {

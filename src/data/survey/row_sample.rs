@@ -23,7 +23,7 @@ impl RowSample {
     /// Rows of weight 0 are never among them.
     ///
     /// Errors with [`Error::Shape`] if there are no rows, and as the source does.
-    pub(crate) fn of(source: &mut dyn ChunkSource, most: usize, seed: u64) -> Result<Self> {
+    pub(crate) fn draw(source: &mut dyn ChunkSource, most: usize, seed: u64) -> Result<Self> {
         let (columns, targets) = (source.columns(), source.targets());
         let weighted = source.is_weighted();
         let width = columns + targets + usize::from(weighted);
@@ -89,13 +89,13 @@ mod tests {
         let y = Array2::from_shape_fn((300, 1), |(i, _)| i as f64 / 2.0);
         let weight = |i: usize| (i % 3) as f64;
         let mut plain = MemorySource::new(&x, Some(y.clone())).expect("rows");
-        let sample = RowSample::of(&mut plain, 40, 7).expect("reads");
+        let sample = RowSample::draw(&mut plain, 40, 7).expect("reads");
         let survey = Survey::of(&mut plain, 40, 7).expect("reads");
         assert_eq!(sample.x_nd, survey.sample);
         assert_eq!(sample.weights_n, None);
         let weights: Vec<f64> = (0..300).map(weight).collect();
         let mut weighted = plain.with_weights(weights).expect("weights");
-        let sample = RowSample::of(&mut weighted, 250, 7).expect("reads");
+        let sample = RowSample::draw(&mut weighted, 250, 7).expect("reads");
         assert_eq!(sample.x_nd.nrows(), 200);
         let weights_n = sample.weights_n.expect("weights");
         for ((x, y), &w) in sample
@@ -109,7 +109,7 @@ mod tests {
             assert_eq!((x[1], *y, w), (x[0] + 1.0, i as f64 / 2.0, weight(i)));
             assert!(w > 0.0);
         }
-        let thin = RowSample::of(&mut weighted, 250, 7)
+        let thin = RowSample::draw(&mut weighted, 250, 7)
             .expect("reads")
             .thinned(50);
         assert_eq!(thin.x_nd.row(1), sample.x_nd.row(4));

@@ -132,7 +132,7 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
             "the median distance needs at least 2 rows and there are {rows}; give more rows or a number"
         )));
     }
-    let rows = taken(sample);
+    let rows = distance_rows(sample);
     let views: Vec<_> = rows.rows().into_iter().collect();
     let slices: Vec<&[f64]> = views.iter().filter_map(|row| row.as_slice()).collect();
     // L2 distances are compared by their squares.
@@ -188,7 +188,7 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
 /// assert_eq!(nearest_distance(rows.view(), Norm::L2), (1.0 + 1.0 + 3.0) / 3.0);
 /// ```
 pub fn nearest_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> f64 {
-    let rows = taken(sample);
+    let rows = distance_rows(sample);
     let views: Vec<_> = rows.rows().into_iter().collect();
     let slices: Vec<&[f64]> = views.iter().filter_map(|row| row.as_slice()).collect();
     if slices.len() < 2 {
@@ -207,7 +207,7 @@ pub fn nearest_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> f64 {
 }
 
 /// The rows that distances are taken between, in order in memory.
-fn taken(sample: ArrayView2<'_, f64>) -> Array2<f64> {
+fn distance_rows(sample: ArrayView2<'_, f64>) -> Array2<f64> {
     let rows = sample.nrows();
     let taken = rows.min(MOST_ROWS);
     let indices: Vec<_> = (0..taken).map(|i| i * rows / taken).collect();

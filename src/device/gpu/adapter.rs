@@ -63,7 +63,7 @@ pub struct AdapterReport {
 }
 
 impl AdapterReport {
-    fn of(adapter: &wgpu::Adapter) -> Self {
+    fn from_adapter(adapter: &wgpu::Adapter) -> Self {
         let info = adapter.get_info();
         let limits = adapter.limits();
         let kind = match info.device_type {
@@ -204,7 +204,7 @@ pub(in crate::device) async fn adapters_later() -> Found {
         .await
         .into_iter()
         .map(|adapter| {
-            let report = AdapterReport::of(&adapter);
+            let report = AdapterReport::from_adapter(&adapter);
             (adapter, report)
         })
         .collect();

@@ -19,7 +19,7 @@ pub(super) struct Faults {
 
 impl Faults {
     /// Listens to what `device` reports.
-    pub(super) fn of(device: &wgpu::Device) -> Arc<Self> {
+    pub(super) fn listen(device: &wgpu::Device) -> Arc<Self> {
         let faults = Arc::new(Self::default());
         let sink = faults.clone();
         device.on_uncaptured_error(Arc::new(move |e| {

@@ -44,7 +44,7 @@ struct MeasuredSpeed {
 
 impl Speed {
     /// Of a device of this kind, before any work.
-    pub(super) fn of(kind: AdapterKind) -> Self {
+    pub(super) fn for_kind(kind: AdapterKind) -> Self {
         let unknown = match kind {
             AdapterKind::Software => 1e10,
             AdapterKind::Integrated => 2e10,
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn work_follows_the_time_of_the_first_dispatches() {
-        let speed = Speed::of(AdapterKind::Integrated);
+        let speed = Speed::for_kind(AdapterKind::Integrated);
         assert_eq!(speed.most_work("a"), 2e10);
         assert!(!speed.asks("a", 0.9 * TIMED) && speed.asks("a", TIMED));
         // 10^11 a second: the first time may be that of a device that wakes up.
@@ -113,14 +113,14 @@ mod tests {
         assert!(!speed.asks("a", 1e12));
         // Another op is as little known as before.
         assert_eq!(speed.most_work("b"), 2e10);
-        let software = Speed::of(AdapterKind::Software);
+        let software = Speed::for_kind(AdapterKind::Software);
         software.learn("a", 1e9, 0.1);
         assert_eq!(software.most_work("a"), 5e9);
     }
 
     #[test]
     fn short_dispatches_only_tell_that_a_device_is_faster() {
-        let speed = Speed::of(AdapterKind::Discrete);
+        let speed = Speed::for_kind(AdapterKind::Discrete);
         let mut timed = 0;
         let mut work = TIMED;
         // 4 * 10^13 a second behind 50 us of waiting.
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn work_is_never_next_to_nothing_nor_without_end() {
-        let speed = Speed::of(AdapterKind::Software);
+        let speed = Speed::for_kind(AdapterKind::Software);
         speed.learn("slow", 1e9, 60.0);
         speed.learn("fast", 1e9, 0.0);
         assert_eq!(

@@ -103,7 +103,7 @@ impl<'m> HashedRows<'m> {
             work.each_block(&part, most, |row0, hashes| take(from + row0, hashes))
         };
         self.portions
-            .each(rows.nrows(), &mut self.work, prepare, |_, _, ()| Ok(()))
+            .for_each_range(rows.nrows(), &mut self.work, prepare, |_, _, ()| Ok(()))
     }
 }
 

@@ -145,7 +145,7 @@ impl<'m> Work<'m> {
         let Some(Loaded { maps, chunk }) = loaded else {
             return Err(not_loaded());
         };
-        let buffers = Buffers::of(chunk, branches, *end, device, (x.nrows(), most))?;
+        let buffers = Buffers::reuse(chunk, branches, *end, device, (x.nrows(), most))?;
         if let (Some(y_nt), Some(beside)) = (&mut buffers.beside, beside) {
             y_nt.write(beside)?;
         }
@@ -193,7 +193,7 @@ impl<'m> Work<'m> {
             return Ok(false);
         };
         // Of the other matrix no page is ever touched.
-        let buffers = Buffers::of(chunk, branches, *end, device, (x.nrows(), most))?;
+        let buffers = Buffers::reuse(chunk, branches, *end, device, (x.nrows(), most))?;
         let Some((x_nd, _)) = buffers.branches.first_mut() else {
             return Ok(false);
         };
@@ -246,7 +246,7 @@ fn not_loaded() -> Error {
 impl Buffers {
     /// Those that are there, or others for `rows` rows and, once they are too small, for up to
     /// `most`: chunks of growing sizes must not allocate each time.
-    fn of<'b>(
+    fn reuse<'b>(
         kept: &'b mut Option<Self>,
         branches: &[Branch<'_>],
         end: Destination,

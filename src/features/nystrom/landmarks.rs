@@ -243,7 +243,7 @@ fn ridge_leverage(
     let mut inner = gram(kernel, pilot_rows.view());
     let penalty = pilot.len() as f64 * lambda;
     entries::add_to_diagonal(&mut inner, penalty);
-    let mut inner = Lower::of(&inner);
+    let mut inner = Lower::from_matrix(&inner);
     if !inner.factor() {
         return Err(Error::numerical(format!(
             "leverage scores at lambda = {lambda:e} are lost to rounding; use a larger lambda (10 \

@@ -39,7 +39,7 @@ impl Whitening {
     /// The `symmetric` root is that one times `U'`, as many columns as landmarks.
     ///
     /// A block from the top has a smaller `s` where most values are near k(0), and is taken there.
-    pub(super) fn of(
+    pub(super) fn from_landmarks(
         kernel: &dyn Kernel,
         landmarks_md: ArrayView2<'_, f64>,
         rank: Option<usize>,
@@ -51,8 +51,8 @@ impl Whitening {
         Self::of_gram(&k_mm, kernel.is_shift_invariant(), rank, symmetric)
     }
 
-    /// As [`Self::of`], of the landmarks' kernel `[m, m]`. Where k(0) `is_known` to be any of its
-    /// diagonal, a block may be measured from there.
+    /// As [`Self::from_landmarks`], of the landmarks' kernel `[m, m]`. Where k(0) `is_known` to be
+    /// any of its diagonal, a block may be measured from there.
     pub(in crate::features) fn of_gram(
         k_mm: &Array2<f64>,
         is_known: bool,

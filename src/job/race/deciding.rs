@@ -64,7 +64,7 @@ pub(super) struct Deciding {
 
 impl Deciding {
     /// None where too few rows differ, or no target varies.
-    pub(super) fn of(
+    pub(super) fn from_rows(
         (kept, order): (&KeptRows, &[usize]),
         targets: &Targets,
         penalties: Option<&[f64]>,
@@ -237,7 +237,7 @@ impl Deciding {
         let k_mm = kernel_values.gram(how.apply(x_md)?, how.line)?;
         let y_mt = self.y_mt.slice(rows);
         if let Some(near) = near {
-            let centred = Centred::of(&k_mm, y_mt);
+            let centred = Centred::from_kernel(&k_mm, y_mt);
             let at = self.penalties.partition_point(|&penalty| penalty < near);
             return downhill((&self.penalties, at), |penalty| {
                 Ok(match &folds {
@@ -246,7 +246,7 @@ impl Deciding {
                 })
             });
         }
-        let path = CentredLeftOut::of(&k_mm, y_mt)?;
+        let path = CentredLeftOut::from_kernel(&k_mm, y_mt)?;
         let all = self.penalties.iter();
         Ok(least(all.filter_map(|&penalty| {
             let off_mt = match &folds {
@@ -272,7 +272,7 @@ impl Deciding {
         let y_mt = self.y_mt.slice(s![rows.clone(), ..]);
         let u_md = how.apply(self.x_md.slice(s![rows, ..]).to_owned())?;
         let k_mm = kernel_values.gram(u_md.clone(), how.line)?;
-        let centred = Centred::of(&k_mm, y_mt);
+        let centred = Centred::from_kernel(&k_mm, y_mt);
         let Some(dual_mt) = centred.dual(k_mm.nrows() as f64 * penalty) else {
             return Ok(None);
         };

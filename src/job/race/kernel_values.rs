@@ -3,7 +3,7 @@
 use crate::{
     Device, Result, Run,
     data::{KeptRows, MemorySource, Survey},
-    features::{Affine, FeatureMap, MapBuilder, MapData, beside, featurize, require_dense},
+    features::{Affine, FeatureMap, MapBuilder, MapData, add_line, featurize, require_dense},
     kernels::{Kernel, gram},
     linalg::products::lower_outer,
     sampling::Sampling,
@@ -31,7 +31,7 @@ pub(super) enum KernelValues<'a> {
 impl<'a> KernelValues<'a> {
     /// What the map stands on, at unit lengthscale. Its seed is always the same, so that the rows
     /// alone decide.
-    pub(super) fn of(
+    pub(super) fn for_map(
         map: &dyn MapBuilder,
         kernel: &'a Arc<dyn Kernel>,
         survey: &Survey,
@@ -92,7 +92,7 @@ impl<'a> KernelValues<'a> {
     ) -> Result<Box<dyn FeatureMap>> {
         let own: Box<dyn FeatureMap> = Box::new(map.clone());
         match line {
-            Some(weight) => beside(own, map.input().clone(), weight),
+            Some(weight) => add_line(own, map.input().clone(), weight),
             None => Ok(own),
         }
     }

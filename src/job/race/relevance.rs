@@ -156,6 +156,6 @@ fn weighed(track: &Track<'_>, first: &Runner, squares_d: &Array1<f64>) -> Result
     let bandwidth = (Bandwidth::SigmaPerColumn(each.to_vec()), Some(multiple));
     Ok(Some(Runner {
         penalty: first.penalty,
-        ..Runner::of(Standardize::Yes, bandwidth, first.of.linear)
+        ..Runner::new(Standardize::Yes, bandwidth, first.of.linear)
     }))
 }

@@ -203,7 +203,7 @@ fn toggle_line(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
         return Ok(());
     };
     let of = &first.of;
-    let mut other = Runner::of(
+    let mut other = Runner::new(
         of.standardize,
         (of.bandwidth.clone(), of.multiple),
         !of.linear,
@@ -309,18 +309,18 @@ pub(super) fn race(
     (survey, kept): (&Survey, &KeptRows),
     targets: &Targets,
 ) -> Result<Option<Outcome>> {
-    let rows = Deciding::of((kept, asked.order), targets, asked.penalties)?;
+    let rows = Deciding::from_rows((kept, asked.order), targets, asked.penalties)?;
     let (Some(kernel), Some(rows)) = (asked.map.kernel(), rows) else {
         return Ok(None);
     };
     warn_of_what_knows(survey, &rows);
-    let kernel_values = KernelValues::of(asked.map, &kernel, survey, kept);
+    let kernel_values = KernelValues::for_map(asked.map, &kernel, survey, kept);
     let linear = match (asked.linear, &kernel_values) {
         // Bins, which nothing stands beside unasked.
         (Linear::Auto, KernelValues::Kernel(_)) => Linear::No,
         (linear, _) => linear,
     };
-    let track = Track::of(&asked, (rows, kernel_values, kernel.as_ref()), survey);
+    let track = Track::new(&asked, (rows, kernel_values, kernel.as_ref()), survey);
     let mut preparations = track.candidates(asked.standardize, linear)?.into_iter();
     let (mut left, mut done) = (preparations.next().unwrap_or_default(), Vec::new());
     let best = rounds(&track, &mut left, &mut done)?;
@@ -343,7 +343,7 @@ pub(super) fn race(
     }
     left.extend(other);
     let (standardize, always) = (track.usual(asked.standardize), linear == Linear::Yes);
-    let mut usual = Runner::of(standardize, (Bandwidth::Scale, None), always);
+    let mut usual = Runner::new(standardize, (Bandwidth::Scale, None), always);
     if track.has_more() {
         track.hold_out(&mut usual)?;
     } else {

@@ -36,7 +36,7 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    pub(super) fn of(
+    pub(super) fn new(
         standardize: Standardize,
         (bandwidth, multiple): (Bandwidth, Option<f64>),
         linear: bool,
@@ -71,7 +71,7 @@ impl Runner {
         let multiple = rounded(factor * of.multiple?, DIGITS);
         Some(Self {
             penalty: self.penalty,
-            ..Self::of(of.standardize, (bandwidth, Some(multiple)), of.linear)
+            ..Self::new(of.standardize, (bandwidth, Some(multiple)), of.linear)
         })
     }
 

@@ -276,7 +276,7 @@ fn between_octaves_there_are_others() {
 #[test]
 fn long_tails_hide_nothing() {
     let of = |squares_m: &dyn Fn(usize) -> f64| {
-        let mut runner = Runner::of(Standardize::Yes, (Bandwidth::Scale, None), false);
+        let mut runner = Runner::new(Standardize::Yes, (Bandwidth::Scale, None), false);
         let squares_m = (0..100).map(squares_m).collect();
         runner.run(
             Some(Errors {
@@ -301,7 +301,7 @@ fn long_tails_hide_nothing() {
 #[test]
 fn what_failed_is_last() {
     let of = |all: &[Option<(usize, f64)>]| {
-        let mut runner = Runner::of(Standardize::Yes, (Bandwidth::Scale, None), false);
+        let mut runner = Runner::new(Standardize::Yes, (Bandwidth::Scale, None), false);
         for errors in all {
             let errors = errors.map(|(rows, square)| Errors {
                 squares_m: Array1::from_elem(rows, square),
@@ -343,7 +343,7 @@ fn features_are_judged_where_there_are_some() {
     let survey = survey.expect("surveys");
     let kept = survey.deciding.as_ref().expect("rows");
     let kernel: Arc<dyn crate::kernels::Kernel> = Arc::new(Laplacian);
-    let of = |map: &dyn MapBuilder| KernelValues::of(map, &kernel, &survey, kept);
+    let of = |map: &dyn MapBuilder| KernelValues::for_map(map, &kernel, &survey, kept);
     let fourier = of(&Fourier::new(Laplacian).features(64));
     let KernelValues::Features(map, _) = &fourier else {
         panic!("features");

@@ -59,7 +59,7 @@ pub(super) struct Track<'a> {
 
 impl<'a> Track<'a> {
     /// For what is asked, of rows and where their kernel values come from.
-    pub(super) fn of(
+    pub(super) fn new(
         asked: &Asked<'a>,
         (rows, kernel_values, kernel): (Deciding, KernelValues<'a>, &'a dyn Kernel),
         survey: &'a Survey,
@@ -285,7 +285,7 @@ impl Track<'_> {
         let alone = linear.then_some(BEYOND);
         let runners = MULTIPLES.into_iter().chain(alone).map(|multiple| {
             let sigma = Bandwidth::Sigma(rounded(multiple * median, DIGITS));
-            Runner::of(standardize, (sigma, Some(multiple)), linear)
+            Runner::new(standardize, (sigma, Some(multiple)), linear)
         });
         Ok(runners.collect())
     }

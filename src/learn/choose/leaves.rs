@@ -236,7 +236,7 @@ impl Task<'_> {
         let Some(cut) = cut else {
             return self.leaf_of(grown, source, survey, constant, hear);
         };
-        let bytes = survey.rows * held::Shape::of(source).bytes();
+        let bytes = survey.rows * held::Shape::from_source(source).bytes();
         let center = self.prepared.center().to_vec();
         let direction = Array1::from(cut.direction.clone());
         let threshold = cut.threshold;

@@ -146,7 +146,7 @@ impl Search {
             size::check(enough)?;
         }
         let given = data.options.lambda().clone();
-        let sample = Sample::of(data)?;
+        let sample = Sample::read(data)?;
         let mut rounds = Rounds::new(self, builder, sample, start, hear);
         let (best, size) = rounds.run()?;
         let mut trials = rounds.into_trials();

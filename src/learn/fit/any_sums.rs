@@ -57,7 +57,7 @@ pub trait FitAnySums: Fit {
 }
 
 /// The sums, if they are of this kind and a model can come of them.
-fn taken<S: OneOfSums>(sums: AnySums) -> Result<S> {
+fn take_sums<S: OneOfSums>(sums: AnySums) -> Result<S> {
     let sums = S::of_any(sums).ok_or_else(|| {
         Error::format(format!(
             "these are no {}; name sums of this learner",
@@ -87,7 +87,7 @@ where
         known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let start = Instant::now();
-        let model = self.model(map, taken(sums)?, known)?;
+        let model = self.model(map, take_sums(sums)?, known)?;
         Ok(LinearModel {
             times: Some(FitTimes {
                 accumulate: Duration::ZERO,

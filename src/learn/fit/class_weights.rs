@@ -42,7 +42,7 @@ impl fmt::Display for ClassWeights {
 impl ClassWeights {
     /// What a row of each class counts; `None` if all count 1. Balanced ones take a look at all
     /// labels.
-    pub(in crate::learn) fn of(
+    pub(in crate::learn) fn resolve(
         &self,
         labels: &[f64],
         source: &mut dyn ChunkSource,
@@ -189,7 +189,7 @@ impl Fit for WithClassWeights<'_> {
             return Err(Error::unsupported(problem));
         }
         let labels = labels.clone();
-        let Some(weight_k) = self.1.of(&labels, data.source, data.run)? else {
+        let Some(weight_k) = self.1.resolve(&labels, data.source, data.run)? else {
             return self.0.fit(map, data);
         };
         data.source.rewind()?;

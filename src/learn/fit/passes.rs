@@ -108,7 +108,7 @@ impl<'a> Keeping<'a> {
     ) -> Result<Self> {
         let classes = match targets {
             Some(Targets::Classes(labels)) => {
-                let weight_k = weights.of(labels, source, run)?;
+                let weight_k = weights.resolve(labels, source, run)?;
                 weight_k.map(|weight_k| (labels.as_slice(), weight_k))
             }
             _ => None,

@@ -95,7 +95,9 @@ impl Fit for FalkonOptions {
     }
 
     fn kept_bytes(&self, size: (usize, usize), rows: Option<usize>) -> u64 {
-        let choice = Choice::of(&self.lambda, u64::MAX).ok().flatten();
+        let choice = Choice::from_penalties(&self.lambda, u64::MAX)
+            .ok()
+            .flatten();
         let kept = choice.map_or(0, |choice| choice.rows(size).most());
         (kept.min(rows.unwrap_or(kept)) * KeptRows::row_bytes(size)) as u64
     }
@@ -116,7 +118,7 @@ impl Fit for FalkonOptions {
             ..
         } = data;
         // A third of the memory is for what is beside the kernel of rows that decide.
-        let choice = Choice::of(&self.lambda, run.memory / 3 * 2)?;
+        let choice = Choice::from_penalties(&self.lambda, run.memory / 3 * 2)?;
         let given = match &choice {
             Some(_) => Lambda::USUAL,
             None => self.lambda.fixed()?,
@@ -137,8 +139,12 @@ impl Fit for FalkonOptions {
         let lambda = chosen.lambda;
         let held = read(map.as_ref(), source, &targets, run)?;
         let rows = held.y_tn.ncols();
-        let factors =
-            FalkonPreconditioner::of(|| columns.gram(), columns.top(), lambda, self.intercept)?;
+        let factors = FalkonPreconditioner::from_kernel(
+            || columns.gram(),
+            columns.top(),
+            lambda,
+            self.intercept,
+        )?;
         let accumulate = start.elapsed();
         let start = Instant::now();
         let mut block = StreamedRows::new(&[(map.as_ref(), 0, 1.0)], source, rows, run)?;

@@ -88,7 +88,7 @@ impl Fit for KernelRidgeOptions {
         let columns = columns_of(map.as_ref(), "kernel ridge regression")?;
         let start = Instant::now();
         // What is wrong with the penalties is known before the rows are read.
-        Choice::of(&self.lambda, 0)?;
+        Choice::from_penalties(&self.lambda, 0)?;
         let (x, y_nt, weights_n) = read(data.source, &data.targets, data.run)?;
         let groups_n = data.source.groups();
         let rows = y_nt.nrows() as u64;
@@ -98,7 +98,7 @@ impl Fit for KernelRidgeOptions {
             left if left >= own => u64::MAX,
             left => left,
         };
-        let choice = Choice::of(&self.lambda, room)?;
+        let choice = Choice::from_penalties(&self.lambda, room)?;
         let choice = choice.map(|of| {
             let deciding = of.among(&x, y_nt.view(), &weights_n, groups_n.as_deref());
             (deciding, of)

@@ -13,7 +13,7 @@ pub(super) struct ClassScores {
 
 impl ClassScores {
     /// Those of the targets. Errors with [`Error::Unsupported`] on amounts.
-    pub(super) fn of(targets: &Targets, factor: f64) -> Result<Self> {
+    pub(super) fn for_targets(targets: &Targets, factor: f64) -> Result<Self> {
         match targets {
             Targets::Classes(labels) => Ok(Self {
                 count: labels.len(),

@@ -107,7 +107,7 @@ impl Fit for LogisticOptions {
     /// stored, and with `laplace` beside l1 or a bound.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         // The difference of the scores of both classes is the log odds.
-        let classes = ClassScores::of(&data.targets, 0.5)?;
+        let classes = ClassScores::for_targets(&data.targets, 0.5)?;
         if self.laplace {
             laplace::check(self, map.as_ref())?;
         }

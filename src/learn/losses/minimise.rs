@@ -304,7 +304,7 @@ impl Objective<'_> {
                         spread: Spread::Alone(Array1::zeros(0)),
                     },
                 );
-                let (quadratic, _) = Quadratic::of(taken, loss.curvature(), lambda);
+                let (quadratic, _) = Quadratic::from_covariance(taken, loss.curvature(), lambda);
                 let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
                 let solver = Accelerated {
                     cost,

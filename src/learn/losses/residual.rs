@@ -87,7 +87,7 @@ impl ResidualLoss {
     }
 
     /// The loss of targets of about this size.
-    fn of(self, size: f64) -> Result<AnyLoss> {
+    fn scaled_to(self, size: f64) -> Result<AnyLoss> {
         let epsilon = |epsilon| not_negative("epsilon", epsilon).map(|()| epsilon);
         Ok(match self {
             Self::EpsilonInsensitive(e) => {
@@ -213,7 +213,7 @@ impl ResidualOptions {
         quiet: bool,
     ) -> Result<LinearModel> {
         let objective = Objective {
-            loss: loss.of(size)?,
+            loss: loss.scaled_to(size)?,
             lambda,
             cost: self.cost(lambda, map.as_ref())?,
             intercept: self.intercept,

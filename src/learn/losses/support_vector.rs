@@ -104,7 +104,7 @@ impl Fit for SupportVectorOptions {
     /// Errors with [`Error::Parameter`](crate::Error::Parameter) on options outside their domain
     /// and with [`Error::Unsupported`](crate::Error::Unsupported) on amounts.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let classes = ClassScores::of(&data.targets, 1.0)?;
+        let classes = ClassScores::for_targets(&data.targets, 1.0)?;
         let cost = bounded(self.bound, self.lambda, map.output_dim())?;
         let objective = Objective {
             loss: match self.loss {

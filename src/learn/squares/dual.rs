@@ -194,7 +194,7 @@ pub(in crate::learn) fn solve_each(
         let problem = "no penalty is large enough for these features";
         return Err(Error::numerical(problem));
     }
-    Ok(Some((kept, Coefficients::beside(&all)?, rows)))
+    Ok(Some((kept, Coefficients::side_by_side(&all)?, rows)))
 }
 
 /// All rows.

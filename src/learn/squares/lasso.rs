@@ -117,7 +117,7 @@ impl FitSums for LassoOptions {
     ) -> Result<LinearModel> {
         self.check()?;
         let rows = sums.rows;
-        let problem = Problem::of(sums, self.lambda, self.intercept);
+        let problem = Problem::from_sums(sums, self.lambda, self.intercept);
         let mut at = problem.zero();
         let chosen = self.l1.is_none().then(|| problem.choose());
         let l1 = match (&chosen, self.l1) {

@@ -93,7 +93,7 @@ impl<S: Staged> FitSums for S {
     type Sums = HeldOutSums;
 
     fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<HeldOutSums> {
-        HeldOutSums::of(self.share_held_out(), map, data)
+        HeldOutSums::accumulate(self.share_held_out(), map, data)
     }
 
     fn model(

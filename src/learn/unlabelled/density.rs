@@ -81,7 +81,8 @@ impl Fit for DensityOptions {
     /// than Fourier's and with [`Error::Parameter`] on ones that are not positive.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let multiples = self.multiples_for(map.as_ref(), &data);
-        let place = (data.kernel.as_ref()).map(|kernel| RowSpread::of(data.survey, kernel));
+        let place =
+            (data.kernel.as_ref()).map(|kernel| RowSpread::from_survey(data.survey, kernel));
         if multiples.is_empty() {
             let kernel = data.kernel.clone();
             let mut model = fit_sums(self, map, data)?;
@@ -92,7 +93,7 @@ impl Fit for DensityOptions {
         }
         let start = Instant::now();
         let kernel = kernel_of(map.as_ref(), data.kernel.as_ref())?.clone();
-        let place = RowSpread::of(data.survey, &kernel);
+        let place = RowSpread::from_survey(data.survey, &kernel);
         let rows = (data.source, &place, data.run);
         let best = cross_validation::best(map.as_ref(), kernel, &multiples, rows)?;
         let accumulate = start.elapsed();
@@ -161,7 +162,7 @@ fn kernel_of<'k>(
 fn tell_noise(model: &mut LinearModel, kernel: &ScaledKernel, place: &RowSpread) {
     let mean = model.coefficients.beta_dt.column(0);
     let length = mean.dot(&mean).sqrt();
-    let noise = (model.map.fourier()).and_then(|map| Noise::of((map, kernel), place, length));
+    let noise = (model.map.fourier()).and_then(|map| Noise::estimate((map, kernel), place, length));
     if let Some(noise) = noise {
         noise::warn(noise.share());
         model.facts.insert("noise_share".into(), noise.share());

@@ -95,7 +95,7 @@ impl Fit for KernelIcaOptions {
         let none = Targets::none();
         let sums = NormalEquations::accumulate(map.as_ref(), &mut *data.source, &none, run)?;
         let rows = sums.rows;
-        let covariance = Covariance::of(sums)?;
+        let covariance = Covariance::from_sums(sums)?;
         let Eigen {
             values_n,
             vectors_nn,
@@ -155,7 +155,7 @@ impl KernelIcaOptions {
         let k = y_nk.ncols();
         let start = Array2::from_shape_simple_fn((k, k), || draws.normal());
         let mut w_kk = decorrelated(&start)?;
-        let mut sums = Sums::of(y_nk, &w_kk);
+        let mut sums = Sums::compute(y_nk, &w_kk);
         let (mut least_turn, mut waited) = (f64::INFINITY, 0);
         let mut sides_k: Option<Array1<f64>> = None;
         let mut length = 1.0;
@@ -166,7 +166,7 @@ impl KernelIcaOptions {
             let turn = cosines.fold(0.0_f64, |m, c| m.max((c.abs() - 1.0).abs()));
             let turn = turn / (length * length);
             hear(iteration, turn);
-            let next = Sums::of(y_nk, &next_kk);
+            let next = Sums::compute(y_nk, &next_kk);
             if turn < self.tolerance {
                 let away = next.contrast_k.mapv(|c| (c - GAUSSIAN).powi(2));
                 let mut order: Vec<usize> = (0..k).collect();
@@ -243,7 +243,7 @@ impl Sums {
         decorrelated(&(w_kk * (1.0 - length) + towards_kk * length))
     }
 
-    fn of(y_nk: ArrayView2<'_, f32>, w_kk: &Array2<f64>) -> Self {
+    fn compute(y_nk: ArrayView2<'_, f32>, w_kk: &Array2<f64>) -> Self {
         let (n, k) = y_nk.dim();
         let blocks: Vec<_> = y_nk.axis_chunks_iter(Axis(0), ROWS).collect();
         let parts: Vec<Self> = parallel::usual().map(blocks.len(), &|block| {
@@ -309,7 +309,7 @@ mod tests {
     fn sums_are_means_over_rows() {
         let y_nk = rows();
         let w_kk = ndarray::array![[0.6, 0.8], [-0.8, 0.6]];
-        let sums = Sums::of(y_nk.view(), &w_kk);
+        let sums = Sums::compute(y_nk.view(), &w_kk);
         let s_nk = y_nk.mapv(f64::from).dot(&w_kk.t());
         for k in 0..2 {
             let mean = |of: &dyn Fn(f64) -> f64| s_nk.column(k).mapv(of).mean().expect("rows");
@@ -346,7 +346,7 @@ mod tests {
         let w = decorrelated(&start).expect("a rotation");
         let one = w.dot(&w.t()) - Array2::<f64>::eye(2);
         assert!(one.iter().all(|e| e.abs() < 1e-12));
-        let Sums { gy_kk, slope_k, .. } = Sums::of(y_nk.view(), &w);
+        let Sums { gy_kk, slope_k, .. } = Sums::compute(y_nk.view(), &w);
         let step = Array2::from_shape_fn((2, 2), |(k, j)| gy_kk[[k, j]] - slope_k[k] * w[[k, j]]);
         // The polar factor of a 2 x 2 matrix: M plus or minus its cofactors, over a length.
         let sign = (step[[0, 0]] * step[[1, 1]] - step[[0, 1]] * step[[1, 0]]).signum();
@@ -363,7 +363,7 @@ mod tests {
         let length = polar.row(0).dot(&polar.row(0)).sqrt();
         let polar = polar / length;
         let away = |w: &Array2<f64>, k: usize| {
-            let contrast = Sums::of(y_nk.view(), w).contrast_k[k];
+            let contrast = Sums::compute(y_nk.view(), w).contrast_k[k];
             (contrast - GAUSSIAN).abs()
         };
         let order = if away(&polar, 0) > away(&polar, 1) {
@@ -405,7 +405,7 @@ mod tests {
                 .expect("ends");
             let one = w_kk.dot(&w_kk.t()) - Array2::<f64>::eye(5);
             assert!(one.iter().all(|e| e.abs() < 1e-12));
-            let sums = Sums::of(y_nk.view(), &w_kk);
+            let sums = Sums::compute(y_nk.view(), &w_kk);
             let signed = sums.gy_kk.dot(&w_kk.t()) * &sums.sides(&w_kk).insert_axis(Axis(1));
             let skew = &signed - &signed.t();
             assert!(skew.iter().all(|e| e.abs() < 1e-3), "seed {seed}: {skew}");

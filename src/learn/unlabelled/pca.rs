@@ -184,7 +184,7 @@ impl FitSums for KernelPcaOptions {
         known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let rows = sums.rows;
-        let covariance = Covariance::of(sums)?;
+        let covariance = Covariance::from_sums(sums)?;
         let eigen = covariance.leading(self.components)?;
         Ok(model(map, rows, (covariance, eigen), known.run))
     }

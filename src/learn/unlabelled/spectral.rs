@@ -101,7 +101,7 @@ const ROUNDING: f64 = 1e-6;
 
 impl Graph {
     /// Of all rows, in two passes: degrees, then the sums of z z'/d.
-    fn of(
+    fn build(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
         rows: u64,
@@ -123,7 +123,7 @@ impl Graph {
         let mut points = Streamed::features(map, source, rows, run)?;
         let all = vec![true; points.rows()];
         let (mut s_d, mut squares, mut done) = (Array1::zeros(features), 0.0, 0);
-        points.each(&all, &mut |rows, z_nd| {
+        points.for_each_block(&all, &mut |rows, z_nd| {
             for z in z_nd.rows() {
                 for (sum, &z) in s_d.iter_mut().zip(z) {
                     let z = f64::from(z);
@@ -138,7 +138,7 @@ impl Graph {
         let floor = squares / rows as f64;
         let (mut raised, mut volume) = (0, 0.0);
         let mut sums = GramAccumulator::new(&run.device, features, 1)?;
-        points.each(&all, &mut |_, z_nd| {
+        points.for_each_block(&all, &mut |_, z_nd| {
             let (scaled, degrees) = over_root_degree(z_nd, &s_d, floor);
             for degree in degrees {
                 raised += u64::from(degree < floor);
@@ -235,7 +235,7 @@ impl Fit for SpectralEmbeddingOptions {
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let start = Instant::now();
         let rows = data.survey.rows;
-        let graph = Graph::of(map.as_ref(), data.source, rows, self.dimensions, data.run)?;
+        let graph = Graph::build(map.as_ref(), data.source, rows, self.dimensions, data.run)?;
         let beta_dt = graph.beta()?;
         let coefficients = Coefficients {
             intercept_t: Array1::zeros(beta_dt.ncols()),
@@ -279,7 +279,7 @@ impl Fit for SpectralClusteringOptions {
             )));
         }
         let dimensions = clusters - 1;
-        let graph = Graph::of(map.as_ref(), &mut *data.source, rows, dimensions, run)?;
+        let graph = Graph::build(map.as_ref(), &mut *data.source, rows, dimensions, run)?;
         let (beta_dt, link) = (graph.beta()?, graph.link());
         let finish: Finish<'_> = Box::new(|y| link.apply(&y.mapv(f64::from)).mapv(entries::narrow));
         let most = (run.memory / 2) as usize / (4 * dimensions);

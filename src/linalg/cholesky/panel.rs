@@ -106,7 +106,8 @@ impl Forward<'_> {
                 let x = &x[..k * width];
                 let l = if own { x } else { &above[slab..][..k * width] };
                 let pair = ((l, tile), (x, group));
-                *sums = Sums::<S, ROWS, VECTORS>::of::<TILES, GROUPS>(simd, pair, &[], |_| &[]).0;
+                *sums =
+                    Sums::<S, ROWS, VECTORS>::compute::<TILES, GROUPS>(simd, pair, &[], |_| &[]).0;
             }
             // The chains go on through the tile's own columns.
             for i in 0..ROWS.min(last - k) {

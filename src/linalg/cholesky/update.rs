@@ -163,10 +163,15 @@ impl Subtract<'_> {
                     let whole = row + ROWS <= count && col + part <= stride;
                     let share = shares.next().unwrap_or_default();
                     let pair = ((a, t), (b, group));
-                    let c = Sums::<S, ROWS, VECTORS>::of::<TILES, GROUPS>(simd, pair, share, |r| {
-                        let next = (row + ROWS + r).min(count - 1);
-                        &rows[next * stride + col.min(stride)..(next + 1) * stride]
-                    });
+                    let c = Sums::<S, ROWS, VECTORS>::compute::<TILES, GROUPS>(
+                        simd,
+                        pair,
+                        share,
+                        |r| {
+                            let next = (row + ROWS + r).min(count - 1);
+                            &rows[next * stride + col.min(stride)..(next + 1) * stride]
+                        },
+                    );
                     if whole {
                         for (r, sums) in c.0.iter().enumerate() {
                             let at = (row + r) * stride + col;
@@ -201,7 +206,7 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
     /// `a' b` for tile `t` of the slab `a` and a group of vectors of the slab `b`. Meanwhile
     /// `share` comes nearer, and the places of the tile after this one, row by row.
     #[inline(always)]
-    pub(super) fn of<'c, const TILES: usize, const GROUPS: usize>(
+    pub(super) fn compute<'c, const TILES: usize, const GROUPS: usize>(
         simd: S,
         ((a, t), (b, group)): (Part<'_>, Part<'_>),
         share: &[f64],

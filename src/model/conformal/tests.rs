@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn half_widths_are_the_ranked_errors() {
     let errors = |of: fn(f64) -> f64| (1..=9).rev().map(|e| of(f64::from(e))).collect::<Vec<_>>();
-    let both = Conformal::of(vec![errors(|e| e), errors(|e| 100.0 - e)]).expect("rows");
+    let both = Conformal::from_errors(vec![errors(|e| e), errors(|e| 100.0 - e)]).expect("rows");
     for (level, rank) in [
         (0.01, 1),
         (0.1, 1),
@@ -22,7 +22,8 @@ fn half_widths_are_the_ranked_errors() {
         assert_eq!(half.to_vec(), [rank, 90.0 + rank], "{level}");
     }
     // A level of p takes p/(1 - p) rows.
-    let of = |rows: i32| Conformal::of(vec![(0..rows).map(f64::from).collect()]).expect("rows");
+    let of =
+        |rows: i32| Conformal::from_errors(vec![(0..rows).map(f64::from).collect()]).expect("rows");
     assert_eq!(of(19).half_width_t(0.95).expect("enough")[0], 18.0);
     let message = of(18).half_width_t(0.95).expect_err("too few").to_string();
     assert!(

@@ -30,7 +30,7 @@ impl LinearModel {
         let probabilities = self.has_probabilities()?;
         let (root, softmax) = match (probabilities, &self.class_spread, &self.spread) {
             (Probabilities::Averaged, Some(spread), _) => {
-                (Some(&spread.root_dm), Some(MeanSoftmax::of(spread)?))
+                (Some(&spread.root_dm), Some(MeanSoftmax::draw(spread)?))
             }
             (Probabilities::Averaged, None, Some(spread)) => (Some(&spread.root_dd), None),
             _ => (None, None),

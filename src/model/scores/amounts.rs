@@ -244,7 +244,7 @@ impl Target {
     /// What sums come to.
     fn by(&self, f: impl Fn(Sums) -> f64) -> Option<Score> {
         let holds = |group: usize| self.groups[group].rows > 0.0;
-        Score::of(holds, |skip| {
+        Score::jackknife(holds, |skip| {
             let kept = self.groups.iter().enumerate();
             let kept = kept.filter(|(group, _)| Some(*group) != skip);
             f(kept.fold(Sums::default(), |all, (_, sums)| all.plus(*sums)))
@@ -267,7 +267,7 @@ impl Target {
         let mut sorted = self.kept.clone();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
         let holds = |group: usize| sorted.iter().any(|(_, of)| usize::from(*of) == group);
-        Score::of(holds, |skip| {
+        Score::jackknife(holds, |skip| {
             let kept = || {
                 let all = sorted.iter();
                 all.filter(|(_, group)| Some(usize::from(*group)) != skip)

@@ -20,7 +20,7 @@ pub struct Score {
 impl Score {
     /// Of a function of all rows (`None`) or of those without one group, of which only those count
     /// that hold a row; `None` where it says nothing of all rows.
-    pub(super) fn of(
+    pub(super) fn jackknife(
         holds: impl Fn(usize) -> bool,
         without: impl Fn(Option<usize>) -> f64,
     ) -> Option<Self> {
@@ -79,7 +79,7 @@ mod tests {
                     (*count, *sum) = (*count + 1.0, *sum + value(row));
                 }
                 let holds = |group: usize| sums[group][0] > 0.0;
-                let score = Score::of(holds, |skip| {
+                let score = Score::jackknife(holds, |skip| {
                     let kept = (0..GROUPS).filter(|g| Some(*g) != skip);
                     let [count, sum] =
                         kept.fold([0.0; 2], |[c, s], g| [c + sums[g][0], s + sums[g][1]]);
@@ -99,9 +99,9 @@ mod tests {
     #[test]
     fn no_deviation_is_known_of_one_group() {
         let of = |skip: Option<usize>| if skip == Some(0) { f64::NAN } else { 1.0 };
-        let score = Score::of(|group| group < 2, of).expect("a score");
+        let score = Score::jackknife(|group| group < 2, of).expect("a score");
         assert!(score.value == 1.0 && score.deviation.is_nan(), "{score:?}");
-        let score = Score::of(|group| group < 3, of).expect("a score");
+        let score = Score::jackknife(|group| group < 3, of).expect("a score");
         assert_eq!(score.deviation, 0.0);
     }
 

@@ -166,7 +166,7 @@ impl LabelScores {
     /// A function of the counts of all rows, with its deviation.
     fn by(&self, f: impl Fn(&mut dyn Iterator<Item = &Counts>) -> f64) -> Option<Score> {
         let holds = |group: usize| self.groups[group].rows > 0.0;
-        Score::of(holds, |skip| {
+        Score::jackknife(holds, |skip| {
             let kept = self.groups.iter().enumerate();
             let kept = kept.filter(|(group, _)| Some(*group) != skip);
             f(&mut kept.map(|(_, counts)| counts))

@@ -96,7 +96,7 @@ impl Ranks {
         for (.., group) in sorted.iter().flatten() {
             held[usize::from(*group)] = true;
         }
-        Score::of(
+        Score::jackknife(
             |group| held[group],
             |skip| {
                 let all = sorted
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use ndarray::Array2;
 
-    fn of(scores: &[f64], own: &[bool]) -> Order {
+    fn sorted(scores: &[f64], own: &[bool]) -> Order {
         let mut rows: Vec<_> = scores.iter().zip(own).map(|(s, o)| (*s, *o, 0)).collect();
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));
         order(&rows, None).expect("both kinds")
@@ -162,12 +162,12 @@ mod tests {
     /// Figures by hand; scikit-learn gives the same.
     #[test]
     fn orders_are_worth_what_their_formulas_say() {
-        let found = of(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]);
+        let found = sorted(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]);
         assert!((found.auc - 0.75).abs() < 1e-12);
         assert!((found.average_precision - (0.5 + 0.5 * 2.0 / 3.0)).abs() < 1e-12);
         assert_eq!(found.best, (0.8, 0.35));
         // All equal: chance, and the share of the class.
-        let found = of(&[0.5; 4], &[false, false, true, false]);
+        let found = sorted(&[0.5; 4], &[false, false, true, false]);
         assert!((found.auc - 0.5).abs() < 1e-12 && (found.average_precision - 0.25).abs() < 1e-12);
         assert!(order(&[(0.5, true, 0)], None).is_none());
     }

@@ -44,7 +44,7 @@ pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
             let name = format!("{fragments:?}");
             let beside = SHAPES.iter().filter(|(_, _, t)| *t <= targets::MOST);
             for &(rows, d, t) in beside {
-                let sums = |panels| GramAccumulator::on(gpu, (d, t), form, panels);
+                let sums = |panels| GramAccumulator::from_parts(gpu, (d, t), form, panels);
                 compare(device, (rows, d, t), &name, &CUTS, &sums, &mut outcome)?;
             }
             units::check::orders(gpu, fragments, &mut outcome)?;
@@ -91,16 +91,16 @@ fn compare(
 
 /// Ways to cut the tiles: panels of one and of two tiles, one for all, and all of it or some split.
 const CUTS: [Panels; 6] = {
-    const fn of(bytes: u64, wave: usize) -> Panels {
+    const fn panels(bytes: u64, wave: usize) -> Panels {
         Panels { bytes, wave }
     }
     [
         Panels::WHOLE,
-        of(32_768, 1),
-        of(65_536, 1),
-        of(u64::MAX, 2),
-        of(131_072, 1000),
-        of(u64::MAX, 1000),
+        panels(32_768, 1),
+        panels(65_536, 1),
+        panels(u64::MAX, 2),
+        panels(131_072, 1000),
+        panels(u64::MAX, 1000),
     ]
 };
 

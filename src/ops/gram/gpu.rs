@@ -160,7 +160,7 @@ impl Sums {
     /// What matrix units ask for beside z.
     fn scales(&self, z_nd: &Matrix, rows: Range<usize>) -> Result<Option<Scales>> {
         match self.form {
-            Form::Units(_) if !rows.is_empty() => Scales::of(&self.gpu, z_nd, rows).map(Some),
+            Form::Units(_) if !rows.is_empty() => Scales::record(&self.gpu, z_nd, rows).map(Some),
             _ => Ok(None),
         }
     }

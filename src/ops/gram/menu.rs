@@ -65,7 +65,7 @@ impl Sum {
 impl Race<Tile> for Sum {
     fn runner(&mut self, tile: Tile) -> Result<Box<dyn FnMut() -> Result<()> + '_>> {
         let (z, y) = (&self.z_nd, &self.y_nt);
-        let (device, panels) = (z.device(), Panels::on(&self.gpu, Form::Tile(tile)));
+        let (device, panels) = (z.device(), Panels::for_adapter(&self.gpu, Form::Tile(tile)));
         let mut sums = GramAccumulator::with_tile(device, z.cols(), y.cols(), tile, panels)?;
         Ok(Box::new(move || {
             sums.add(z, y)?;

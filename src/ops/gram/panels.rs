@@ -32,7 +32,7 @@ impl Panels {
     };
 
     /// What suits an adapter and a form.
-    pub(super) fn on(gpu: &GpuDevice, form: Form) -> Self {
+    pub(super) fn for_adapter(gpu: &GpuDevice, form: Form) -> Self {
         Self {
             wave: wave(gpu.report().kind, form),
             ..Self::WHOLE

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use ndarray::Array2;
 
-    fn of(features: usize, targets: usize) -> Layout {
+    fn layout_of(features: usize, targets: usize) -> Layout {
         Layout { features, targets }
     }
 
@@ -239,14 +239,14 @@ mod tests {
         // 32 workgroups of 256 invocations, each of which does 128 times the products of a target.
         for (features, expected) in [(1024, 8), (2048, 16), (4096, 32)] {
             for targets in [1, 4] {
-                let groups = of(features, targets).groups(1).expect("narrow");
+                let groups = layout_of(features, targets).groups(1).expect("narrow");
                 assert_eq!(groups, [expected, 1, 1], "{features}, {targets}");
             }
         }
         // Invocations, each of 16, 32 or 64 products a row: as many as there are, in fours of
         // features and in 4, 8 or 16 targets.
         let products = |features, targets| {
-            let layout = of(features, targets);
+            let layout = layout_of(features, targets);
             let [x, y, z] = layout.groups(16).expect("narrow");
             let each = 16 * layout.quads_at_once() as u32;
             x * y * z * CX as u32 * each
@@ -261,15 +261,18 @@ mod tests {
 
     #[test]
     fn sums_of_blocks_take_little_memory() {
-        assert_eq!([of(1024, 1).blocks(), of(65_536, 1).blocks()], [16, 16]);
-        assert_eq!(of(65_536, 32).blocks(), 2);
-        assert_eq!(of(1 << 20, 32).blocks(), 1);
+        assert_eq!(
+            [layout_of(1024, 1).blocks(), layout_of(65_536, 1).blocks()],
+            [16, 16]
+        );
+        assert_eq!(layout_of(65_536, 32).blocks(), 2);
+        assert_eq!(layout_of(1 << 20, 32).blocks(), 1);
     }
 
     #[test]
     fn every_product_comes_back_to_its_place() {
         for (features, targets) in [(1, 1), (5, 3), (63, 4), (70, 9), (300, 32)] {
-            let layout = of(features, targets);
+            let layout = layout_of(features, targets);
             let width = 4 * layout.quads();
             // The product of row r and column c is 100 r + c, its low part a half; what is beyond
             // the edges is not to be seen.

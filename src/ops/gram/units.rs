@@ -96,7 +96,7 @@ pub(super) struct Scales {
 
 impl Scales {
     /// Records those of rows of z, of whole blocks but for the last.
-    pub(super) fn of(gpu: &GpuDevice, z_nd: &Matrix, rows: Range<usize>) -> Result<Self> {
+    pub(super) fn record(gpu: &GpuDevice, z_nd: &Matrix, rows: Range<usize>) -> Result<Self> {
         if !REACHED {
             return Err(refused(gpu, NOT_REACHED));
         }
@@ -164,7 +164,7 @@ pub(super) fn tried(gpu: &GpuDevice) -> Result<std::result::Result<Fragments, St
     if !REACHED {
         return Ok(Err(NOT_REACHED.into()));
     }
-    let all = match Fragments::of(gpu) {
+    let all = match Fragments::for_adapter(gpu) {
         Ok(all) => all,
         Err(why) => return Ok(Err(why)),
     };

@@ -52,7 +52,7 @@ const SPLIT_BYTES: usize = 32 << 20;
 const QUADS: [usize; 3] = [1, 2, 4];
 
 fn variant(tile: Tile, f: &Nonlinearity, quads: usize) -> Variant {
-    f.of(tile.variant()).with("Q", quads as i64)
+    f.add_to(tile.variant()).with("Q", quads as i64)
 }
 
 /// The uniform parameters, as in the shader.

@@ -185,13 +185,15 @@ impl Map {
                     *s = a * sin2pi(t + phase);
                 }
             }
-            Nonlinearity::Cos => each::<S, Cosine>(simd, (t, phase, amplitude), z, sink),
-            Nonlinearity::Step => each::<S, Step>(simd, (t, phase, amplitude), z, sink),
-            Nonlinearity::Relu => each::<S, Relu>(simd, (t, phase, amplitude), z, sink),
+            Nonlinearity::Cos => apply_each::<S, Cosine>(simd, (t, phase, amplitude), z, sink),
+            Nonlinearity::Step => apply_each::<S, Step>(simd, (t, phase, amplitude), z, sink),
+            Nonlinearity::Relu => apply_each::<S, Relu>(simd, (t, phase, amplitude), z, sink),
             Nonlinearity::ReluSquared => {
-                each::<S, ReluSquared>(simd, (t, phase, amplitude), z, sink)
+                apply_each::<S, ReluSquared>(simd, (t, phase, amplitude), z, sink)
             }
-            Nonlinearity::Identity => each::<S, Identity>(simd, (t, phase, amplitude), z, sink),
+            Nonlinearity::Identity => {
+                apply_each::<S, Identity>(simd, (t, phase, amplitude), z, sink)
+            }
             // Nothing is known of the function: one call a value, no vectors.
             Nonlinearity::Custom(own) => {
                 for (z, ((&t, &phase), &a)) in z.iter_mut().zip(t.iter().zip(phase).zip(amplitude))
@@ -297,7 +299,7 @@ impl Function for Identity {
 
 /// `amplitude * f(t + phase)`, whole vectors and then the rest.
 #[inline(always)]
-fn each<S: Simd, F: Function>(
+fn apply_each<S: Simd, F: Function>(
     simd: S,
     (t, phase, amplitude): (&[f32], &[f32], &[f32]),
     z: &mut [f32],

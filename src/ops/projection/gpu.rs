@@ -43,7 +43,7 @@ pub(crate) static OP: Op = Op {
 
 /// Features stored in whole vec4s or one by one.
 fn variant(tile: Tile, f: &Nonlinearity, whole: bool) -> Variant {
-    f.of(tile.variant()).with("WHOLE", whole.into())
+    f.add_to(tile.variant()).with("WHOLE", whole.into())
 }
 
 /// The uniform parameters, as in the shader.

@@ -19,12 +19,12 @@ pub(super) struct Products {
 impl Products {
     pub(super) fn new(panels: Panels) -> Self {
         #[cfg(target_arch = "x86_64")]
-        let pieces = Bf16Panels::of(&panels);
+        let pieces = Bf16Panels::from_panels(&panels);
         Self {
             #[cfg(target_arch = "x86_64")]
             half: match pieces {
                 Some(_) => None,
-                None => HalfPanels::of(&panels),
+                None => HalfPanels::from_panels(&panels),
             },
             #[cfg(target_arch = "x86_64")]
             pieces,

@@ -36,12 +36,12 @@ pub(super) fn upload(
     if let Nonlinearity::Custom(_) = map.nonlinearity {
         return Ok(Err("a nonlinearity of one's own is computed in f32".into()));
     }
-    let Some(half) = HalfColumns::of(map.w_ds.view()) else {
+    let Some(half) = HalfColumns::from_frequencies(map.w_ds.view()) else {
         return Ok(Err("f16 does not hold the frequencies".into()));
     };
     let whole = gpu::is_whole(&map.nonlinearity, map.freqs());
     match tried(gpu, &map.nonlinearity, whole)? {
-        Ok(fragments) => Units::of(gpu, fragments, &half).map(Ok),
+        Ok(fragments) => Units::upload(gpu, fragments, &half).map(Ok),
         Err(why) => Ok(Err(why)),
     }
 }
@@ -63,7 +63,7 @@ fn tried(
     f: &Nonlinearity,
     whole: bool,
 ) -> Result<std::result::Result<Fragments, String>> {
-    let all = match Fragments::of(gpu) {
+    let all = match Fragments::for_adapter(gpu) {
         Ok(all) => all,
         Err(why) => return Ok(Err(why)),
     };

@@ -170,7 +170,7 @@ impl Tables {
         let device = &Device::Gpu(gpu.clone());
         let n = map.padded;
         let log_n = n.trailing_zeros();
-        let registers = Registers::of(gpu);
+        let registers = Registers::for_adapter(gpu);
         let whole = log_n <= log_whole(gpu.report().workgroup_bytes, registers);
         let signs: Vec<u32> = map.signs.iter().copied().collect();
         let (mut places, mut diagonal) = (vec![0; 4], vec![0.0; 4]);

@@ -109,7 +109,7 @@ impl WalshHadamard {
     /// Whether a row takes one dispatch on an adapter.
     pub(super) fn is_whole(&self, gpu: &GpuDevice) -> bool {
         let bytes = gpu.report().workgroup_bytes;
-        self.log_n <= log_whole(bytes, Registers::of(gpu))
+        self.log_n <= log_whole(bytes, Registers::for_adapter(gpu))
     }
 
     /// What transforms the rows of y, or parts of them, in one dispatch, and how many of them a
@@ -131,7 +131,7 @@ impl WalshHadamard {
                 (&SUBGROUP_OP, rows, variant)
             }
             _ => {
-                let (rows, variant) = whole(log_part, in_place, Registers::of(gpu));
+                let (rows, variant) = whole(log_part, in_place, Registers::for_adapter(gpu));
                 (&OP, rows, variant)
             }
         })
@@ -168,7 +168,7 @@ impl WalshHadamard {
         // The shader binds x in all variants; in place only y is touched, and one buffer must not
         // be bound as both.
         let unused = gpu.buffer(16, || "a placeholder".into())?;
-        let registers = Registers::of(gpu);
+        let registers = Registers::for_adapter(gpu);
         gpu.dispatch(&Dispatch {
             op: &OP,
             variant: strided_variant(levels, registers),

@@ -62,7 +62,7 @@ fn products_are_those_of_f64_and_rows_have_one_result() {
         let rows = 37;
         let (w, x) = data(rows, depth, columns);
         let packed = Panels::pack(&w, depth, columns);
-        let panels = Bf16Panels::of(&packed).expect("11 bits, deep enough, and a unit");
+        let panels = Bf16Panels::from_panels(&packed).expect("11 bits, deep enough, and a unit");
         let t = products(&panels, &x, packed.all());
         let additions = 17 + 2 * depth.div_ceil(DEPTH) + 2;
         for (i, row) in x.chunks_exact(depth).enumerate() {
@@ -110,10 +110,10 @@ fn products_are_those_of_f64_and_rows_have_one_result() {
 
 #[test]
 fn shallow_columns_and_more_than_eleven_bits_are_refused() {
-    assert!(Bf16Panels::of(&Panels::pack(&[1.0; 31], 31, 1)).is_none());
+    assert!(Bf16Panels::from_panels(&Panels::pack(&[1.0; 31], 31, 1)).is_none());
     let mut w = [1.0; 64];
     w[40] = 1.0 + 1.0 / 2048.0;
-    assert!(Bf16Panels::of(&Panels::pack(&w, 64, 1)).is_none());
+    assert!(Bf16Panels::from_panels(&Panels::pack(&w, 64, 1)).is_none());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn what_is_no_number_stays_none() {
         return;
     }
     let packed = Panels::pack(&[1.0; 64], 64, 1);
-    let panels = Bf16Panels::of(&packed).expect("ones are exact");
+    let panels = Bf16Panels::from_panels(&packed).expect("ones are exact");
     for strange in [
         f32::NAN,
         f32::from_bits(0x7f80_0001),

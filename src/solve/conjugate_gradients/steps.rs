@@ -24,7 +24,7 @@ pub(super) struct Left {
 }
 
 impl<'p> Inverse<'p> {
-    pub(super) fn of(by: CgPreconditioner<'p>, is_norm: bool, b_td: &Array2<f64>) -> Self {
+    pub(super) fn new(by: CgPreconditioner<'p>, is_norm: bool, b_td: &Array2<f64>) -> Self {
         let size_t = if is_norm {
             dots(b_td, &by.inverse(b_td))
         } else {

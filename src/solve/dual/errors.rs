@@ -38,7 +38,7 @@ impl Centred {
         (weights_n, penalty, free): (ArrayView1<'_, f64>, f64, f64),
         folds: &[Vec<usize>],
     ) -> Result<Option<Array1<f64>>> {
-        let (factor, _) = factored(Lower::of(gram), self.y_nt.clone(), penalty)?;
+        let (factor, _) = factored(Lower::from_matrix(gram), self.y_nt.clone(), penalty)?;
         let inverse_nn = inverse(&factor);
         let roots_n = weights_n.mapv(f64::sqrt);
         let errors_nt = unseen_together(folds, &(alpha_nt * penalty), |fold| {

@@ -37,7 +37,7 @@ pub(crate) fn binned_sums(
         part.transposed(weighted_tn.view(), &mut zty_td)?;
         part.transposed(weights_n.view().insert_axis(Axis(0)), &mut z_sum_1d)?;
     }
-    let grids: Vec<_> = parts.iter().flat_map(BinnedRows::each).collect();
+    let grids: Vec<_> = parts.iter().flat_map(BinnedRows::iter_grids).collect();
     let mut end = 0;
     for grid in &grids {
         if grid.range.start != end {
@@ -59,7 +59,7 @@ pub(crate) fn binned_sums(
 
 impl BinnedRows {
     /// Its grids, in the order of their columns.
-    fn each(&self) -> impl Iterator<Item = Grid<'_>> {
+    fn iter_grids(&self) -> impl Iterator<Item = Grid<'_>> {
         let ranges = self.starts.windows(2);
         self.grids
             .iter()

@@ -70,7 +70,7 @@ impl<'a> StreamedRows<'a> {
     /// first row.
     fn pass(&mut self, mut work: impl FnMut(usize, &[Block<'_>])) -> Result<()> {
         let places = self.places.clone();
-        self.each(0, |row0, z| {
+        self.for_each_chunk(0, |row0, z| {
             let parts = z.iter().zip(&places);
             let blocks: Vec<_> = parts
                 .map(|(z, p)| Block::new(*z, p.offset, p.root))
@@ -82,7 +82,7 @@ impl<'a> StreamedRows<'a> {
 
     /// Hands what comes off the branches for row `from` and those after it to `work`, chunk by
     /// chunk, with the number of the chunk's first row.
-    fn each(
+    fn for_each_chunk(
         &mut self,
         from: usize,
         mut work: impl FnMut(usize, &[ArrayView2<'_, f32>]) -> Result<()>,
@@ -188,9 +188,9 @@ impl FeatureProducts for StreamedRows<'_> {
 
     fn blocks(&mut self, from: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
         match self.places[..] {
-            [place] if place.offset == 0 && place.root == 1.0 => {
-                self.each(from, |row0, z| take(row0, z[0])).map(|()| true)
-            }
+            [place] if place.offset == 0 && place.root == 1.0 => self
+                .for_each_chunk(from, |row0, z| take(row0, z[0]))
+                .map(|()| true),
             _ => Ok(false),
         }
     }

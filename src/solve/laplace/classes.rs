@@ -318,7 +318,7 @@ pub(crate) struct MeanSoftmax<'m> {
 
 impl<'m> MeanSoftmax<'m> {
     /// Of more classes than Sobol' points have coordinates they are independent draws.
-    pub(crate) fn of(spread: &'m ClassSpread) -> Result<Self> {
+    pub(crate) fn draw(spread: &'m ClassSpread) -> Result<Self> {
         let directions = spread.turn_cu.ncols();
         let draw = |sampling: Sampling| sampling.draw(&Gaussian, directions, POINTS, false, SEED);
         let drawn = draw(Sampling::Sobol(Sobol::Owen)).or_else(|_| draw(Sampling::MonteCarlo))?;

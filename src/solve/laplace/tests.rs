@@ -75,7 +75,7 @@ impl Problem {
                 gradient[j] += self.precision * at[j];
                 h[[j, j]] += self.precision;
             }
-            let mut factor = Lower::of(&h);
+            let mut factor = Lower::from_matrix(&h);
             assert!(factor.factor());
             let mut step = gradient.insert_axis(Axis(1));
             factor.solve(&mut step);
@@ -169,7 +169,7 @@ fn covariance_and_evidence_are_those_of_the_hessian() {
             let four = sides.map(|(a, b)| a * b * cost([(i, a * step), (j, b * step)]));
             four.iter().sum::<f64>() / (4.0 * step * step)
         });
-        let mut factor = Lower::of(&hessian);
+        let mut factor = Lower::from_matrix(&hessian);
         assert!(factor.factor());
         let new = problem.z_nd.slice(s![..5, ..]).to_owned();
         let mut columns = problem.columns(&new).t().as_standard_layout().into_owned();

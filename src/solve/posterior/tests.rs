@@ -45,8 +45,8 @@ struct Exact {
 }
 
 impl Exact {
-    fn of(k_nn: &Array2<f64>) -> Self {
-        let mut factor = Lower::of(k_nn);
+    fn new(k_nn: &Array2<f64>) -> Self {
+        let mut factor = Lower::from_matrix(k_nn);
         assert!(factor.factor(), "positive definite");
         let log_determinant = (0..k_nn.nrows()).map(|i| 2.0 * factor.row(i)[i].ln()).sum();
         Self {
@@ -83,7 +83,7 @@ fn the_likelihood_is_that_of_the_exact_process() {
             let noise = variances.noise_t[k];
             let mut k_nn = z.dot(&z.t()) * (noise / variances.ratio);
             k_nn.diag_mut().mapv_inplace(|v| v + noise);
-            let exact = Exact::of(&k_nn);
+            let exact = Exact::new(&k_nn);
             let y = y.column(k).to_owned().insert_axis(Axis(1));
             let n = z.nrows() as f64;
             expected -= 0.5 * (exact.quadratic(&y)[0] + exact.log_determinant + n * TAU.ln());
@@ -129,7 +129,7 @@ fn weights_divide_the_noise() {
         } else {
             Array2::eye(12)
         };
-        let exact = Exact::of(&turn.t().dot(&k_nn).dot(&turn));
+        let exact = Exact::new(&turn.t().dot(&k_nn).dot(&turn));
         let n = turn.ncols() as f64;
         let each = exact.log_determinant + n * TAU.ln();
         let expected = -0.5 * (exact.quadratic(&turn.t().dot(&y)).sum() + 2.0 * each);
@@ -138,7 +138,7 @@ fn weights_divide_the_noise() {
 
         // The intercept as one more feature, whose prior is so wide that it is flat.
         let flat = if intercept { 1e7 } else { 0.0 };
-        let exact = Exact::of(&(&k_nn + flat));
+        let exact = Exact::new(&(&k_nn + flat));
         let mut cross = (z.dot(&new.t()) * signal + flat)
             .as_standard_layout()
             .into_owned();
@@ -195,7 +195,7 @@ fn mean_and_variance_are_those_of_the_exact_process() {
     let signal = 0.5;
     let mut k_nn = z.dot(&z.t()) * signal;
     k_nn.diag_mut().mapv_inplace(|v| v + 0.2);
-    let exact = Exact::of(&k_nn);
+    let exact = Exact::new(&k_nn);
     let cross = z.dot(&new.t()) * signal;
     let (mut l_cross, mut l_y) = (cross.as_standard_layout().into_owned(), y.clone());
     exact.factor.solve(&mut l_cross);
@@ -339,7 +339,7 @@ fn samples_have_the_covariance_of_the_exact_process() {
     let new = Array2::from_shape_simple_fn((4, 5), || draws.normal());
     let mut k_nn = z.dot(&z.t()) * signal;
     k_nn.diag_mut().mapv_inplace(|v| v + noise);
-    let exact = Exact::of(&k_nn);
+    let exact = Exact::new(&k_nn);
     let mut rooted = (z.dot(&new.t()) * signal).as_standard_layout().into_owned();
     exact.factor.solve(&mut rooted);
     let expected = new.dot(&new.t()) * signal - rooted.t().dot(&rooted);

@@ -75,7 +75,7 @@ impl Boosting {
         let columns = |s: usize| -> Vec<usize> { (s..features).step_by(count).collect() };
         // Rounding leaves directions that the features do not vary along less than nothing, and
         // stages would grow along them without end.
-        if (0..count).any(|s| !Lower::of(&block(&fit.train, &columns(s))).factor()) {
+        if (0..count).any(|s| !Lower::from_matrix(&block(&fit.train, &columns(s))).factor()) {
             let rounding = f64::from(f32::EPSILON) * fit.train.gram_dd.diag().sum();
             entries::add_to_diagonal(&mut fit.train.gram_dd, rounding);
         }
@@ -128,7 +128,7 @@ fn block(train: &Centred, columns: &[usize]) -> Array2<f64> {
 fn inverse(train: &Centred, columns: &[usize], lambda: f64) -> Result<Array2<f64>> {
     let mut of_block = block(train, columns);
     entries::add_to_diagonal(&mut of_block, lambda * train.n);
-    let mut factor = Lower::of(&of_block);
+    let mut factor = Lower::from_matrix(&of_block);
     if !factor.factor() {
         let problem = format!("a block is not positive definite at lambda = {lambda:e}");
         return Err(Error::numerical(problem).help(Remedy::LargerLambda));

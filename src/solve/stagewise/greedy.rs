@@ -74,7 +74,7 @@ impl Greedy {
                 })
                 .collect();
             let pair = |k: usize, j: usize| {
-                Pair::of(
+                Pair::fit(
                     of_f[k],
                     fit.train.gram_dd[[j, j]],
                     fit.train_td[[k, j]],
@@ -132,7 +132,7 @@ struct Pair {
 
 impl Pair {
     /// From f'f and f'y, phi'phi, phi'f and phi'y.
-    fn of([ff, fy]: [f64; 2], pp: f64, pf: f64, py: f64) -> Self {
+    fn fit([ff, fy]: [f64; 2], pp: f64, pf: f64, py: f64) -> Self {
         let alone = if ff > 0.0 { fy / ff } else { 0.0 };
         let determinant = ff * pp - pf * pf;
         let (keep, add) = if ff <= 0.0 && pp > 0.0 {

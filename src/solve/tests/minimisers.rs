@@ -99,7 +99,7 @@ fn covariance_of(z: &Array2<f64>, intercept: bool) -> Covariance {
     Covariance::of_sums(sums, intercept)
 }
 
-fn each(loss: impl SmoothLoss + 'static) -> RowLoss {
+fn row_loss(loss: impl SmoothLoss + 'static) -> RowLoss {
     RowLoss::Each(Box::new(loss))
 }
 
@@ -161,23 +161,26 @@ fn agrees(reached: &Reached, expected: f64) {
 
 #[test]
 fn smooth_losses_reach_the_least_objective() {
-    agrees(&smooth(&two(), &each(Logistic), true), 0.250001935032);
-    let squared = smooth(&two(), &each(SquaredHinge), false);
+    agrees(&smooth(&two(), &row_loss(Logistic), true), 0.250001935032);
+    let squared = smooth(&two(), &row_loss(SquaredHinge), false);
     agrees(&squared, 0.196744317513);
     let squared = SquaredEpsilonInsensitive { epsilon: 0.3 };
-    agrees(&smooth(&real(), &each(squared), false), 0.264517096729);
+    agrees(&smooth(&real(), &row_loss(squared), false), 0.264517096729);
     let three = classes(&[-0.8, 1.0]);
     let reached = smooth(&three, &RowLoss::Multinomial, true);
     agrees(&reached, 0.477814118069);
     assert!(reached.passes < 30, "{}", reached.passes);
 
     let mut balanced = two();
-    let second = |i| balanced.targets.of(0, i) > 0.0;
+    let second = |i| balanced.targets.value(0, i) > 0.0;
     let yes = (0..N).filter(|&i| second(i)).count();
     let weight = |i| N as f64 / (2 * if second(i) { yes } else { N - yes }) as f64;
     let weights = (0..N).map(weight).collect();
     balanced.weight_n = Some(weights);
-    agrees(&smooth(&balanced, &each(Logistic), true), 0.250015016863);
+    agrees(
+        &smooth(&balanced, &row_loss(Logistic), true),
+        0.250015016863,
+    );
 }
 
 #[test]
@@ -269,7 +272,7 @@ fn absolute_penalties_reach_the_least_objective_and_its_zeros() {
     for (ratio, expected, kept) in [(1.0, 1.043833262009, 4), (0.5, 0.905073658835, 4)] {
         let (z, y) = (features(), amounts());
         let (l1, l2) = (0.2 * ratio, 0.2 * (1.0 - ratio));
-        let (quadratic, mean_d) = Quadratic::of(covariance(true), 1.0, l2);
+        let (quadratic, mean_d) = Quadratic::from_covariance(covariance(true), 1.0, l2);
         let y0 = &y - y.mean().expect("rows");
         let c = (&z - &mean_d).t().dot(&y0) / N as f64;
         let mut x = Array1::zeros(6);
@@ -284,8 +287,8 @@ fn absolute_penalties_reach_the_least_objective_and_its_zeros() {
         assert_eq!(x.iter().filter(|x| **x != 0.0).count(), kept);
     }
 
-    let (rows, loss) = (two(), each(Logistic));
-    let (quadratic, mean_d) = Quadratic::of(covariance(true), 0.25, 0.0);
+    let (rows, loss) = (two(), row_loss(Logistic));
+    let (quadratic, mean_d) = Quadratic::from_covariance(covariance(true), 0.25, 0.0);
     let covariance = Covariance {
         mean_d,
         ..covariance(true)
@@ -312,7 +315,11 @@ fn absolute_penalties_reach_the_least_objective_and_its_zeros() {
         .expect("solves");
     let (z, beta) = (features(), &reached.coefficients.beta_dt.column(0));
     let scores = z.dot(beta) + reached.coefficients.intercept_t[0];
-    let slope = |i| Logistic.value_and_slope(rows.targets.of(0, i), scores[i]).1;
+    let slope = |i| {
+        Logistic
+            .value_and_slope(rows.targets.value(0, i), scores[i])
+            .1
+    };
     let slopes: Array1<f64> = (0..N).map(slope).collect();
     let gradient = z.t().dot(&slopes) / N as f64;
     let mut at_bound = 0;
@@ -333,7 +340,7 @@ fn absolute_penalties_reach_the_least_objective_and_its_zeros() {
 fn gradients_are_differences() {
     for (rows, loss) in [
         (classes(&[-0.8, 1.0]), RowLoss::Multinomial),
-        (two(), each(Logistic)),
+        (two(), row_loss(Logistic)),
     ] {
         let covariance = covariance(true);
         let mut z = Stored(features());
@@ -371,7 +378,7 @@ fn gradients_are_differences() {
 #[test]
 fn coefficients_are_those_of_newton() {
     for (rows, loss, outputs) in [
-        (two(), each(Logistic), 1),
+        (two(), row_loss(Logistic), 1),
         (classes(&[-0.8, 1.0]), RowLoss::Multinomial, 3),
     ] {
         let exact = newton(&rows, outputs);
@@ -416,7 +423,7 @@ fn newton(rows: &FittedRows, outputs: usize) -> Array1<f64> {
                 _ => scores.iter().map(|s| s.exp() / all).collect(),
             };
             for k in 0..outputs {
-                let own = f64::from(rows.targets.of(k, i) > 0.0);
+                let own = f64::from(rows.targets.value(k, i) > 0.0);
                 let mut part = gradient.slice_mut(s![7 * k..7 * k + 7]);
                 part.scaled_add((p[k] - own) / N as f64, &z);
                 for l in 0..outputs {
@@ -427,7 +434,7 @@ fn newton(rows: &FittedRows, outputs: usize) -> Array1<f64> {
                 }
             }
         }
-        let mut lower = Lower::of(&hessian);
+        let mut lower = Lower::from_matrix(&hessian);
         assert!(lower.factor());
         let mut step = gradient.insert_axis(Axis(1));
         lower.solve(&mut step);

@@ -9,7 +9,7 @@ use bochner::{
 };
 use ndarray::{Array2, Axis, concatenate, s};
 
-fn on(features: usize) -> ConditionalIndependence {
+fn on_cpu(features: usize) -> ConditionalIndependence {
     let map = Fourier::new(Gaussian).form(Form::Phase).features(features);
     ConditionalIndependence::on(map)
         .bandwidth(Bandwidth::Median)
@@ -36,7 +36,7 @@ fn collider(n: usize, seed: u64) -> Three {
 }
 
 fn rejects(variant: Variant, [x, y, z]: &Three, seed: u64) -> bool {
-    let test = on(25).variant(variant).seed(Seed(seed));
+    let test = on_cpu(25).variant(variant).seed(Seed(seed));
     test.test(x, y, z).expect("tests").outcome.rejects(LEVEL)
 }
 
@@ -126,7 +126,7 @@ fn with_linear_features_it_is_the_test_of_partial_correlation() {
 fn the_variants_differ_by_what_they_see_of_z() {
     let [x, y, z] = collider(200, 3);
     let of = |variant, z: &Array2<f64>| {
-        let test = on(25).variant(variant).seed(Seed(2));
+        let test = on_cpu(25).variant(variant).seed(Seed(2));
         test.test(&x, &y, z).expect("tests").outcome.statistic
     };
     assert_ne!(of(Variant::Rcot, &z), of(Variant::Rcit, &z));
@@ -139,7 +139,7 @@ fn order_chunks_and_devices_change_nothing() {
     let all = concatenate(Axis(1), &[x.view(), y.view(), z.view()]).expect("rows");
     let other = shuffled(&all, 4);
     // A bandwidth by a rule that looks at sampled rows would see others.
-    let test = on(25).bandwidth(Bandwidth::Scale);
+    let test = on_cpu(25).bandwidth(Bandwidth::Scale);
     let whole = test.test(&x, &y, &z).expect("tests");
     let near = |other: ConditionalOutcome, allowed: f64| {
         let ratio = other.outcome.statistic / whole.outcome.statistic;
@@ -175,20 +175,20 @@ fn what_cannot_be_tested_is_told_in_one_line() {
         let error = result.expect_err(fragment).to_string();
         assert!(error.contains(fragment) && !error.contains('\n'), "{error}");
     };
-    told(on(31).test(&x, &y, &z), "60 rows for 31 features of z");
+    told(on_cpu(31).test(&x, &y, &z), "60 rows for 31 features of z");
     let flat = Array2::from_elem((60, 1), 2.0);
-    told(on(8).test(&x, &y, &flat), "all of z is constant");
-    told(on(8).test(&flat, &y, &z), "all of x is constant");
-    told(on(8).test(&x, &y, normals(61, 1, 1)), "z has 61");
-    told(on(8).lambda(-1.0).test(&x, &y, &z), "lambda is -1");
-    told(on(8).lambda(f64::NAN).test(&x, &y, &z), "lambda is NaN");
-    let wide = on(8).outer(Fourier::new(Gaussian).features(100));
+    told(on_cpu(8).test(&x, &y, &flat), "all of z is constant");
+    told(on_cpu(8).test(&flat, &y, &z), "all of x is constant");
+    told(on_cpu(8).test(&x, &y, normals(61, 1, 1)), "z has 61");
+    told(on_cpu(8).lambda(-1.0).test(&x, &y, &z), "lambda is -1");
+    told(on_cpu(8).lambda(f64::NAN).test(&x, &y, &z), "lambda is NaN");
+    let wide = on_cpu(8).outer(Fourier::new(Gaussian).features(100));
     told(wide.test(&x, &y, &z), "100 features of x");
     // Duplicate columns of z are one, and so are rows that repeat.
     let twice = concatenate(Axis(1), &[z.view(), z.view()]).expect("rows");
-    on(25).test(&x, &y, &twice).expect("tests");
+    on_cpu(25).test(&x, &y, &twice).expect("tests");
     let steps = z.mapv(f64::round);
-    on(25).test(&x, &y, &steps).expect("tests");
+    on_cpu(25).test(&x, &y, &steps).expect("tests");
 }
 
 /// At what the command line and Python take by default: features in pairs, 100 of z, among whose

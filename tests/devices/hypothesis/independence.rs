@@ -11,7 +11,7 @@ use bochner::{
 };
 use ndarray::{Array2, Axis, concatenate, s};
 
-fn on(features: usize) -> Independence {
+fn on_cpu(features: usize) -> Independence {
     Independence::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu())
 }
 
@@ -56,7 +56,7 @@ fn false_alarms_come_at_the_level() {
     for (null, n) in [(Null::Asymptotic, 200), (Null::Permutation(99), 60)] {
         assert_level(&format!("HSIC, {null:?}"), |seed| {
             let (x, y) = (normals(n, 2, 2 * seed), normals(n, 1, 2 * seed + 1));
-            let test = on(16).null(null).seed(Seed(seed));
+            let test = on_cpu(16).null(null).seed(Seed(seed));
             test.test(&x, &y).expect("tests").outcome.rejects(LEVEL)
         });
     }
@@ -67,7 +67,7 @@ fn dependence_without_correlation_is_found() {
     for null in [Null::Asymptotic, Null::Permutation(99)] {
         let found = (0..100).filter(|&seed| {
             let (x, y) = folded(150, seed, 0.5);
-            let test = on(24).null(null).seed(Seed(seed));
+            let test = on_cpu(24).null(null).seed(Seed(seed));
             test.test(&x, &y).expect("tests").outcome.rejects(LEVEL)
         });
         let found = found.count();
@@ -136,7 +136,7 @@ fn both_nulls_give_one_p_value() {
     for seed in 0..5 {
         let (x, y) = (normals(300, 1, 80 + seed), normals(300, 2, 90 + seed));
         let p = |null| {
-            on(16)
+            on_cpu(16)
                 .null(null)
                 .test(&x, &y)
                 .expect("tests")
@@ -156,7 +156,7 @@ fn order_chunks_and_devices_change_nothing() {
     let other = shuffled(&xy, 4);
     let (other_x, other_y) = (other.slice(s![.., ..1]), other.slice(s![.., 1..]));
     for null in [Null::Asymptotic, Null::Permutation(40)] {
-        let test = on(12).null(null);
+        let test = on_cpu(12).null(null);
         let whole = test.test(&x, &y).expect("tests");
         assert_eq!(whole.rows, 2500);
         let moved = test.test(other_x, other_y).expect("tests");
@@ -188,28 +188,31 @@ fn what_cannot_be_tested_is_told_in_one_line() {
         assert!(error.contains(fragment) && !error.contains('\n'), "{error}");
     };
     told(
-        on(8).test(&x, normals(29, 1, 1)),
+        on_cpu(8).test(&x, normals(29, 1, 1)),
         "x has 30 rows and y has 29",
     );
     let flat = Array2::from_elem((30, 1), 2.0);
-    told(on(8).test(&x, &flat), "all of y is constant");
-    told(on(8).test(&flat, &x), "all of x is constant");
+    told(on_cpu(8).test(&x, &flat), "all of y is constant");
+    told(on_cpu(8).test(&flat, &x), "all of x is constant");
     let few = |x: &Array2<f64>| x.slice(s![..3, ..]).to_owned();
-    told(on(8).test(few(&x), few(&y)), "3 rows");
+    told(on_cpu(8).test(few(&x), few(&y)), "3 rows");
     told(
-        on(8).null(Null::Permutation(0)).test(&x, &y),
+        on_cpu(8).null(Null::Permutation(0)).test(&x, &y),
         "0 permutations",
     );
-    let wide = on(4000).null(Null::Permutation(500));
+    let wide = on_cpu(4000).null(Null::Permutation(500));
     told(wide.test(&x, &y), "fewer");
     let xy = concatenate(Axis(1), &[x.view(), y.view()]).expect("rows");
     let mut source = MemorySource::new(xy, None).expect("finite");
-    told(on(8).test_columns(&mut source, &[0], &[0, 1]), "column 0");
-    told(on(8).test_columns(&mut source, &[0], &[2]), "column 2");
-    told(on(8).test_columns(&mut source, &[], &[1]), "no columns");
+    told(
+        on_cpu(8).test_columns(&mut source, &[0], &[0, 1]),
+        "column 0",
+    );
+    told(on_cpu(8).test_columns(&mut source, &[0], &[2]), "column 2");
+    told(on_cpu(8).test_columns(&mut source, &[], &[1]), "no columns");
     // A constant column beside another is left aside, and a given bandwidth is each group's own.
     let beside = concatenate(Axis(1), &[x.view(), flat.view()]).expect("rows");
-    let test = on(24).bandwidth(Bandwidth::Sigma(1.0));
+    let test = on_cpu(24).bandwidth(Bandwidth::Sigma(1.0));
     assert!(
         test.test(&beside, x.mapv(|x| x * x))
             .expect("tests")

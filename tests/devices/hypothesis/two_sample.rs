@@ -11,7 +11,7 @@ use bochner::{
 };
 use ndarray::{Array2, Axis, concatenate};
 
-fn on(features: usize) -> TwoSample {
+fn on_cpu(features: usize) -> TwoSample {
     TwoSample::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu())
 }
 
@@ -52,7 +52,7 @@ fn false_alarms_come_at_the_level() {
     ] {
         assert_level(&format!("MMD, {null:?}"), |seed| {
             let (a, b) = (normals(n, 2, 2 * seed), normals(m, 2, 2 * seed + 1));
-            let test = on(24).null(null).seed(Seed(seed));
+            let test = on_cpu(24).null(null).seed(Seed(seed));
             test.test(&a, &b).expect("tests").outcome.rejects(LEVEL)
         });
     }
@@ -64,7 +64,7 @@ fn shifts_and_spreads_are_found() {
         let found = |change: fn(f64) -> f64| {
             let found = (0..100).filter(|&seed| {
                 let (a, b) = (normals(100, 2, 2 * seed), normals(150, 2, 2 * seed + 1));
-                let test = on(64).null(null).seed(Seed(seed));
+                let test = on_cpu(64).null(null).seed(Seed(seed));
                 let outcome = test.test(&a, b.mapv(change)).expect("tests").outcome;
                 outcome.rejects(LEVEL)
             });
@@ -128,7 +128,7 @@ fn both_nulls_give_one_p_value() {
             normals(300, 2, 70 + seed) + 0.12,
         );
         let p = |null| {
-            on(64)
+            on_cpu(64)
                 .null(null)
                 .test(&a, &b)
                 .expect("tests")
@@ -145,7 +145,7 @@ fn both_nulls_give_one_p_value() {
 fn the_order_of_rows_and_the_sizes_of_chunks_change_nothing() {
     let (a, b) = (normals(3000, 3, 1), normals(2000, 3, 2) + 0.04);
     for null in [Null::Permutation(50), Null::Asymptotic] {
-        let test = on(32).null(null);
+        let test = on_cpu(32).null(null);
         let whole = test.test(&a, &b).expect("tests");
         let other = test.test(shuffled(&a, 1), shuffled(&b, 2)).expect("tests");
         assert!((other.biased / whole.biased - 1.0).abs() < 1e-6);
@@ -207,23 +207,23 @@ fn what_cannot_be_tested_is_told_in_one_line() {
         assert!(error.contains(fragment) && !error.contains('\n'), "{error}");
     };
     let one = a.slice(ndarray::s![..1, ..]).to_owned();
-    told(on(8).test(&one, &b), "the first sample has 1 row; ");
-    told(on(8).test(&a, &one), "the second sample has 1 row; ");
+    told(on_cpu(8).test(&one, &b), "the first sample has 1 row; ");
+    told(on_cpu(8).test(&a, &one), "the second sample has 1 row; ");
     told(
-        on(8).test(&a, normals(20, 3, 1)),
+        on_cpu(8).test(&a, normals(20, 3, 1)),
         "2 columns and the second 3",
     );
     told(
-        on(8).null(Null::Permutation(0)).test(&a, &b),
+        on_cpu(8).null(Null::Permutation(0)).test(&a, &b),
         "0 permutations",
     );
     let flat = Array2::from_elem((20, 2), 3.0);
-    told(on(8).test(&flat, &flat), "no spread");
+    told(on_cpu(8).test(&flat, &flat), "no spread");
     let binning = TwoSample::on(Binning::new(bochner::kernels::Laplacian)).device(&Device::cpu());
     told(binning.test(&a, &b), "binning");
     // A bandwidth that is given needs no spread: equal constants are one law, others two.
     for null in [Null::Permutation(199), Null::Asymptotic] {
-        let given = on(8).bandwidth(Bandwidth::Sigma(1.0)).null(null);
+        let given = on_cpu(8).bandwidth(Bandwidth::Sigma(1.0)).null(null);
         let given = given.standardize(Standardize::No);
         let p = |b: &Array2<f64>| given.test(&flat, b).expect("tests").outcome.p_value;
         assert_eq!(p(&flat), 1.0, "{null:?}");
@@ -234,6 +234,6 @@ fn what_cannot_be_tested_is_told_in_one_line() {
         let flat = flat.slice(ndarray::s![.., ..1]);
         concatenate(Axis(1), &[x.view(), flat]).expect("rows")
     };
-    let test = on(32).test(beside(&a), beside(&(&b + 2.0)));
+    let test = on_cpu(32).test(beside(&a), beside(&(&b + 2.0)));
     assert!(test.expect("tests").outcome.rejects(0.01));
 }

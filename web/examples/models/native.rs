@@ -87,19 +87,19 @@ pub(crate) fn write() -> Result<()> {
     for (name, map) in maps() {
         let learner = RidgeClassifier::on(map).lambda(1e-2).device(&Device::cpu());
         let model = learner.fit((&x, &labels))?;
-        entries.push(Entry::of(name, model.linear(), &few)?.write(&folder)?);
+        entries.push(Entry::new(name, model.linear(), &few)?.write(&folder)?);
     }
     let map = || Fourier::new(Gaussian).features(2000).seed(Seed(7));
     let learner = RidgeClassifier::on(map()).bandwidth(Bandwidth::Scale);
     let learner = learner.lambda(1e-2).device(&Device::cpu());
     let model = learner.fit((&x, &labels))?;
-    entries.push(Entry::of("digits", model.linear(), &x)?.write(&folder)?);
+    entries.push(Entry::new("digits", model.linear(), &x)?.write(&folder)?);
     let model = learner.fit((&x, &words))?;
-    entries.push(Entry::of("words", model.linear(), &few)?.write(&folder)?);
+    entries.push(Entry::new("words", model.linear(), &few)?.write(&folder)?);
     let targets = x.column(20).to_owned();
     let learner = Ridge::on(Fourier::new(Gaussian).features(80)).device(&Device::cpu());
     let model = learner.fit((&x, &targets))?;
-    entries.push(Entry::of("regression", model.linear(), &few)?.write(&folder)?);
+    entries.push(Entry::new("regression", model.linear(), &few)?.write(&folder)?);
     let fitted = Fit {
         x: &few,
         labels: &labels[..ROWS],
@@ -125,7 +125,7 @@ struct Entry<'m> {
 }
 
 impl<'m> Entry<'m> {
-    fn of(name: &'static str, model: &'m LinearModel, x: &'m Array2<f64>) -> Result<Self> {
+    fn new(name: &'static str, model: &'m LinearModel, x: &'m Array2<f64>) -> Result<Self> {
         let cpu = Device::cpu();
         let rows = Rows::from(x);
         let native = model.on(&cpu)?.scores(&rows)?;

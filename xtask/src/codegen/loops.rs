@@ -48,7 +48,7 @@ impl Count {
         self.multiply_adds as f64 / self.instructions as f64
     }
 
-    fn of<'a>(blocks: impl Iterator<Item = &'a Block<'a>>, each: fn(&str) -> Self) -> Self {
+    fn sum<'a>(blocks: impl Iterator<Item = &'a Block<'a>>, each: fn(&str) -> Self) -> Self {
         let instructions = blocks.flat_map(|block| &block.instructions);
         instructions.fold(Self::default(), |sum, line| {
             let one = each(line);
@@ -65,7 +65,7 @@ impl Count {
 fn hottest(blocks: &[Block<'_>], each: fn(&str) -> Count) -> Option<HotLoop> {
     let counts = blocks
         .iter()
-        .map(|block| Count::of([block].into_iter(), each));
+        .map(|block| Count::sum([block].into_iter(), each));
     let (hot, run) = counts
         .enumerate()
         .max_by_key(|(_, run)| run.multiply_adds)?;
@@ -78,7 +78,7 @@ fn hottest(blocks: &[Block<'_>], each: fn(&str) -> Count) -> Option<HotLoop> {
     let innermost = loops
         .filter(|body| body.contains(&hot) && run.multiply_adds >= LEAST)
         .min_by_key(Vec::len)?;
-    let whole = Count::of(innermost.iter().map(|&at| &blocks[at]), each);
+    let whole = Count::sum(innermost.iter().map(|&at| &blocks[at]), each);
     Some(HotLoop {
         share: run.share(),
         of_cycles: (run.cycles > 0).then(|| run.multiply_adds as f64 / run.cycles as f64),

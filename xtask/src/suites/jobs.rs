@@ -95,7 +95,11 @@ const ARITHMETIC: [&str; 7] = [
 const PIECE: usize = 60;
 
 /// The jobs of all executables.
-pub(super) fn of(built: &[Executable], drivers: &[Driver], request: &Request) -> Result<Vec<Job>> {
+pub(super) fn list_jobs(
+    built: &[Executable],
+    drivers: &[Driver],
+    request: &Request,
+) -> Result<Vec<Job>> {
     let mut jobs = Vec::new();
     for executable in built {
         let listed = capture(

@@ -124,7 +124,7 @@ impl Sums {
             // Dates that are all one have no slope.
             of(i, j) * if i == j { 1.0 + 1e-12 } else { 1.0 }
         });
-        let mut factor = Lower::of(&own);
+        let mut factor = Lower::from_matrix(&own);
         if !factor.factor() {
             return None;
         }

@@ -18,7 +18,7 @@ impl Tally {
             Kind::Date(parts) => match self.sample {
                 Some(sample) => medians(&values_of(sample)?, *parts),
                 None => {
-                    let means = self.means.iter().flat_map(|means| means.of(*parts));
+                    let means = self.means.iter().flat_map(|means| means.select(*parts));
                     std::iter::once(self.mean).chain(means).collect()
                 }
             },

@@ -68,7 +68,7 @@ impl Sample {
         let mut x_mw = Array2::from_shape_fn((rows.len(), words.width()), |(i, w)| {
             f64::from(rows[i].columns[w])
         });
-        let target = Centred::of(&y_mt, &weights_m);
+        let target = Centred::new(&y_mt, &weights_m);
         let by_mean_m = target.by_mean();
         let mut alone_mw = x_mw.slice(s![.., ..words.columns()]).to_owned();
         alone_mw.rows_mut().into_iter().for_each(to_unit_length);

@@ -17,7 +17,7 @@ pub(super) struct Centred {
 
 impl Centred {
     /// Of targets and weights of rows.
-    pub(super) fn of(y_mt: &Array2<f64>, weights_m: &Array1<f64>) -> Self {
+    pub(super) fn new(y_mt: &Array2<f64>, weights_m: &Array1<f64>) -> Self {
         let weights_m = weights_m * (weights_m.len() as f64 / weights_m.sum());
         let own_m = &weights_m / weights_m.sum();
         let roots_m = weights_m.mapv(f64::sqrt);
@@ -132,7 +132,7 @@ mod tests {
         let best = best
             .min_by(|a, b| a.sum().total_cmp(&b.sum()))
             .expect("some");
-        let centred = Centred::of(&y, &w);
+        let centred = Centred::new(&y, &w);
         let found = centred.by_ridge(&x);
         assert!(
             (&found - &best).iter().all(|d| d.abs() < 1e-10),

@@ -73,7 +73,7 @@ impl Task<'_> {
             seed,
             run: &self.run,
         };
-        let mut sample = Sample::of(data)?;
+        let mut sample = Sample::read(data)?;
         let median = sample.median(None, self.kernel.norm());
         let multiple = if self.search.bandwidth {
             MULTIPLE

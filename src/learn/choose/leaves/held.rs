@@ -32,7 +32,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(source: &dyn ChunkSource) -> Self {
+    pub(super) fn from_source(source: &dyn ChunkSource) -> Self {
         Self {
             columns: source.columns(),
             targets: source.targets(),
@@ -286,7 +286,7 @@ pub(super) fn part_rows(
     in_memory: bool,
     mut goes_left: impl FnMut(&[f64]) -> bool,
 ) -> Result<[Box<dyn ChunkSource>; 2]> {
-    let shape = Shape::of(source);
+    let shape = Shape::from_source(source);
     let mut keepers = [
         Keeper::new(shape, in_memory)?,
         Keeper::new(shape, in_memory)?,

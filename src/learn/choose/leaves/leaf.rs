@@ -54,7 +54,7 @@ impl Settings {
     }
 
     /// Lengthscale and penalty of a metric.
-    fn of(&self, kind: Option<MetricOptions>) -> Option<(f64, f64)> {
+    fn find(&self, kind: Option<MetricOptions>) -> Option<(f64, f64)> {
         let own = (self.kind, self.multiple, self.lambda);
         let mut all = std::iter::once(&own).chain(&self.others);
         let found = all.find(|(known, ..)| *known == kind);
@@ -130,7 +130,7 @@ impl Task<'_> {
             seed,
             run: &self.run,
         };
-        let mut sample = Sample::of(data)?;
+        let mut sample = Sample::read(data)?;
         let mut tried = self.attempts(&mut sample, index, last)?.into_iter();
         let Some((kind, mut best)) = tried.next() else {
             return self.unsearched(source, survey, seed);
@@ -187,7 +187,7 @@ impl Task<'_> {
         }
         let mut tried = Vec::new();
         for kind in kinds {
-            let known = last.and_then(|last| last.of(kind));
+            let known = last.and_then(|last| last.find(kind));
             let multiple = known.map_or(FIRST, |(multiple, _)| multiple);
             let plan = self.plain(sample, None, multiple);
             let plan = match (kind, &small) {
@@ -246,7 +246,7 @@ impl Task<'_> {
     ) -> Result<()> {
         for _ in 1..options.iterations {
             let plan = self.turn(sample, (best.plan.clone(), best), options)?;
-            let lambdas = self.beside(best.tried.lambda, &SAME);
+            let lambdas = self.penalties_beside(best.tried.lambda, &SAME);
             match self.attempt(sample, plan, &lambdas)? {
                 Some(next) if next.order() < GAIN * best.order() => *best = next,
                 _ => break,
@@ -314,14 +314,14 @@ impl Task<'_> {
     /// The penalties of a trial: beside one that was best before, if there is one.
     fn lambdas(&self, known: Option<f64>) -> Vec<f64> {
         match known {
-            Some(lambda) if self.search.lambda => self.beside(lambda, &BESIDE),
+            Some(lambda) if self.search.lambda => self.penalties_beside(lambda, &BESIDE),
             None if self.search.lambda => LAMBDAS.to_vec(),
             _ => self.options.lambda().tried(),
         }
     }
 
     /// Penalties beside one, not below the least.
-    fn beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
+    fn penalties_beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
         if self.search.lambda {
             let beside = factors.iter().map(|factor| factor * lambda);
             beside.filter(|lambda| *lambda >= 0.99 * LEAST).collect()
@@ -371,7 +371,7 @@ impl Task<'_> {
             let mut moved = false;
             for _ in 0..STEPS {
                 let next = best.plan.at(best.plan.multiple * factor);
-                let lambdas = self.beside(best.tried.lambda, penalties);
+                let lambdas = self.penalties_beside(best.tried.lambda, penalties);
                 match self.attempt(sample, next, &lambdas)? {
                     Some(done) if done.order() < best.order() => (*best, moved) = (done, true),
                     _ => break,

@@ -141,7 +141,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
     }
 
     /// The penalties of a trial beside one that had this as its best.
-    fn beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
+    fn penalties_beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
         if self.search.lambda {
             let beside = factors.iter().map(|factor| factor * lambda);
             beside.filter(|l| *l >= LEAST).collect()
@@ -151,7 +151,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
     }
 
     fn near(&self, lambda: f64) -> Vec<f64> {
-        self.beside(lambda, &NEAR)
+        self.penalties_beside(lambda, &NEAR)
     }
 
     /// Tries a plan; `None` where the budget has ended, or the trial failed by itself.

@@ -44,7 +44,7 @@ pub(super) fn solve(
         let none = || Error::numerical("no penalty is large enough for these features");
         return Err(refused.unwrap_or_else(none));
     }
-    Ok((kept, Coefficients::beside(&solved)?))
+    Ok((kept, Coefficients::side_by_side(&solved)?))
 }
 
 /// Error and squared error of each penalty on rows held out, whose outputs `model` has side by

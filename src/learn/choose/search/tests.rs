@@ -37,7 +37,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(x: &Array2<f64>, y: &Array1<f64>, classes: bool) -> Self {
+    fn new(x: &Array2<f64>, y: &Array1<f64>, classes: bool) -> Self {
         let y = y.clone().insert_axis(ndarray::Axis(1));
         let mut source = MemorySource::new(x, Some(y)).expect("finite");
         let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
@@ -149,7 +149,7 @@ fn trials_that_would_end_late_are_left_out() {
     assert_eq!(forecast(&[], 2000.0, 2000), 0.0);
     let x = rows(900, 2, 2);
     let y = x.column(0).mapv(f64::sin);
-    let mut table = Table::of(&x, &y, false);
+    let mut table = Table::new(&x, &y, false);
     let map = || Fourier::new(Gaussian).features(100);
     // A few ten trials end in an hour, one in no time.
     for (time, expected) in [(3600, 10..100), (0, 1..2)] {
@@ -196,7 +196,7 @@ fn the_bandwidth_walks_on_while_that_helps() {
         lambda: true,
         ..Search::default()
     };
-    let mut table = Table::of(&x, &y, false);
+    let mut table = Table::new(&x, &y, false);
     let (plan, trials) = table.search(&search, map(), 900);
     let best = trials.iter().map(|trial| trial.error).fold(1.0, f64::min);
     let fixed = Search {
@@ -226,7 +226,7 @@ fn a_search_for_nothing_tries_what_is_given() {
     let x = rows(200, 2, 8);
     let y = x.column(0).to_owned();
     let map = Fourier::new(Gaussian).features(50);
-    let mut table = Table::of(&x, &y, false);
+    let mut table = Table::new(&x, &y, false);
     let found = table.found(&Search::default(), map, 1.7);
     assert!(!found.trials.is_empty());
     for trial in &found.trials {
@@ -254,7 +254,7 @@ fn the_metric_is_learnt_anew_with_more_rows() {
         ..Search::default()
     };
     let map = Fourier::new(Gaussian).features(200);
-    let (plan, trials) = Table::of(&x, &y, false).search(&search, map, 250);
+    let (plan, trials) = Table::new(&x, &y, false).search(&search, map, 250);
     let turns = |trial: &Trial| trial.metric.map_or(0, |(_, turns)| turns);
     let whole: Vec<usize> = trials.iter().filter(|t| t.rows > 400).map(turns).collect();
     let kinds: Vec<Metric> = (trials.iter())
@@ -284,7 +284,7 @@ fn coefficients_are_those_of_the_best_penalty() {
         .map(|i| (x[[i, 0]] + 0.3 * noise[[i, 0]]).round().clamp(-1.0, 1.0))
         .collect();
     let lambdas = [10.0, 1e-2, 1e-4];
-    let mut table = Table::of(&x, &y, true);
+    let mut table = Table::new(&x, &y, true);
     let targets = table.targets.clone();
     let builder: Arc<dyn MapBuilder> = Arc::new(Fourier::new(Gaussian).features(60));
     let kernel: Arc<dyn Kernel> = Arc::new(Gaussian);
@@ -330,7 +330,7 @@ fn features_are_as_many_as_a_kernel_error_asks_for() {
         ..Search::default()
     };
     for error in [0.1, 0.05] {
-        let mut table = Table::of(&x, &y, false);
+        let mut table = Table::new(&x, &y, false);
         let found = table.found(&of(error), Fourier::new(Gaussian).features(10), 1.5);
         let size = found.size.expect("was asked for");
         assert_eq!(found.builder.features(), Some(size.features));
@@ -350,7 +350,7 @@ fn features_are_as_many_as_a_kernel_error_asks_for() {
         assert!((error / off - 1.0).abs() < 1e-6, "{error} {off}");
     }
     // 8 D^2 bytes of 80 kB are those of 100 features.
-    let mut table = Table::of(&x, &y, false);
+    let mut table = Table::new(&x, &y, false);
     table.run = table.run.memory(80_000);
     let found = table.found(&of(0.02), Fourier::new(Gaussian).features(10), 1.5);
     let size = found.size.expect("was asked for");
@@ -376,7 +376,7 @@ fn features_are_doubled_until_that_gains_nothing() {
     let map = || Fourier::new(Gaussian).features(10);
     let mut sizes = Vec::new();
     for (y, loss) in [(&y + &noise, 0.05), (y.clone(), 0.5)] {
-        let found = Table::of(&x, &y, false).found(&search(loss), map(), 0.5);
+        let found = Table::new(&x, &y, false).found(&search(loss), map(), 0.5);
         let size = found.size.expect("was asked for");
         assert!(!size.limited, "{size:?}");
         let (last, before) = (size.tried.len() - 1, size.tried.len() - 2);
@@ -391,7 +391,7 @@ fn features_are_doubled_until_that_gains_nothing() {
         sizes.push(size.features);
     }
     // Memory ends it: 500 features take 2 MB.
-    let mut table = Table::of(&x, &y, false);
+    let mut table = Table::new(&x, &y, false);
     table.run = table.run.memory(2_000_000);
     let tight = table
         .found(&search(1e-3), map(), 0.5)
@@ -403,7 +403,7 @@ fn features_are_doubled_until_that_gains_nothing() {
         budget: Budget::Trials(1),
         ..search(1e-3)
     };
-    let mut table = Table::of(&x, &y, false);
+    let mut table = Table::new(&x, &y, false);
     let one = table.found(&few, map(), 0.5).size.expect("was asked for");
     assert!(one.limited && one.features == 250, "{one:?}");
 }

@@ -78,11 +78,11 @@ impl Tried {
 
 impl<'a> Sample<'a> {
     /// Reads the sample.
-    pub(in crate::learn) fn of(data: SearchData<'a>) -> Result<Self> {
+    pub(in crate::learn) fn read(data: SearchData<'a>) -> Result<Self> {
         Self::of_most(data, MOST_ROWS)
     }
 
-    /// As [`Self::of`], of so many rows at most.
+    /// As [`Self::read`], of so many rows at most.
     pub(super) fn of_most(data: SearchData<'a>, most_rows: usize) -> Result<Self> {
         let prepared = data.scaling.input(&[1.0])?;
         let v_nd = prepared.apply(&Rows::from(&data.survey.sample))?;

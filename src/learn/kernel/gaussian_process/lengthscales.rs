@@ -80,9 +80,9 @@ pub(in crate::learn) fn find(
     let map = cosines(map)?;
     let (columns, features) = (map.input_dim(), map.output_dim().min(MOST_FEATURES));
     let most = most_rows(data.run, (columns, features));
-    let sample = RowSample::of(data.source, most, data.seed.0)?;
+    let sample = RowSample::draw(data.source, most, data.seed.0)?;
     let rows = sample.x_nd.nrows();
-    let landscape = |sample: &RowSample, features| Landscape::of(map, sample, features, options);
+    let landscape = |sample: &RowSample, features| Landscape::new(map, sample, features, options);
     let (few, features) = (sample.thinned(TRIED_ON.0), TRIED_ON.1);
     let start = landscape(&few, features)?.best(&TRIED)?;
     let landscape = landscape(&sample, MOST_FEATURES)?;
@@ -133,7 +133,7 @@ struct Landscape {
 }
 
 impl Landscape {
-    fn of(
+    fn new(
         map: &DenseFeatures,
         sample: &RowSample,
         most_features: usize,
@@ -147,7 +147,7 @@ impl Landscape {
         let counts = options.weights == RowWeights::Counts;
         let rows = Rows::F64(sample.x_nd.clone());
         Ok(Self {
-            stretched: Stretched::of(map, &rows, most_features)?,
+            stretched: Stretched::new(map, &rows, most_features)?,
             evidence: FeatureEvidence::new(y_nt, (weights, counts), options.intercept, known),
             per_column: options.lengthscales == Lengthscales::PerColumn,
             moves_ratio: known.noise.is_none() || known.signal.is_none(),

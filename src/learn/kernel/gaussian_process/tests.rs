@@ -63,7 +63,7 @@ fn a_row_of_weight_w_has_the_noise_over_w() {
     let z_new = features(model.linear(), &new);
     let mut k_nn = z.dot(&z.t()) * SIGNAL;
     k_nn.diag_mut().zip_mut_with(&w, |k, w| *k += NOISE / w);
-    let mut factor = Lower::of(&k_nn);
+    let mut factor = Lower::from_matrix(&k_nn);
     assert!(factor.factor());
     let mut cross = (z.dot(&z_new.t()) * SIGNAL)
         .as_standard_layout()

@@ -70,7 +70,7 @@ impl Chosen {
 impl Choice {
     /// None where one penalty is given. `room` is how many bytes there are. Errors with
     /// [`Error::Parameter`] on penalties that are none, and with [`Error::Unsupported`] on folds.
-    pub(in crate::learn) fn of(lambda: &Lambda, room: u64) -> Result<Option<Self>> {
+    pub(in crate::learn) fn from_penalties(lambda: &Lambda, room: u64) -> Result<Option<Self>> {
         let Some(of) = lambda.candidates() else {
             return Ok(None);
         };

@@ -42,7 +42,7 @@ fn exact(kernel: &dyn Kernel) -> (Array1<f64>, Array2<f64>) {
     let (x, y, new) = rows();
     let mut k_nn = gram(kernel, x.view()) * SIGNAL;
     k_nn.diag_mut().mapv_inplace(|k| k + NOISE);
-    let mut factor = Lower::of(&k_nn);
+    let mut factor = Lower::from_matrix(&k_nn);
     assert!(factor.factor());
     let mut rooted = cross(kernel, x.view(), new.view()) * SIGNAL;
     factor.solve(&mut rooted);
@@ -164,7 +164,7 @@ fn a_function_is_the_formula_of_its_draws() {
         };
         let mut k_nn = gram(kernel.as_ref(), x.view()) * SIGNAL;
         k_nn.diag_mut().mapv_inplace(|k| k + NOISE);
-        let mut factor = Lower::of(&k_nn);
+        let mut factor = Lower::from_matrix(&k_nn);
         assert!(factor.factor());
         let mut off = &y.view().insert_axis(Axis(1)) - &prior(&x) - &(e_ns * NOISE.sqrt());
         factor.solve(&mut off);
@@ -237,7 +237,7 @@ fn the_likelihood_is_that_of_the_exact_process() {
     for kernel in kernels() {
         let mut k_nn = gram(kernel.as_ref(), x.view()) * SIGNAL;
         k_nn.diag_mut().mapv_inplace(|k| k + NOISE);
-        let mut factor = Lower::of(&k_nn);
+        let mut factor = Lower::from_matrix(&k_nn);
         assert!(factor.factor());
         let mut both = Array2::ones((y.len(), 2));
         both.column_mut(0).assign(&y);

@@ -88,7 +88,7 @@ struct AtMode {
 }
 
 impl AtMode {
-    fn of(
+    fn compute(
         model: &LinearModel,
         source: &mut dyn ChunkSource,
         options: &LogisticOptions,
@@ -158,7 +158,7 @@ fn approximate_two(
     options: &LogisticOptions,
     run: &Run,
 ) -> Result<()> {
-    let at = AtMode::of(model, &mut *source, options, run)?;
+    let at = AtMode::compute(model, &mut *source, options, run)?;
     let mut log_likelihood = 0.0;
     let mut curvature_n = Vec::with_capacity(at.class_n.len());
     for (i, (&score, &class)) in at.scores_nt.iter().zip(&at.class_n).enumerate() {
@@ -190,7 +190,7 @@ fn approximate_classes(
     run: &Run,
     whole: usize,
 ) -> Result<()> {
-    let mut at = AtMode::of(model, &mut *source, options, run)?;
+    let mut at = AtMode::compute(model, &mut *source, options, run)?;
     let log_likelihood = at.probabilities();
     let precision = options.lambda * at.total();
     let (p_nc, weight_n) = (at.scores_nt, at.weight_n);

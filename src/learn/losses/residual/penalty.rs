@@ -138,7 +138,7 @@ impl ResidualOptions {
         if rows < FEWEST || counts(Part::Train)? <= 0.0 || counts(Part::Test)? <= 0.0 {
             return Ok((map, usual));
         }
-        let value = loss.of(size)?;
+        let value = loss.scaled_to(size)?;
         let (unit, silent) = (loss.unit(size), run.silent());
         let (mut map, mut best, mut worse) = (map, usual, 0);
         let mut start: Option<Coefficients> = None;

@@ -43,13 +43,13 @@ pub(super) struct Chosen {
 }
 
 impl Problem {
-    pub(super) fn of(sums: NormalEquations, lambda: f64, intercept: bool) -> Self {
+    pub(super) fn from_sums(sums: NormalEquations, lambda: f64, intercept: bool) -> Self {
         let (rows, weight) = (sums.rows as f64, sums.weight);
         let y_mean_t = &sums.y_sum_t / weight;
         let mut variance_t = &sums.y_square_t / weight;
         let mut c_dt = &sums.zty_dt / weight;
         let covariance = Covariance::of_sums(sums, intercept);
-        let (quadratic, mean_d) = Quadratic::of(covariance, 1.0, lambda);
+        let (quadratic, mean_d) = Quadratic::from_covariance(covariance, 1.0, lambda);
         if intercept {
             for (mut c, &y_mean) in c_dt.columns_mut().into_iter().zip(&y_mean_t) {
                 c.scaled_add(-y_mean, &mean_d);

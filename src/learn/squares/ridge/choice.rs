@@ -141,7 +141,7 @@ fn by_factors(
     let mut refused = None;
     let usual = lambda::place_of_usual(lambdas);
     let (best, mut found) = descend(lambdas.len(), usual, |place| {
-        let one = match LeftOut::of(sums, rows, lambdas[place], intercept) {
+        let one = match LeftOut::solve(sums, rows, lambdas[place], intercept) {
             Err(error @ Error::Numerical(_)) => {
                 refused = Some(error);
                 return Ok(None);

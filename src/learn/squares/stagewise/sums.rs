@@ -15,7 +15,11 @@ impl HeldOutSums {
     /// Sums rows, of which this share is held out: their features decide which ones, so that equal
     /// rows stay together, in whatever order, steps or shards they come. Errors as
     /// [`NormalEquations::accumulate`] does, and with [`Error::Parameter`] on a share that is none.
-    pub(super) fn of(share: f64, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<Self> {
+    pub(super) fn accumulate(
+        share: f64,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+    ) -> Result<Self> {
         let RowsToSum {
             source,
             targets,

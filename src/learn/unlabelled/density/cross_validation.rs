@@ -69,7 +69,7 @@ pub(super) fn best(
         };
         let mean_d = embedding.mean()?;
         let (length, place) = (mean_d.dot(&mean_d).sqrt(), place.stretched(multiple));
-        let noise = Noise::of((fourier, &kernel), &place, length);
+        let noise = Noise::estimate((fourier, &kernel), &place, length);
         let noise = noise.map_or(0.0, |noise| noise.square());
         let over = (-kernel.ln_integral()?).exp();
         let score = embedding.score(&share_d) * over;

@@ -26,7 +26,7 @@ pub(super) struct RowSpread {
 
 impl RowSpread {
     /// Of the rows of a survey, as `kernel` sees their columns; those that it drops are 0.
-    pub(super) fn of(survey: &Survey, kernel: &ScaledKernel) -> Self {
+    pub(super) fn from_survey(survey: &Survey, kernel: &ScaledKernel) -> Self {
         let scaled = kernel.input.scale().iter().zip(&survey.variance);
         Self {
             deviation_d: scaled.map(|(scale, v)| scale.abs() * v.sqrt()).collect(),
@@ -72,7 +72,7 @@ impl Noise {
     /// `D mean (k^(delta) - k(delta))^2` over differences delta of points where rows lie.
     ///
     /// `None` where the kernel has no integral.
-    pub(super) fn of(
+    pub(super) fn estimate(
         (map, kernel): (&DenseFeatures, &ScaledKernel),
         place: &RowSpread,
         length: f64,

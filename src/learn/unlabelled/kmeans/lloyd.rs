@@ -157,7 +157,7 @@ impl<'w> Lloyd<'w> {
         let squares_k = entries::row_squares(self.centres_kd.view());
         let largest = squares_k.fold(0.0, |m: f64, &s| m.max(s));
         let mut changed = 0;
-        points.each(&wanted, &mut |rows, z_nd| {
+        points.for_each_block(&wanted, &mut |rows, z_nd| {
             let found = nearest(z_nd, &centres_dk.view(), &squares_k);
             let mut moved = Vec::new();
             for (b, (&i, near)) in rows.iter().zip(&found).enumerate() {
@@ -230,7 +230,7 @@ impl<'w> Lloyd<'w> {
             self.lower_n[far] = 0.0;
             let mut wanted = vec![false; self.cluster_n.len()];
             wanted[far] = true;
-            points.each(&wanted, &mut |_, z_nd| {
+            points.for_each_block(&wanted, &mut |_, z_nd| {
                 let moved = Moved {
                     at: 0,
                     from: before,

@@ -27,7 +27,7 @@ pub(in crate::learn) trait Points {
 
     /// Hands `take` the points that are `wanted`, `[rows]`, in order and in blocks: their numbers,
     /// and themselves.
-    fn each(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()>;
+    fn for_each_block(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()>;
 }
 
 /// Points that are computed as they are asked for: what comes off a branch, and what `finish` makes
@@ -110,7 +110,7 @@ impl Points for Streamed<'_> {
         self.columns
     }
 
-    fn each(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
+    fn for_each_block(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
         let Self {
             featurizer,
             source,
@@ -200,7 +200,7 @@ impl Kept {
         let wanted: Vec<bool> = count.iter().map(draw).collect();
         let mut numbers = Vec::with_capacity(points_nd.nrows());
         let mut at = 0;
-        points.each(&wanted, &mut |rows, block| {
+        points.for_each_block(&wanted, &mut |rows, block| {
             points_nd
                 .slice_mut(s![at..at + rows.len(), ..])
                 .assign(&block);
@@ -230,7 +230,7 @@ impl Points for Kept {
         self.points_nd.ncols()
     }
 
-    fn each(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
+    fn for_each_block(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
         let rows: Vec<usize> = (0..wanted.len()).filter(|&i| wanted[i]).collect();
         rows.chunks(BLOCK).try_for_each(|rows| {
             let (first, last) = (rows[0], rows[rows.len() - 1] + 1);

@@ -31,7 +31,7 @@ const ROUNDING: f64 = 1e-6;
 impl Covariance {
     /// Of the rows that `sums` holds, where one of weight w is w rows. Errors when they are fewer
     /// than two or all the same.
-    pub(in crate::learn) fn of(sums: NormalEquations) -> Result<Self> {
+    pub(in crate::learn) fn from_sums(sums: NormalEquations) -> Result<Self> {
         let weight = sums.weight;
         Self::check_rows(sums.rows, weight)?;
         let mean_d = &sums.z_sum_d / weight;

@@ -42,7 +42,7 @@ struct Products {
 impl Products {
     /// One pass. Features are computed on the device, products with them on the host in f64, of a
     /// chunk while a GPU works on the next. Rows count what `weights_n` says, or 1.
-    fn with(
+    fn accumulate(
         q_ld: &Array2<f64>,
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
@@ -146,7 +146,7 @@ impl Sketch {
         let mut pass = 1;
         let (products, y_ld) = loop {
             let counted = (rows, weights_n.as_deref());
-            let products = Products::with(&q_ld, map, source, counted, run)?;
+            let products = Products::accumulate(&q_ld, map, source, counted, run)?;
             let y_ld = products.centred(&q_ld);
             if pass == self.passes {
                 break (products, y_ld);

@@ -53,7 +53,7 @@ pub(super) fn run(device: &Device, extent: Extent, outcome: &mut Outcome) -> Res
 
 /// In a form of a GPU.
 pub(super) fn run_in(gpu: &GpuDevice, form: Form, outcome: &mut Outcome) -> Result<()> {
-    let sums = GramAccumulator::on(gpu, SIZE, form, Panels::WHOLE)?;
+    let sums = GramAccumulator::from_parts(gpu, SIZE, form, Panels::WHOLE)?;
     compare(&Device::Gpu(gpu.clone()), sums, SOME, outcome)
 }
 

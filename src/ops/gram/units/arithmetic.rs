@@ -40,7 +40,7 @@ struct Column {
 
 impl Arithmetic {
     /// That of the shader.
-    pub(super) fn of(fragment: usize, adding: Adding) -> Self {
+    pub(super) fn for_shader(fragment: usize, adding: Adding) -> Self {
         Self {
             fragment,
             adding,
@@ -144,7 +144,10 @@ mod tests {
         let f32s = error(&plain(z.view()), &exact);
         for fragment in [8, 16] {
             for adding in Adding::ALL {
-                let own = error(&Arithmetic::of(fragment, adding).gram(z.view()), &exact);
+                let own = error(
+                    &Arithmetic::for_shader(fragment, adding).gram(z.view()),
+                    &exact,
+                );
                 println!("{fragment} {adding:?}: {own:.1e}, f32 {f32s:.1e}");
                 assert!(own < 1e-6, "{fragment} {adding:?}: {own}");
             }
@@ -159,7 +162,7 @@ mod tests {
             let z = z.mapv(|z| z * size);
             error(&way.gram(z.view()), &exact(&z))
         };
-        let way = Arithmetic::of(16, Adding::InTurn);
+        let way = Arithmetic::for_shader(16, Adding::InTurn);
         let one = of(1.0, Arithmetic { products: 1, ..way });
         assert!(one > 1e-5, "{one}");
         let unscaled = Arithmetic {
@@ -172,7 +175,7 @@ mod tests {
         assert_eq!(large, f64::INFINITY);
         let [usual, larger] = [1.0, 1e6].map(|size| of(size, way));
         assert!(usual < 1e-6 && larger < 1e-6, "{usual} {larger}");
-        let cut_off = Arithmetic::of(16, Adding::CutOff);
+        let cut_off = Arithmetic::for_shader(16, Adding::CutOff);
         let longer = Arithmetic {
             flush: BLOCK_ROWS,
             ..cut_off

@@ -25,7 +25,7 @@ pub(in crate::ops::gram) fn fragments(
     let Device::Gpu(gpu) = device else {
         return Ok(Vec::new());
     };
-    let Ok(all) = Fragments::of(gpu) else {
+    let Ok(all) = Fragments::for_adapter(gpu) else {
         return Ok(Vec::new());
     };
     let chosen = probe(gpu, &all)?;
@@ -70,7 +70,8 @@ const ORDER: f64 = 2.0;
 fn orders_of(fragments: Fragments) -> Vec<Arithmetic> {
     let side = fragments.side as usize;
     let all = Adding::ALL.into_iter();
-    all.map(|adding| Arithmetic::of(side, adding)).collect()
+    all.map(|adding| Arithmetic::for_shader(side, adding))
+        .collect()
 }
 
 /// How sums of an adapter and of the host differ.
@@ -122,7 +123,7 @@ mod tests {
     fn an_adapter_adds_in_one_of_the_orders_of_the_host() {
         for device in crate::under_test::gpus() {
             let gpu = device.gpu().expect("a GPU");
-            let all = match Fragments::of(gpu) {
+            let all = match Fragments::for_adapter(gpu) {
                 Ok(all) => all,
                 Err(why) => {
                     println!("not run on {}: {why}", gpu.describe());

@@ -81,7 +81,7 @@ pub(super) fn gram(
 ) -> Result<Array2<f64>> {
     let device = Device::Gpu(gpu.clone());
     let (rows, d) = z.dim();
-    let mut sums = GramAccumulator::on(gpu, (d, 1), Form::Units(fragments), panels)?;
+    let mut sums = GramAccumulator::from_parts(gpu, (d, 1), Form::Units(fragments), panels)?;
     // What lies beside z is no number.
     let mut z_nd = poisoned(&device, rows, d)?;
     z_nd.write(z.view())?;

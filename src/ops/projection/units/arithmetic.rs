@@ -26,7 +26,7 @@ pub(super) struct HalfColumns {
 impl HalfColumns {
     /// Those of W `[d, s]`; `None` when f16 does not hold each of them exactly, after a power of
     /// two for each frequency.
-    pub(super) fn of(w_ds: ArrayView2<'_, f32>) -> Option<Self> {
+    pub(super) fn from_frequencies(w_ds: ArrayView2<'_, f32>) -> Option<Self> {
         let (d, s) = w_ds.dim();
         let mut bits_sd = Array2::zeros((s, d));
         let mut unscale_s = Vec::with_capacity(s);
@@ -63,7 +63,7 @@ pub(super) struct Arithmetic {
 
 impl Arithmetic {
     /// That of the shader.
-    pub(super) fn of(fragment: usize, adding: Adding) -> Self {
+    pub(super) fn for_shader(fragment: usize, adding: Adding) -> Self {
         Self {
             fragment,
             adding,
@@ -195,12 +195,12 @@ mod tests {
         for (data, d, turns) in cases() {
             let x = rows(data, 16, d);
             let w = columns(&x, 64, turns);
-            let half = HalfColumns::of(w.view()).expect("11 bits");
+            let half = HalfColumns::from_frequencies(w.view()).expect("11 bits");
             let exact = exact(&x, &w.mapv(f64::from));
             let f32s = errors(&plain(&x, &w), &exact);
             for fragment in [8, 16] {
                 for adding in Adding::ALL {
-                    let way = Arithmetic::of(fragment, adding);
+                    let way = Arithmetic::for_shader(fragment, adding);
                     let own = errors(&way.products(x.view(), &half), &exact);
                     println!(
                         "{data:?} {d} {turns} turns, {fragment} {adding:?}: worst {:.2}, mean \
@@ -225,12 +225,12 @@ mod tests {
         let of = |size: f32, way: Arithmetic| {
             let x = x.mapv(|x| x * size);
             let w = columns(&x, 64, turns);
-            let half = HalfColumns::of(w.view()).expect("11 bits");
+            let half = HalfColumns::from_frequencies(w.view()).expect("11 bits");
             let exact = exact(&x, &w.mapv(f64::from));
             let own = errors(&way.products(x.view(), &half), &exact).mean;
             own / errors(&plain(&x, &w), &exact).mean
         };
-        let way = Arithmetic::of(16, Adding::InTurn);
+        let way = Arithmetic::for_shader(16, Adding::InTurn);
         let one = of(1.0, Arithmetic { terms: 1, ..way });
         assert!(one > 100.0, "{one}");
         // Below the normal numbers of f16, and beyond the largest.
@@ -245,7 +245,7 @@ mod tests {
         assert!(!large.is_finite() && too <= 1.0, "{large} {too}");
         let longer = Arithmetic {
             flush: 256,
-            ..Arithmetic::of(16, Adding::CutOff)
+            ..Arithmetic::for_shader(16, Adding::CutOff)
         };
         let longer = of(1.0, longer);
         assert!(longer > 1.2, "{longer}");
@@ -269,10 +269,10 @@ mod tests {
     #[test]
     fn columns_that_f16_does_not_hold_are_refused() {
         let fine = ndarray::array![[1.0_f32], [1.0 + 1.0 / 2048.0]];
-        assert!(HalfColumns::of(fine.view()).is_none());
+        assert!(HalfColumns::from_frequencies(fine.view()).is_none());
         let wide = ndarray::array![[1.0_f32], [1e-13]];
-        assert!(HalfColumns::of(wide.view()).is_none());
-        let zeros = HalfColumns::of(Array2::zeros((3, 1)).view()).expect("zeros");
+        assert!(HalfColumns::from_frequencies(wide.view()).is_none());
+        let zeros = HalfColumns::from_frequencies(Array2::zeros((3, 1)).view()).expect("zeros");
         assert_eq!(zeros.unscale_s, [1.0]);
     }
 }

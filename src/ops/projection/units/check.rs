@@ -38,7 +38,7 @@ pub(in crate::ops::projection) fn run(device: &Device, outcome: &mut Outcome) ->
     let Device::Gpu(gpu) = device else {
         return Ok(());
     };
-    let all = match Fragments::of(gpu) {
+    let all = match Fragments::for_adapter(gpu) {
         Ok(all) => all,
         Err(why) => {
             log::info!("matrix units of {} are not checked: {why}", gpu.describe());
@@ -133,7 +133,8 @@ const ORDER: f64 = 2.0;
 fn orders_of(fragments: Fragments) -> Vec<Arithmetic> {
     let side = fragments.side as usize;
     let all = Adding::ALL.into_iter();
-    all.map(|adding| Arithmetic::of(side, adding)).collect()
+    all.map(|adding| Arithmetic::for_shader(side, adding))
+        .collect()
 }
 
 /// How phases of an adapter and of the host differ.
@@ -153,7 +154,7 @@ fn compare(gpu: &GpuDevice, fragments: Fragments, ways: &[Arithmetic]) -> Result
         ..map
     };
     let x = normal(65, 777, 1);
-    let half = HalfColumns::of(map.w_ds.view()).expect("11 bits");
+    let half = HalfColumns::from_frequencies(map.w_ds.view()).expect("11 bits");
     let t = featurize(gpu, &map, &x, fragments)?;
     let absolute = |m: &Array2<f32>| m.mapv(|v| f64::from(v.abs()));
     let sums = absolute(&x).dot(&absolute(&map.w_ds));
@@ -176,8 +177,8 @@ fn featurize(
     fragments: Fragments,
 ) -> Result<Array2<f32>> {
     let device = Device::Gpu(gpu.clone());
-    let half = HalfColumns::of(map.w_ds.view()).expect("11 bits");
-    let units = Units::of(gpu, fragments, &half)?;
+    let half = HalfColumns::from_frequencies(map.w_ds.view()).expect("11 bits");
+    let units = Units::upload(gpu, fragments, &half)?;
     let resident = Resident::upload(gpu, map)?;
     let x_nd = Matrix::upload(&device, x.view())?;
     let mut z_nd = poisoned(&device, x.nrows(), map.outputs())?;
@@ -195,7 +196,7 @@ mod tests {
     fn an_adapter_adds_in_one_of_the_orders_of_the_host() {
         for device in crate::under_test::gpus() {
             let gpu = device.gpu().expect("a GPU");
-            let all = match Fragments::of(gpu) {
+            let all = match Fragments::for_adapter(gpu) {
                 Ok(all) => all,
                 Err(why) => {
                     println!("not run on {}: {why}", gpu.describe());

@@ -77,7 +77,7 @@ struct ScalesParams {
 
 /// Features stored in whole vec4s or one by one.
 pub(super) fn variant(fragments: Fragments, f: &Nonlinearity, whole: bool) -> Variant {
-    f.of(fragments.variant()).with("WHOLE", whole.into())
+    f.add_to(fragments.variant()).with("WHOLE", whole.into())
 }
 
 /// A dense map as matrix units take it.
@@ -92,7 +92,11 @@ pub(in crate::ops) struct Units {
 
 impl Units {
     /// Uploads for fragments that are taken as they are.
-    pub(super) fn of(gpu: &GpuDevice, fragments: Fragments, half: &HalfColumns) -> Result<Self> {
+    pub(super) fn upload(
+        gpu: &GpuDevice,
+        fragments: Fragments,
+        half: &HalfColumns,
+    ) -> Result<Self> {
         let device = Device::Gpu(gpu.clone());
         let (s, d) = half.bits_sd.dim();
         let words = d.next_multiple_of(STAGE) / 2;

@@ -34,10 +34,10 @@ pub(super) fn probe(
     let x = rows();
     let exact = projection::reference(&map, x.view());
     let plain = error(&in_f32(&map, &x), &exact);
-    let half = HalfColumns::of(map.w_ds.view()).expect("11 bits");
+    let half = HalfColumns::from_frequencies(map.w_ds.view()).expect("11 bits");
     let mut seen = Vec::new();
     for &fragments in all {
-        let units = Units::of(gpu, fragments, &half)?;
+        let units = Units::upload(gpu, fragments, &half)?;
         let own = match features(gpu, &map, &x, units) {
             Ok(z) => error(&z, &exact),
             // A driver that does not take the shader has no units to use.

@@ -87,7 +87,7 @@ impl Problem {
             let four = sides.map(|(a, b)| a * b * cost([(i, a * step), (j, b * step)]));
             four.iter().sum::<f64>() / (4.0 * step * step)
         });
-        let mut factor = Lower::of(&hessian);
+        let mut factor = Lower::from_matrix(&hessian);
         assert!(factor.factor());
         factor
     }
@@ -263,7 +263,7 @@ fn means_of_softmaxes_are_integrals() {
     // Of two classes: by quadrature.
     for (odds, deviation) in [(0.4, 0.3), (-2.0, 2.5), (3.0, 8.0)] {
         let spread = of_covariance(2, &array![[deviation / 2_f64.sqrt()]], true);
-        let mean = MeanSoftmax::of(&spread).expect("points");
+        let mean = MeanSoftmax::draw(&spread).expect("points");
         let rooted = spread.root_dm.row(0).mapv(|r| r as f32);
         let found = mean.row(array![0.0, odds].view(), rooted.view());
         let expected = super::super::mean_sigmoid(odds, deviation * deviation);
@@ -284,14 +284,14 @@ fn means_of_softmaxes_are_integrals() {
         all += density;
     }
     expected /= all;
-    let mean = MeanSoftmax::of(&spread).expect("points");
+    let mean = MeanSoftmax::draw(&spread).expect("points");
     let rooted = spread.root_dm.row(0).mapv(|r| r as f32);
     let found = mean.row(scores.view(), rooted.view());
     let off = &found - &expected;
     assert!(off.iter().all(|e| e.abs() < 1.5e-3), "{found} {expected}");
     // Without spread it is the softmax.
     let none = of_covariance(3, &Array2::zeros((2, 2)), false);
-    let mean = MeanSoftmax::of(&none).expect("points");
+    let mean = MeanSoftmax::draw(&none).expect("points");
     let found = mean.row(scores.view(), Array1::zeros(4).view());
     let p = scores.mapv(f64::exp);
     let off = &found - &(&p / p.sum());
@@ -359,7 +359,7 @@ fn evidence_and_probabilities_are_near_the_integrals() {
         "{} {evidence}",
         of.log_evidence
     );
-    let mean = MeanSoftmax::of(&of.spread).expect("points");
+    let mean = MeanSoftmax::draw(&of.spread).expect("points");
     for (i, z) in new.column(0).iter().enumerate() {
         let scores = contrasts(3).dot(&at.dot(&array![*z, 1.0]));
         let rooted = of.spread.root_dm.row(0).mapv(|r| (r * z) as f32);

@@ -125,6 +125,6 @@ fn rows_in_a_temporary_file_are_those_in_memory() {
         };
         assert_eq!(all, counted);
     }
-    let none = Keeper::new(Shape::of(&source(&x, &y)), true);
+    let none = Keeper::new(Shape::from_source(&source(&x, &y)), true);
     assert!(none.and_then(Keeper::finish).is_err());
 }

@@ -76,7 +76,7 @@ impl Rounds<'_, '_> {
     fn by_kernel_error(&mut self, plan: Plan, error: f64, most: usize) -> Result<(Plan, Size)> {
         let (rows, u_nd) = self.sample.compared(&plan, COMPARED)?;
         let exact_nn = gram(plan.kernel.as_ref(), u_nd.view());
-        let exact = ExactKernel::of(exact_nn, rows)?;
+        let exact = ExactKernel::from_matrix(exact_nn, rows)?;
         let first = expected_features(plan.kernel.as_ref(), &u_nd, Form::Paired, error);
         // Landmarks and grids have no closed form, and start where any map is not bad.
         let first = first.unwrap_or_else(|_| (1.0 / (error * error)).ceil() as usize);

@@ -97,11 +97,11 @@ impl Rounds<'_, '_> {
     /// sample a metric that gains much is worth another turn, too: these are its first with them.
     fn settle(&mut self, plan: Plan) -> Result<Option<Done>> {
         // More rows want less of a penalty.
-        let first = self.beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0]);
+        let first = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0]);
         let mut tried = self.attempt(plan.clone(), &first, Extent::All)?;
         if tried.is_none() {
             // Other sums may want more of a penalty.
-            let more = self.beside(plan.lambda, &[10.0, 100.0, 1000.0]);
+            let more = self.penalties_beside(plan.lambda, &[10.0, 100.0, 1000.0]);
             tried = self.attempt(plan, &more, Extent::All)?;
         }
         let Some(mut best) = tried else {

@@ -57,7 +57,7 @@ impl Rounds<'_, '_> {
             let mut moved = 0;
             while moved < STEPS {
                 let next = best.plan.at(best.plan.multiple * factor);
-                let lambdas = self.beside(best.plan.lambda, penalties);
+                let lambdas = self.penalties_beside(best.plan.lambda, penalties);
                 match self.attempt(next, &lambdas, extent)? {
                     Some(done) if done.trial.better_than(&best.trial) => {
                         (*best, moved) = (done, moved + 1);
@@ -136,7 +136,7 @@ impl Rounds<'_, '_> {
         } else {
             vec![plan.multiple]
         };
-        let lambdas = self.beside(plan.lambda, penalties);
+        let lambdas = self.penalties_beside(plan.lambda, penalties);
         let mut best: Option<Done> = None;
         for multiple in multiples {
             let Some(done) = self.attempt(plan.at(multiple), &lambdas, extent)? else {

@@ -66,7 +66,7 @@ fn the_gradient_is_that_of_differences() {
                 intercept: i != 2,
                 ..GaussianProcessOptions::default()
             };
-            let landscape = Landscape::of(&map, &sample, 2000, &options).expect("ten columns");
+            let landscape = Landscape::new(&map, &sample, 2000, &options).expect("ten columns");
             let mut at = vec![0.2; landscape.scales() + 1];
             at[landscape.scales()] = -2.0;
             let (_, gradient) = landscape.at(&at, 0.0);
@@ -148,7 +148,7 @@ fn the_bandwidth_of_the_data_is_found() {
     let x = Array2::from_shape_simple_fn((rows, 2), || 5.0 * draws.uniform());
     let mut k_nn = gram(&Gaussian, x.view());
     k_nn.diag_mut().mapv_inplace(|k| k + 0.01);
-    let mut factor = Lower::of(&k_nn);
+    let mut factor = Lower::from_matrix(&k_nn);
     assert!(factor.factor());
     let xi: Vec<f64> = (0..rows).map(|_| draws.normal()).collect();
     let y = Array1::from_shape_fn(rows, |i| {

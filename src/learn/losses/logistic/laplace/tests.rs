@@ -86,7 +86,7 @@ fn probabilities_are_means_over_the_posterior() {
         for j in 0..features {
             hessian[[j, j]] += precision;
         }
-        let mut factor = Lower::of(&hessian);
+        let mut factor = Lower::from_matrix(&hessian);
         assert!(factor.factor());
         let mut rooted = columns.t().as_standard_layout().into_owned();
         factor.solve(&mut rooted);
@@ -252,7 +252,7 @@ fn of_three_classes_probabilities_are_means_over_the_posterior() {
         for (k, j) in (0..3).flat_map(|k| (0..size).map(move |j| (k, j))) {
             hessian[[k * size + j, k * size + j]] += if j < d { LAMBDA * total } else { 1e-7 };
         }
-        let mut factor = Lower::of(&hessian);
+        let mut factor = Lower::from_matrix(&hessian);
         assert!(factor.factor());
         let drawn = 16_000;
         let mut draws = Seed(8).stream(Stream::Data, 0);

@@ -16,9 +16,9 @@ impl Points for Counting {
     fn columns(&self) -> usize {
         self.0.columns()
     }
-    fn each(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
+    fn for_each_block(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
         self.1 += wanted.iter().filter(|w| **w).count();
-        self.0.each(wanted, take)
+        self.0.for_each_block(wanted, take)
     }
 }
 
