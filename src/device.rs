@@ -10,7 +10,7 @@ mod matrix;
 pub(crate) mod memory_left;
 mod spinning;
 
-pub use crate::instructions::{CPU_VARIABLE, InstructionSet};
+pub use crate::instructions::InstructionSet;
 pub(crate) use aligned::Aligned;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use aligned::Line;
@@ -59,7 +59,7 @@ impl Device {
     }
 
     /// The largest matrix, in bytes, that an op can take on this device.
-    pub fn max_matrix_bytes(&self) -> u64 {
+    pub(crate) fn max_matrix_bytes(&self) -> u64 {
         match self {
             Self::Cpu(_) => u64::MAX,
             Self::Gpu(gpu) => gpu.max_binding_bytes(),

@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use std::{fmt, str::FromStr, sync::OnceLock};
 
 /// The environment variable that names an instruction set.
-pub const CPU_VARIABLE: &str = "BOCHNER_CPU";
+pub(crate) const CPU_VARIABLE: &str = "BOCHNER_CPU";
 
 /// Vector instructions of a processor.
 ///

@@ -161,7 +161,7 @@ impl<L> Job<L> {
     }
 
     /// The same job of another learner.
-    pub fn learning<M>(self, learner: M) -> Job<M> {
+    pub(crate) fn learning<M>(self, learner: M) -> Job<M> {
         Job {
             learner,
             preparation: self.preparation,
@@ -340,7 +340,7 @@ impl Job<&dyn Fit> {
 
     /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and as [`Self::check`]
     /// does: before a row is read.
-    pub fn check_start(&self, weighted: bool) -> Result<()> {
+    pub(crate) fn check_start(&self, weighted: bool) -> Result<()> {
         if !self.learner.takes_start() {
             return Err(Error::unsupported(
                 "this learner does not go on from a model; fit it anew, or keep its sums by \

@@ -216,7 +216,7 @@ pub(crate) fn conditional_independence(
     let outer: Option<usize> = options.get("n_outer")?;
     let parts = [x.given(), y.given(), z.given()];
     without_gil(py, |interrupt| {
-        let test: ConditionalIndependence = setting.on::<ConditionalOptions>(interrupt)?;
+        let test: ConditionalIndependence = setting.learner::<ConditionalOptions>(interrupt)?;
         let mut test = test.variant(variant);
         if let Some(features) = outer {
             let map = Fourier::new(Gaussian).form(Form::Phase).features(features);

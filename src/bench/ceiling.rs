@@ -33,10 +33,10 @@ pub(crate) static FMA: Op = Op {
 };
 
 /// Vec4s that an invocation copies.
-pub const PER: [usize; 2] = [1, 4];
+pub(crate) const PER: [usize; 2] = [1, 4];
 /// Independent chains of vec4s in an invocation: few suit scalar units with many threads, many suit
 /// vector units.
-pub const CHAINS: [usize; 3] = [2, 4, 8];
+pub(crate) const CHAINS: [usize; 3] = [2, 4, 8];
 /// Steps between two looks at the loop counter.
 const UNROLL: usize = 16;
 /// Invocations of a workgroup.
@@ -100,7 +100,7 @@ pub fn copy(src: &Matrix, dst: &mut Matrix, per: usize) -> Result<()> {
 
 /// `dst = src` on a GPU without a shader: what the driver copies by. Errors unless both have one
 /// shape.
-pub fn copy_by_driver(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix) -> Result<()> {
+pub(crate) fn copy_by_driver(gpu: &GpuDevice, src: &Matrix, dst: &mut Matrix) -> Result<()> {
     if (src.rows(), src.cols()) != (dst.rows(), dst.cols()) {
         return Err(Error::shape("a copy is between equal shapes"));
     }
@@ -138,7 +138,11 @@ pub fn fma(gpu: &GpuDevice, sums: &mut Matrix, chains: usize, rounds: usize) -> 
 }
 
 /// What [`fma`] leaves in `sums`, in f64: rows and columns as there.
-pub fn fma_reference(workgroups: usize, chains: usize, rounds: usize) -> ndarray::Array2<f64> {
+pub(crate) fn fma_reference(
+    workgroups: usize,
+    chains: usize,
+    rounds: usize,
+) -> ndarray::Array2<f64> {
     ndarray::Array2::from_shape_fn((workgroups, 4 * WORKGROUP), |(row, col)| {
         let (id, turn) = ((row * WORKGROUP + col / 4) & 1023, f64::from(TURN[col % 4]));
         let mut sum = 0.0;
@@ -155,7 +159,7 @@ pub fn fma_reference(workgroups: usize, chains: usize, rounds: usize) -> ndarray
 }
 
 /// `dst = src` on all threads of the CPU.
-pub fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
+pub(crate) fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
     let part = dst.len().div_ceil(4 * cpu.threads()).max(1);
     cpu.install(|| {
         parallel::usual().pairs(dst, part, (src, part), &|dst, src| dst.copy_from_slice(src));
@@ -164,13 +168,13 @@ pub fn copy_host(cpu: &CpuDevice, src: &[f32], dst: &mut [f32]) {
 
 /// Runs `work` once on every thread of the CPU and waits for all: with nothing to do, what waking
 /// them costs.
-pub fn on_every_thread(cpu: &CpuDevice, work: impl Fn() + Sync) {
+pub(crate) fn on_every_thread(cpu: &CpuDevice, work: impl Fn() + Sync) {
     cpu.install(|| parallel::everywhere(&work));
 }
 
 /// Multiply-adds with the widest vectors of the CPU on every thread; returns how many operations
 /// that are.
-pub fn fma_host(cpu: &CpuDevice, rounds: usize) -> f64 {
+pub(crate) fn fma_host(cpu: &CpuDevice, rounds: usize) -> f64 {
     on_every_thread(cpu, || {
         std::hint::black_box(crate::instructions::arch().dispatch(HostFma { rounds }));
     });

@@ -44,7 +44,7 @@ impl Ceilings {
 
     /// The same by the copy that moves about as many bytes: what stays in a cache is held against a
     /// copy that does.
-    pub fn copy_rate(&self, bytes: f64) -> f64 {
+    pub(crate) fn copy_rate(&self, bytes: f64) -> f64 {
         let distance = |&&(moved, _): &&(f64, f64)| (moved / bytes).ln().abs();
         let nearest = |a: &&(f64, f64), b: &&(f64, f64)| distance(a).total_cmp(&distance(b));
         let copy = self.copies.iter().min_by(nearest);

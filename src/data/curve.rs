@@ -38,7 +38,7 @@ impl Curve {
     }
 
     /// Where it has the height `y`: the last place where there are several.
-    pub fn reaches(&self, y: f64) -> f64 {
+    pub(crate) fn reaches(&self, y: f64) -> f64 {
         between(&self.y, &self.x, y)
     }
 

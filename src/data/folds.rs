@@ -252,7 +252,7 @@ impl Folds {
     }
 
     /// Whether folds are ahead of what they are learnt from.
-    pub fn is_ahead(&self) -> bool {
+    pub(crate) fn is_ahead(&self) -> bool {
         self.ahead
     }
 

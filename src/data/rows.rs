@@ -60,7 +60,7 @@ impl Rows {
     }
 
     /// Writes row `i` into `out`, which must have length d; panics otherwise.
-    pub fn copy_row(&self, i: usize, out: &mut [f64]) {
+    pub(crate) fn copy_row(&self, i: usize, out: &mut [f64]) {
         match self {
             Self::F32(x) => {
                 assert_eq!(out.len(), x.ncols());

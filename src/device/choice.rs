@@ -16,7 +16,7 @@ use std::{
 };
 
 /// The environment variable that chooses when the caller does not.
-pub const DEVICE_VARIABLE: &str = "BOCHNER_DEVICE";
+pub(crate) const DEVICE_VARIABLE: &str = "BOCHNER_DEVICE";
 
 /// What a user asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

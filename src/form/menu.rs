@@ -46,7 +46,7 @@ impl Class {
         Self::new(true, true),
     ];
     /// Those of an op whose sums are always long.
-    pub const DEEP: &[Self] = &[Self::new(true, false), Self::new(true, true)];
+    pub(crate) const DEEP: &[Self] = &[Self::new(true, false), Self::new(true, true)];
 
     const fn new(deep: bool, large: bool) -> Self {
         Self { deep, large }
@@ -95,7 +95,7 @@ pub type Open<W> = fn(&GpuDevice, Class) -> Result<Box<dyn Race<W>>>;
 
 impl<W: Way> Menu<W> {
     /// The class of a shape.
-    pub fn class(&self, shape: Shape) -> Class {
+    pub(crate) fn class(&self, shape: Shape) -> Class {
         Class {
             deep: shape.depth > self.deep,
             large: shape.rows.div_ceil(64) * shape.cols.div_ceil(64) >= 512,

@@ -114,7 +114,7 @@ impl Way for Tile {
 }
 
 /// For GPUs with few units, and for few rows: many small workgroups.
-pub const SHARED_32: Tile = Tile {
+pub(crate) const SHARED_32: Tile = Tile {
     name: "shared-32x32",
     tx: 8,
     ty: 8,
@@ -130,7 +130,7 @@ pub const SHARED_32: Tile = Tile {
 
 /// 32 products an invocation: where 64 spill, as on Apple's GPUs, and where registers bound the
 /// threads in flight.
-pub const SHARED_64_HALF: Tile = Tile {
+pub(crate) const SHARED_64_HALF: Tile = Tile {
     name: "shared-64x64-4x8",
     ty: 16,
     tm: 4,
@@ -153,7 +153,7 @@ pub const SHARED_64: Tile = Tile {
 };
 
 /// Twice as many rows.
-pub const SHARED_128_64: Tile = Tile {
+pub(crate) const SHARED_128_64: Tile = Tile {
     name: "shared-128x64",
     ty: 16,
     ..SHARED_64
@@ -161,7 +161,7 @@ pub const SHARED_128_64: Tile = Tile {
 
 /// For large GPUs: every value loaded is used 128 times. Takes all of the 16 KiB of workgroup
 /// memory and of the 256 invocations that every adapter has.
-pub const SHARED_128: Tile = Tile {
+pub(crate) const SHARED_128: Tile = Tile {
     name: "shared-128x128",
     tx: 16,
     ty: 16,
@@ -193,20 +193,20 @@ pub const DIRECT_64: Tile = Tile {
 /// Shapes with fewer depths written out: what that saves in registers and code may be worth more
 /// than what it costs in instructions. Beyond 128 registers NVIDIA's GPUs run fewer threads at a
 /// time, beyond some kilobytes of code every GPU waits for it.
-pub const SHARED_64_BY_1: Tile = SHARED_64.with_unroll(1, "shared-64x64-k1");
+pub(crate) const SHARED_64_BY_1: Tile = SHARED_64.with_unroll(1, "shared-64x64-k1");
 /// See [`SHARED_64_BY_1`].
-pub const SHARED_64_BY_4: Tile = SHARED_64.with_unroll(4, "shared-64x64-k4");
+pub(crate) const SHARED_64_BY_4: Tile = SHARED_64.with_unroll(4, "shared-64x64-k4");
 /// See [`SHARED_64_BY_1`].
-pub const SHARED_64_HALF_BY_1: Tile = SHARED_64_HALF.with_unroll(1, "shared-64x64-4x8-k1");
+pub(crate) const SHARED_64_HALF_BY_1: Tile = SHARED_64_HALF.with_unroll(1, "shared-64x64-4x8-k1");
 /// See [`SHARED_64_BY_1`].
-pub const SHARED_64_HALF_BY_4: Tile = SHARED_64_HALF.with_unroll(4, "shared-64x64-4x8-k4");
+pub(crate) const SHARED_64_HALF_BY_4: Tile = SHARED_64_HALF.with_unroll(4, "shared-64x64-4x8-k4");
 /// See [`SHARED_64_BY_1`].
-pub const SHARED_128_BY_1: Tile = SHARED_128.with_unroll(1, "shared-128x128-k1");
+pub(crate) const SHARED_128_BY_1: Tile = SHARED_128.with_unroll(1, "shared-128x128-k1");
 /// See [`SHARED_64_BY_1`].
-pub const SHARED_128_BY_4: Tile = SHARED_128.with_unroll(4, "shared-128x128-k4");
+pub(crate) const SHARED_128_BY_4: Tile = SHARED_128.with_unroll(4, "shared-128x128-k4");
 
 /// As [`SHARED_128`], with lanes in 4 rows of 8; those of narrower tiles are.
-pub const SHARED_128_LANES: Tile = Tile {
+pub(crate) const SHARED_128_LANES: Tile = Tile {
     name: "shared-128x128-lanes",
     lanes_4x8: true,
     ..SHARED_128
@@ -214,7 +214,7 @@ pub const SHARED_128_LANES: Tile = Tile {
 
 /// As [`SHARED_128_LANES`], with values of a depth loaded before the depth before is worked on:
 /// where few threads are in flight, nothing else hides the time that workgroup memory takes.
-pub const SHARED_128_AHEAD: Tile = Tile {
+pub(crate) const SHARED_128_AHEAD: Tile = Tile {
     name: "shared-128x128-ahead",
     ahead: true,
     ..SHARED_128_LANES
@@ -222,7 +222,7 @@ pub const SHARED_128_AHEAD: Tile = Tile {
 
 /// As [`SHARED_128_LANES`], with two stages that take turns and half of the barriers. Takes 32 KiB
 /// of workgroup memory.
-pub const SHARED_128_TWO: Tile = Tile {
+pub(crate) const SHARED_128_TWO: Tile = Tile {
     name: "shared-128x128-two",
     stages: 2,
     ..SHARED_128_LANES
@@ -230,7 +230,7 @@ pub const SHARED_128_TWO: Tile = Tile {
 
 /// As [`SHARED_128_TWO`], and ahead from one stage into the next: nobody waits for what was brought
 /// last.
-pub const SHARED_128_TWO_AHEAD: Tile = Tile {
+pub(crate) const SHARED_128_TWO_AHEAD: Tile = Tile {
     name: "shared-128x128-two-ahead",
     ahead: true,
     ..SHARED_128_TWO
@@ -238,7 +238,7 @@ pub const SHARED_128_TWO_AHEAD: Tile = Tile {
 
 /// As [`SHARED_128_LANES`], in bands of eight rows of tiles: for second operands that are larger
 /// than an adapter's cache.
-pub const SHARED_128_BANDS: Tile = Tile {
+pub(crate) const SHARED_128_BANDS: Tile = Tile {
     name: "shared-128x128-bands",
     band: 8,
     ..SHARED_128_LANES
@@ -320,7 +320,7 @@ pub(crate) const BRANCHES: &[Tile] = &[
 ];
 
 /// Sums of more terms than this are long for a tile: they pay for its stages in workgroup memory.
-pub const DEEP: usize = 64;
+pub(crate) const DEEP: usize = 64;
 
 /// The shape of projections and products until something was measured. On an H200, the one GPU that
 /// has raced them, those of a discrete one are within 4 % of the fastest for large work and within

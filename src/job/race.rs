@@ -129,7 +129,7 @@ impl Job<&dyn Fit> {
     /// Whether preparation and bandwidth are left to the rows: the bandwidth is
     /// [`Bandwidth::Chosen`], and nothing else chooses. Columns are prepared as was said, where
     /// it was.
-    pub fn races(&self) -> bool {
+    pub(crate) fn races(&self) -> bool {
         self.bandwidth() == Bandwidth::Chosen
             && self.leaves.is_none()
             && suits(self.preparation.map.as_ref())

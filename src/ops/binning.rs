@@ -115,7 +115,7 @@ fn join([low, high]: [u32; 2]) -> u64 {
 
 /// The exact bins of one row in grid `g`, `[d]`, by the definition: in f64 up to the fixed-point
 /// value, then in 128 bits.
-pub fn reference_bins(grids: &Grids, x: ndarray::ArrayView1<'_, f32>, g: usize) -> Vec<u32> {
+pub(crate) fn reference_bins(grids: &Grids, x: ndarray::ArrayView1<'_, f32>, g: usize) -> Vec<u32> {
     let columns = x
         .iter()
         .zip(grids.inverse_dp.column(g))

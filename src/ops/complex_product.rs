@@ -17,7 +17,7 @@ use crate::{
 use ndarray::{Array2, ArrayView2, s};
 
 /// Real parts of a transform of `s` numbers; the others are imaginary.
-pub fn real_parts(s: usize) -> usize {
+pub(crate) fn real_parts(s: usize) -> usize {
     s / 2 + 1
 }
 

@@ -88,7 +88,7 @@ impl WalshHadamard {
 
     /// Whether there is a choice of exchanges for rows of this length: shorter ones are too few
     /// values to share, longer ones too many registers.
-    pub fn has_choice(&self) -> bool {
+    pub(crate) fn has_choice(&self) -> bool {
         exchange::LENGTHS.contains(&self.log_n)
     }
 
@@ -104,7 +104,7 @@ impl WalshHadamard {
     }
 
     /// All exchanges that there are for such rows on a device; none where there is no choice.
-    pub fn exchanges(&self, device: &Device) -> Vec<Exchange> {
+    pub(crate) fn exchanges(&self, device: &Device) -> Vec<Exchange> {
         let all = Exchange::ALL.iter().copied();
         match device {
             Device::Gpu(gpu) if self.has_choice() => {

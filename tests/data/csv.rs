@@ -125,7 +125,7 @@ fn refuses_with_line_and_column() {
         ("'x,0',3\n", "in the place of '"),
     ] {
         let says = [" has 3 fields", says];
-        assert_says(read(&format!("a,b\n{rows}"), &[]), &says);
+        assert_says(read(format!("a,b\n{rows}"), &[]), &says);
     }
     assert_says(
         read("a,b\n1,\"2\n3,4\n5,6\n", &[]),

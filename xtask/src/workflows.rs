@@ -67,7 +67,8 @@ fn faults(text: &str, commands: &[&str]) -> Vec<(usize, String)> {
         let (action, comment) = action.split_once(" # ").unwrap_or((action, ""));
         let commit = action.split_once('@').map_or("", |(_, commit)| commit);
         let is_pinned = commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
-        if !action.starts_with("./") && !(is_pinned && comment.starts_with('v')) {
+        let is_own = action.starts_with("./");
+        if !is_own && (!is_pinned || !comment.starts_with('v')) {
             let fault = format!("{action} is not a commit of 40 digits with its version behind it");
             faults.push((line, fault));
         }

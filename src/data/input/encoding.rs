@@ -29,7 +29,7 @@ pub struct TextEncoding(&'static Encoding);
 
 impl TextEncoding {
     /// UTF-8.
-    pub const UTF_8: Self = Self(UTF_8);
+    pub(crate) const UTF_8: Self = Self(UTF_8);
 
     fn is_utf_16(self) -> bool {
         [UTF_16LE, UTF_16BE].contains(&self.0)

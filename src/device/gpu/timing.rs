@@ -37,7 +37,7 @@ impl Timing {
 
 impl GpuDevice {
     /// Whether the adapter has timestamp queries.
-    pub fn has_timestamps(&self) -> bool {
+    pub(crate) fn has_timestamps(&self) -> bool {
         let features = self.0.device.features();
         features.contains(wgpu::Features::TIMESTAMP_QUERY)
     }

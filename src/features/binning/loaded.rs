@@ -144,11 +144,6 @@ impl<'m> Binner<'m> {
         })
     }
 
-    /// Rows that are worked on at a time.
-    pub fn chunk_rows(&self) -> usize {
-        self.hashed.chunk_rows()
-    }
-
     /// As [`BinningMap::indices`].
     pub fn indices(&mut self, rows: &Rows) -> Result<Array2<u32>> {
         let mut all = Array2::from_elem((rows.nrows(), self.map.grids()), UNSEEN);

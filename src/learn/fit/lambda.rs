@@ -48,7 +48,7 @@ pub enum Lambda {
 
 impl Lambda {
     /// The penalty where none is given or chosen.
-    pub const USUAL: f64 = 1e-6;
+    pub(crate) const USUAL: f64 = 1e-6;
 
     /// The best of 1e-9, 10^-8.5, ..., 1e-1.
     pub fn auto(by: HeldOut) -> Self {
