@@ -140,8 +140,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 impl Args {
-    /// The kernel that maps are compared with: the one given, or what suits the first map. Errors on
-    /// options that do not go with it.
+    /// The kernel that maps are compared with: the one given, or what suits the first map. Errors
+    /// on options that do not go with it.
     fn exact(&self) -> Result<Arc<dyn Kernel>> {
         if self.rows < 2 || self.rows > MOST_ROWS {
             let problem = format!("--rows {}: use 2 to {MOST_ROWS}", self.rows);

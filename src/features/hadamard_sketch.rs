@@ -14,8 +14,9 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// Builds a Hadamard sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p` ([`Polynomial`](crate::kernels::Polynomial)) without a
-/// bias: degree, constant, number of features, seed.
+/// Builds a Hadamard sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p`
+/// ([`Polynomial`](crate::kernels::Polynomial)) without a bias: degree, constant, number of
+/// features, seed.
 ///
 /// A complex feature is the product over p factors of `(H D x)_r`, with x and a column `sqrt(c)`
 /// filled up with zeros to a power of two n: D a diagonal of random numbers from 1, i, -1, -i,

@@ -14,8 +14,9 @@ use crate::{
 use ndarray::Array2;
 use std::f64::consts::TAU;
 
-/// Builds a tensor sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p` ([`Polynomial`](crate::kernels::Polynomial)) without a
-/// bias: degree, constant, number of features, seed.
+/// Builds a tensor sketch, whose `z(x)'z(y)` estimates `(x'y + c)^p`
+/// ([`Polynomial`](crate::kernels::Polynomial)) without a bias: degree, constant, number of
+/// features, seed.
 ///
 /// Each of p count sketches hashes the columns of `[x, sqrt(c)]` to D places, with random signs;
 /// the sketch of the p-fold tensor product of x with itself is the circular convolution of them. A

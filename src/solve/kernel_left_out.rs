@@ -21,8 +21,8 @@ pub(crate) struct KernelLeftOut {
 /// fits: with C the inverse of `M = S K S + lambda W I`, less the share of a free intercept, a row
 /// with coefficient a has the residual `a_i / C_ii` if the fit has not seen it (Cawley & Talbot
 /// 2004, of kernels). Of the whole kernel a factor and its inverse take `2 n^3 / 3` operations, and
-/// a copy is held for it. Where there are folds, the rows of each are left out together, which takes
-/// all of the inverse, as large as the kernel.
+/// a copy is held for it. Where there are folds, the rows of each are left out together, which
+/// takes all of the inverse, as large as the kernel.
 ///
 /// Errors as that does; the errors of targets are infinite where rounding leaves nothing of them.
 pub(crate) fn kernel_left_out(
@@ -89,8 +89,8 @@ mod tests {
         solve::weighted_kernel_ridge,
     };
 
-    /// As many fits as there are rows, or folds, have these errors, of weights and intercepts of any
-    /// kind.
+    /// As many fits as there are rows, or folds, have these errors, of weights and intercepts of
+    /// any kind.
     #[test]
     fn rows_are_left_out_as_by_refitting() {
         const N: usize = 30;

@@ -79,8 +79,8 @@ impl Args {
         }
     }
 
-    /// The forms in which a map is compared: both, of fourier features by monte-carlo, where none is
-    /// asked for.
+    /// The forms in which a map is compared: both, of fourier features by monte-carlo, where none
+    /// is asked for.
     fn forms(&self, map: &MapChoice, drawing: Drawing, auto: bool) -> &'static [Form] {
         let both = drawing == MONTE_CARLO && !auto && *map == MapKind::Fourier.into();
         match self.form {

@@ -37,7 +37,8 @@ fn a_model_says_what_it_is() {
     }
 }
 
-/// A card has each column with what it became and lay between, the job and the limits, in both forms.
+/// A card has each column with what it became and lay between, the job and the limits, in both
+/// forms.
 #[test]
 fn a_card_says_what_a_model_takes_and_where_it_ends() {
     let here = here();
