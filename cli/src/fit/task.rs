@@ -17,19 +17,23 @@ pub(super) enum Task {
 const MOST_CLASSES: usize = 32;
 const FEW_CLASSES: usize = 10;
 /// Labels that are numbers have at least so many rows each in the mean.
-const ROWS_OF_A_CLASS: f64 = 10.0;
+const ROWS_OF_A_CLASS: f64 = 3.0;
 /// And the variance of numbers that come equally often, at least so much of it.
 const LEAST_VARIANCE: f64 = 0.75;
+/// Where one label has most rows it is seldom one in the middle: this share of the span around it.
+const MIDDLE: f64 = 0.2;
 
-/// Whether whole numbers are counts and grades, not labels, which are numbers one after the other
-/// and come about equally often: there are more than a few of them, and some between are not there,
-/// or few rows have each, or those in the middle come most often.
-fn are_amounts(target: &TargetStats, values: usize, rows: u64) -> bool {
-    let span = target.max - target.min + 1.0;
-    let has_gaps = span > values as f64;
-    let are_rare = (rows as f64) < ROWS_OF_A_CLASS * values as f64;
-    let is_peaked = target.variance < LEAST_VARIANCE * (span * span - 1.0) / 12.0;
-    values > FEW_CLASSES && (has_gaps || are_rare || is_peaked)
+/// Whether whole numbers are counts and grades, not labels, which come about equally often: there
+/// are more than a few of them, and hardly any has rows, or those in the middle come most often.
+fn are_amounts(target: &TargetStats, values: &[f64], rows: u64) -> bool {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count;
+    let middle = (target.max + target.min) / 2.0;
+    let is_peaked = target.variance < LEAST_VARIANCE * variance
+        && (target.mean - middle).abs() < MIDDLE * (target.max - target.min);
+    let are_rare = (rows as f64) < ROWS_OF_A_CLASS * count;
+    values.len() > FEW_CLASSES && (are_rare || is_peaked)
 }
 
 impl Args {
@@ -42,9 +46,9 @@ impl Args {
     ) -> bool {
         let few = match survey.targets.as_slice() {
             [only] if only.whole => {
-                let values = only.distinct.as_ref().map(Vec::len);
-                let few = values.filter(|&values| values <= MOST_CLASSES);
-                few.map(|values| (values, are_amounts(only, values, survey.rows)))
+                let values = only.distinct.as_ref();
+                let few = values.filter(|values| values.len() <= MOST_CLASSES);
+                few.map(|values| (values.len(), are_amounts(only, values, survey.rows)))
             }
             _ => None,
         };
@@ -97,12 +101,11 @@ mod tests {
         let mut source = source.expect("a source");
         let survey = Survey::of(&mut source, 0, 0).expect("surveys");
         let target = &survey.targets[0];
-        let values = target.distinct.as_ref().map_or(0, Vec::len);
-        are_amounts(target, values, survey.rows)
+        are_amounts(target, target.distinct.as_ref().expect("few"), survey.rows)
     }
 
-    /// Letters of the alphabet and digits are labels; points of a test, rings of a shell and counts
-    /// of few rows are amounts.
+    /// Letters of the alphabet, digits, codes with gaps and labels of which the first has most rows
+    /// are labels; points of a test and counts of few rows are amounts.
     #[test]
     fn counts_and_grades_are_no_labels() {
         let wave = |i: usize, k: usize| i.wrapping_mul(2_654_435_761) / 7 % k;
@@ -110,7 +113,9 @@ mod tests {
         assert!(!lie_as_amounts(150, |i| (i % 10).pow(2) as f64));
         let dice = |i: usize| i % 6 + i / 6 % 6 + i / 36 % 6;
         assert!(lie_as_amounts(2600, |i| dice(i) as f64));
-        assert!(lie_as_amounts(60, |i| wave(i, 14) as f64));
-        assert!(lie_as_amounts(2600, |i| 2.0 * wave(i, 14) as f64));
+        assert!(lie_as_amounts(30, |i| wave(i, 14) as f64));
+        let codes = [2, 3, 4, 6, 7, 8, 9, 10, 12, 13, 14];
+        assert!(!lie_as_amounts(120, |i| f64::from(codes[wave(i, 11)])));
+        assert!(!lie_as_amounts(500, |i| (i % 2 * wave(i, 13)) as f64));
     }
 }

@@ -170,6 +170,7 @@ impl Candidates {
         // Amounts of one unit stay what they are, where they may be times as well.
         let mut all = self.readings.iter();
         let has_amounts = all.any(|own| own.reading.amount().is_some());
+        let any_date = !self.given[1];
         self.readings.retain_mut(|Candidate { reading, covered }| {
             // What is plain is the same to those whose fraction begins with a point.
             let value = match (plain, &*reading) {
@@ -177,6 +178,7 @@ impl Candidates {
                 (Some(value), Reading::Amount(amount)) if amount.unit.name.is_empty() => {
                     Some(value)
                 }
+                (_, Reading::Date(format)) if any_date && format.may_be_version(text) => None,
                 _ => reading.value(text),
             };
             let counts = *reading != Reading::Time || !has_amounts;

@@ -85,6 +85,19 @@ impl DateFormat {
         Self::ALL.iter().map(|format| Self::known(format))
     }
 
+    /// Whether a text that this format reads may be the version of a program, `2021.7.3`: months and
+    /// days of one digit stand in no date of a year and points.
+    pub(super) fn may_be_version(&self, text: &str) -> bool {
+        let mut parts = text.trim().split('.').skip(1);
+        let is_short = |part: &str| {
+            !part.starts_with(|c: char| c.is_ascii_digit()) || {
+                let digits = part.chars().take_while(char::is_ascii_digit);
+                digits.count() < 2
+            }
+        };
+        self.0 == "%Y.%m.%d" && parts.any(is_short)
+    }
+
     /// Days since 1970-01-01, in UTC where an offset follows; `None` of other text.
     pub fn days(&self, text: &str) -> Option<f64> {
         let text = text.trim();
@@ -301,6 +314,14 @@ mod tests {
         ] {
             let found: DateFormat = format.parse().expect(format);
             assert_eq!(found.days(text), days, "{text:?} by {format}");
+        }
+        let of_points: DateFormat = "%Y.%m.%d".parse().expect("a format");
+        for (text, may) in [
+            ("2021.7.3", true),
+            ("2021.10.3", true),
+            ("2021.07.03", false),
+        ] {
+            assert_eq!(of_points.may_be_version(text), may, "{text}");
         }
         for bad in [
             "",

@@ -2,8 +2,10 @@
 
 /// What stands between a number and what it is of.
 const BETWEEN: [&str; 7] = ["/", "out of", "of", "von", "sur", "su", "de"];
-/// What ratings are of: less is a fraction, `3/4`, and more has none of it in a rating.
+/// What ratings are of behind a word: less is a fraction, and nobody rates by more.
 const MOST: std::ops::RangeInclusive<u16> = 5..=1000;
+/// And behind a stroke, where `17/52` may be a week and `3/12` a flat.
+const BEHIND_A_STROKE: [u16; 4] = [5, 10, 20, 100];
 
 /// What stands behind the number of a rating: `/5`, ` out of 5 stars`.
 pub(super) fn behind(text: &str) -> Option<&str> {
@@ -22,7 +24,9 @@ pub(super) fn most(behind: &str) -> Option<f64> {
     let end = rest.find(|c: char| !c.is_ascii_digit());
     let (most, word) = rest.split_at(end.unwrap_or(rest.len()));
     let is_word = word.is_empty() || (word.starts_with(' ') && super::is_word(word.trim()));
-    let fits = (is_apart || behind.trim_start().starts_with('/')) && is_word;
+    let has_stroke = behind.trim_start().starts_with('/');
     let most: u16 = most.parse().ok().filter(|most| MOST.contains(most))?;
+    let is_usual = !has_stroke || BEHIND_A_STROKE.contains(&most);
+    let fits = (is_apart || has_stroke) && is_word && is_usual;
     fits.then_some(f64::from(most))
 }
