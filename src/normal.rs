@@ -4,7 +4,7 @@
 mod accumulation;
 mod sparse;
 
-pub(crate) use accumulation::COPY_EVERY;
+pub use accumulation::COPY_EVERY;
 pub(crate) use accumulation::{Accumulation, SUM_BYTES};
 
 use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};

@@ -125,7 +125,7 @@ impl Sampling {
     /// draws. With 4,096 features of 2,000 normal rows (3 seeds) it makes 0.02 of theirs in one
     /// column, 0.19 in 2, 0.87 in 3, 0.70 in 4 and 1.1 in 5; Sobol' points make 0.04, 0.29, 0.73,
     /// 0.89 and 0.97.
-    pub(crate) const FEW_COLUMNS: usize = 4;
+    pub const FEW_COLUMNS: usize = 4;
 
     /// This one, or `usual` where it is [`Self::Auto`].
     pub(crate) fn or(self, usual: Self) -> Self {

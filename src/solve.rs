@@ -60,4 +60,4 @@ pub(crate) use proximal::Accelerated;
 pub(crate) use quasi_newton::{QuasiNewton, Reached};
 pub use stagewise::{Boosting, Greedy, Stagewise};
 
-pub use crate::normal::{NormalEquations, Targets};
+pub use crate::normal::{COPY_EVERY, NormalEquations, Targets};

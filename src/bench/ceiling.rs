@@ -33,10 +33,10 @@ pub(crate) static FMA: Op = Op {
 };
 
 /// Vec4s that an invocation copies.
-pub(crate) const PER: [usize; 2] = [1, 4];
+pub const PER: [usize; 2] = [1, 4];
 /// Independent chains of vec4s in an invocation: few suit scalar units with many threads, many suit
 /// vector units.
-pub(crate) const CHAINS: [usize; 3] = [2, 4, 8];
+pub const CHAINS: [usize; 3] = [2, 4, 8];
 /// Steps between two looks at the loop counter.
 const UNROLL: usize = 16;
 /// Invocations of a workgroup.

@@ -81,7 +81,7 @@ impl Affine {
 
     /// Refuses values that are not above `bound`, and takes `ln(u - bound)` of the others.
     /// Lengthscales divide what the logarithm is taken of.
-    pub(crate) fn logarithm(mut self, bound: f64) -> Self {
+    pub fn logarithm(mut self, bound: f64) -> Self {
         self.domain = Domain::Above(bound);
         self.logarithm = Some(1.0);
         self

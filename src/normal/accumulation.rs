@@ -19,7 +19,7 @@ pub(crate) const SUM_BYTES: u32 = 12;
 
 /// The sums of a GPU go to the host, and begin anew, at multiples of so many rows of the data:
 /// those of 8192 features are 268 MB on their way, and 7 10^13 operations.
-pub(crate) const COPY_EVERY: u64 = 1 << 20;
+pub const COPY_EVERY: u64 = 1 << 20;
 
 /// What a stream is summed with.
 pub(crate) struct Accumulation<'a> {

@@ -36,7 +36,7 @@ use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
 
 /// Rows that a GPU sums in plain f32.
-pub(crate) const BLOCK_ROWS: usize = 512;
+pub const BLOCK_ROWS: usize = 512;
 
 /// The sums on the host.
 #[derive(Debug, Clone, PartialEq)]

@@ -88,7 +88,7 @@ impl WalshHadamard {
 
     /// Whether there is a choice of exchanges for rows of this length: shorter ones are too few
     /// values to share, longer ones too many registers.
-    pub(crate) fn has_choice(&self) -> bool {
+    pub fn has_choice(&self) -> bool {
         exchange::LENGTHS.contains(&self.log_n)
     }
 

@@ -85,8 +85,8 @@ impl DateFormat {
         Self::ALL.iter().map(|format| Self::known(format))
     }
 
-    /// Whether a text that this format reads may be the version of a program, `2021.7.3`: months and
-    /// days of one digit stand in no date of a year and points.
+    /// Whether a text that this format reads may be the version of a program, `2021.7.3`: months
+    /// and days of one digit stand in no date of a year and points.
     pub(super) fn may_be_version(&self, text: &str) -> bool {
         let mut parts = text.trim().split('.').skip(1);
         let is_short = |part: &str| {

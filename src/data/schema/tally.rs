@@ -227,8 +227,8 @@ impl Tally {
     }
 
     /// Whether numbers behind a sign such as `No.` or a label are names of things: they are few,
-    /// recur often where they are no target, or, behind a sign, have as many digits. Nobody said that
-    /// they are numbers.
+    /// recur often where they are no target, or, behind a sign, have as many digits. Nobody said
+    /// that they are numbers.
     fn are_names(&self, found: &Reading) -> bool {
         let recur = self.is_feature && self.sketches.recur_often();
         let vary = is_label(found) || self.candidates.digits_vary();

@@ -58,7 +58,7 @@ pub struct Leaves {
 
 impl Leaves {
     /// The least that [`Self::rows`] may be.
-    pub(crate) const LEAST_ROWS: usize = 100;
+    pub const LEAST_ROWS: usize = 100;
 
     /// Parts the rows of `data` and fits each leaf. The run hears [`Step::Rows`] of the rows in
     /// leaves that are fitted.
