@@ -11,7 +11,7 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use assembly::{Function, Innermost};
-use limits::{CONTROL, LOOPS, Loop, Set};
+use limits::{CONTROL, KNOWN, LOOPS, Loop, Set};
 use std::process::Command;
 
 /// `cargo xtask codegen --cpu`.
@@ -31,9 +31,18 @@ pub(super) fn check() -> Result<()> {
         for set in sets {
             for of in &LOOPS {
                 looked_at += 1;
-                match hold(of, set, &functions) {
-                    Ok(words) => println!("{:<15} {:<7} {words}", of.name, set.name()),
-                    Err(fault) => faults.push(format!("{} on {}: {fault}", of.name, set.name())),
+                let is_known = KNOWN.contains(&(of.name, set));
+                let held = hold(of, set, &functions);
+                let words = match (&held, is_known) {
+                    (Ok(words), false) => words.clone(),
+                    (Err(fault), true) => format!("known: {fault}"),
+                    (Ok(_), true) => "holds its limits: take it from what is known".into(),
+                    (Err(fault), false) => fault.to_string(),
+                };
+                if held.is_ok() == is_known {
+                    faults.push(format!("{} on {}: {words}", of.name, set.name()));
+                } else {
+                    println!("{:<15} {:<7} {words}", of.name, set.name());
                 }
             }
         }
@@ -47,16 +56,23 @@ pub(super) fn check() -> Result<()> {
     if !faults.is_empty() {
         bail!("{} faults:\n{}", faults.len(), faults.join("\n"));
     }
-    println!("{looked_at} loops hold their limits");
+    println!("{looked_at} loops were looked at");
     Ok(())
 }
 
 /// What is seen of a loop where it holds its limits; else what it breaks. Of several that are alike
 /// each is held to them.
 fn hold(of: &Loop, set: Set, functions: &[Function<'_>]) -> Result<String> {
-    let named = functions.iter().filter(|function| {
+    let is_named = |function: &&Function<'_>| {
         let has = |part: &str| function.name.contains(part);
         has(of.symbol) && has(set.symbol())
+    };
+    // What each processor has, as NEON, may need no function of its own: the caller has the loop.
+    let is_apart = functions.iter().any(|function| is_named(&function));
+    let is_caller = |function: &&Function<'_>| function.name.contains(of.caller);
+    let named = functions.iter().filter(|function| match is_apart {
+        true => is_named(function),
+        false => is_caller(function),
     });
     let count = |one: &Innermost<'_, '_>| (one.multiply_adds(), one.other_arithmetic());
     let expected = (of.multiply_adds(set), of.others(set));

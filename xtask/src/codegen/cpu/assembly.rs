@@ -43,6 +43,11 @@ pub(super) fn functions(text: &str) -> Vec<Function<'_>> {
 }
 
 impl<'a> Function<'a> {
+    /// Whether the register of frames has one: it is a register as others else.
+    fn has_frame(&self) -> bool {
+        self.lines.contains(&"movq\t%rsp, %rbp")
+    }
+
     /// Loops without another inside them.
     pub(super) fn loops(&self) -> Vec<Innermost<'_, 'a>> {
         let labels: HashMap<_, _> = (self.lines.iter().enumerate())
@@ -109,7 +114,8 @@ impl<'a> Innermost<'_, 'a> {
 
     /// Instructions that read or write a vector on the stack.
     pub(super) fn vectors_on_stack(&self) -> usize {
-        self.count(|line| has_vector(line) && is_on_stack(line))
+        let has_frame = self.of.has_frame();
+        self.count(|line| has_vector(line) && is_on_stack(line, has_frame))
     }
 
     /// Instructions that write a vector to memory.
@@ -174,10 +180,9 @@ fn has_vector(line: &str) -> bool {
     })
 }
 
-fn is_on_stack(line: &str) -> bool {
-    ["(%rsp", "(%rbp", "[sp", "[x29"]
-        .iter()
-        .any(|base| line.contains(base))
+fn is_on_stack(line: &str, has_frame: bool) -> bool {
+    let is_at = |base: &str| line.contains(base);
+    ["(%rsp", "[sp", "[x29"].into_iter().any(is_at) || (has_frame && is_at("(%rbp"))
 }
 
 #[cfg(test)]
@@ -225,6 +230,10 @@ _RtileV3:
         one(&with("\tvmovups\t32(%rsp), %ymm1"), [2, 7, 1, 0, 0, 1]);
         one(&with("\tvmovups\t%ymm1, (%rdi)"), [2, 7, 0, 1, 0, 1]);
         one(&with("\tmovq\t8(%rsp), %rdx"), [2, 7, 0, 0, 0, 1]);
+        let at_frame = with("\tvmovups\t32(%rbp), %ymm1");
+        one(&at_frame, [2, 7, 0, 0, 0, 1]);
+        let framed = at_frame.replace(".LBB0_1:\n", "\tmovq\t%rsp, %rbp\n.LBB0_1:\n");
+        one(&framed, [2, 7, 1, 0, 0, 1]);
         let text = with("\tvsubps\t%ymm1, %ymm2, %ymm2");
         assert_eq!(functions(&text)[0].loops()[0].other_arithmetic(), 1);
         one(&with("\tcallq\tmemcpy"), [2, 7, 0, 0, 1, 1]);

@@ -35,6 +35,9 @@ pub(super) struct Loop {
     pub(super) name: &'static str,
     /// What only the names of its functions have: a type's, after its length.
     pub(super) symbol: &'static str,
+    /// And those of the function of `xtask/loops` that calls it, which holds the loop where its
+    /// instructions need no function of their own.
+    pub(super) caller: &'static str,
     /// Rows and vectors of what is summed at once, in the order of [`Set::ALL`].
     sums: [(usize, usize); 3],
     /// Other arithmetic with vectors, in the order of [`Set::ALL`]: none of a product.
@@ -58,10 +61,15 @@ impl Loop {
     }
 }
 
-const fn sums(name: &'static str, symbol: &'static str, sums: [(usize, usize); 3]) -> Loop {
+const fn sums(
+    name: &'static str,
+    [symbol, caller]: [&'static str; 2],
+    sums: [(usize, usize); 3],
+) -> Loop {
     Loop {
         name,
         symbol,
+        caller,
         sums,
         others: [0; 3],
         stores: 0,
@@ -70,19 +78,35 @@ const fn sums(name: &'static str, symbol: &'static str, sums: [(usize, usize); 3
 }
 
 pub(super) const LOOPS: [Loop; 6] = [
-    sums("dense tile", "9DenseTile", [(6, 2), (12, 2), (12, 2)]),
-    sums("gram", "5block5Block", [(6, 2), (8, 3), (6, 3)]),
-    sums("cholesky", "8Subtract", [(6, 2), (8, 3), (6, 3)]),
+    sums(
+        "dense tile",
+        ["9DenseTile", "10dense_tile"],
+        [(6, 2), (12, 2), (12, 2)],
+    ),
+    sums(
+        "gram",
+        ["5block5Block", "8triangle4gram"],
+        [(6, 2), (8, 3), (6, 3)],
+    ),
+    sums(
+        "cholesky",
+        ["8Subtract", "6update8subtract"],
+        [(6, 2), (8, 3), (6, 3)],
+    ),
     // Three rows by two columns, two vectors each. One comparison stays for all five: LLVM sees
     // through arrays of slices after it has looked for such.
     Loop {
         checks: 1,
-        ..sums("dots", "4Dots", [(3, 4), (3, 4), (3, 4)])
+        ..sums("dots", ["4Dots", "7product4dots"], [(3, 4), (3, 4), (3, 4)])
     },
     // A difference, and its square on top of the sum.
     Loop {
         others: [8, 8, 16],
-        ..sums("kernel block", "5forms5Block", [(4, 2), (8, 1), (4, 4)])
+        ..sums(
+            "kernel block",
+            ["5forms5Block", "12kernel_block"],
+            [(4, 2), (8, 1), (4, 4)],
+        )
     },
     // Eight vectors, and a multiply-add for each level inside them; three levels across them.
     Loop {
@@ -90,7 +114,10 @@ pub(super) const LOOPS: [Loop; 6] = [
         stores: 8,
         ..sums(
             "walsh-hadamard",
-            "14walsh_hadamard3cpu4Rows",
+            [
+                "14walsh_hadamard3cpu4Rows",
+                "14walsh_hadamard14walsh_hadamard",
+            ],
             [(8, 3), (8, 4), (8, 2)],
         )
     },
@@ -98,4 +125,12 @@ pub(super) const LOOPS: [Loop; 6] = [
 
 /// What must break a limit on AVX2: the tile of 12 sums and four operands that Gram sums had, one
 /// register more than there are.
-pub(super) const CONTROL: Loop = sums("four by three", "11FourByThree", [(4, 3); 3]);
+pub(super) const CONTROL: Loop = sums(
+    "four by three",
+    ["11FourByThree", "13four_by_three"],
+    [(4, 3); 3],
+);
+
+/// What breaks a limit, and is known to: on ARM the f64 tile of a factor is taken apart and put
+/// together at every step, and lies on the stack in part.
+pub(super) const KNOWN: [(&str, Set); 1] = [("cholesky", Neon)];
