@@ -68,8 +68,14 @@ fn maturin(name: &str, command: &str) -> Result<(Command, PathBuf)> {
     if out.exists() {
         fs::remove_dir_all(&out).with_context(|| out.display().to_string())?;
     }
-    let mut maturin = Command::new(environment("wheels", &BUILDERS)?);
+    let python = environment("wheels", &BUILDERS)?;
+    // Where maturin looks for the Python that has zig.
+    let own = python.parent().map(Path::to_owned);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = own.into_iter().chain(std::env::split_paths(&path));
+    let mut maturin = Command::new(&python);
     maturin
+        .env("PATH", std::env::join_paths(folders)?)
         .args(["-m", "maturin", command, "--out"])
         .arg(&out)
         .current_dir(root().join("python"));
