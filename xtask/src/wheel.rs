@@ -96,7 +96,7 @@ fn oldest_system(target: &str) -> Option<&'static str> {
     }
 }
 
-/// Installs a wheel where nothing else of the package is, and runs `python/smoke.py` there.
+/// Installs a wheel where nothing else of the package is, and runs `python/tests/smoke.py` there.
 fn smoke(wheel: &Path) -> Result<()> {
     let python = environment("smoke", &NEEDED)?;
     let pip = |arguments: &[&str]| {
@@ -110,7 +110,7 @@ fn smoke(wheel: &Path) -> Result<()> {
     let folder: PathBuf = target_dir().join("wheels");
     let mut smoke = Command::new(&python);
     smoke
-        .arg(root().join("python/smoke.py"))
+        .arg(root().join("python/tests/smoke.py"))
         .current_dir(folder);
     let seen = capture(smoke.env_remove("PYTHONPATH"));
     run(&mut pip(&["uninstall", "--quiet", "--yes", "bochner"]))?;
