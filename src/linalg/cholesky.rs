@@ -38,6 +38,17 @@ pub(crate) struct Lower {
     data: Vec<f64>,
 }
 
+/// `C - A A'` up to the diagonal, for `C` of `n` rows and columns and `A` of `n` rows; above it
+/// stands what may be anything. Bits depend on neither threads nor the vectors of the processor.
+pub(crate) fn subtract_outer(c: &mut [f64], n: usize, a: &[f64]) {
+    let columns = a.len().checked_div(n).unwrap_or(0);
+    let mut packed = Packed::default();
+    for from in (0..columns).step_by(BLOCK) {
+        packed.pack(a, columns, (from, columns.min(from + BLOCK)));
+        subtract(c, n, 0, &packed);
+    }
+}
+
 impl Lower {
     /// The lower triangle of a square matrix.
     pub(crate) fn from_matrix(a: &Array2<f64>) -> Self {

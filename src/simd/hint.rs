@@ -5,6 +5,7 @@
     reason = "the processor's hints are unsafe functions; each use says why it is sound"
 )]
 
+#[cfg(target_arch = "x86_64")]
 use crate::instructions::{InstructionSet, instruction_set};
 use pulp::Simd;
 use std::marker::PhantomData;

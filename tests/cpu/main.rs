@@ -6,6 +6,7 @@ mod common;
 mod walk;
 
 mod alone;
+mod bits;
 mod door;
 mod formula;
 mod indices;

@@ -8,7 +8,8 @@ use crate::{
 };
 use pulp::Simd;
 
-/// Lanes that a prediction is summed in; their sum comes last, in a fixed order.
+/// Lanes that a prediction is summed in, each of the columns that leave one remainder, whatever the
+/// width of vectors; their sum comes last, in a fixed order.
 const LANES: usize = 32;
 /// Rows whose features meet a target while its coefficients are in registers.
 const ROWS: usize = 12;
@@ -83,6 +84,7 @@ impl Epilogue for Predictions<'_> {
         let sums = &mut self.sums[row * self.targets * LANES..][..self.targets * LANES];
         let betas = self.beta_td.chunks_exact(outputs);
         for (sums, beta) in sums.chunks_exact_mut(LANES).zip(betas) {
+            let sums = &mut sums[col % LANES..][..width];
             // Cosines meet the coefficients at col, sines those `freqs` further on.
             let mut from = col;
             for z in self.z.chunks_exact(LANES).take(self.map.parts()) {
@@ -137,7 +139,7 @@ impl Predictions<'_> {
             }
             let sums = sums[t * LANES..].chunks_mut(self.targets * LANES);
             for (sums, z) in sums.zip(self.z.chunks_exact(2 * LANES)) {
-                let (sums, _) = S::as_mut_simd_f32s(&mut sums[..width]);
+                let (sums, _) = S::as_mut_simd_f32s(&mut sums[col % LANES..][..width]);
                 let mut sum = [sums[0], sums[1]];
                 for (z, b) in z.chunks_exact(LANES).zip(&b) {
                     let (z, _) = S::as_simd_f32s(&z[..width]);
@@ -150,15 +152,18 @@ impl Predictions<'_> {
     }
 }
 
-/// `sums += z * beta`, lane by lane: whole vectors and then the rest.
+/// `sums += z * beta`, lane by lane; what fills no whole vector goes through one, too, and is
+/// rounded as the others.
 #[inline(always)]
 fn add_products<S: Simd>(simd: S, z: &[f32], beta: &[f32], sums: &mut [f32]) {
-    let (sums, sums_rest) = S::as_mut_simd_f32s(&mut sums[..z.len()]);
+    let (sums, sums_rest) = S::as_mut_simd_f32s(sums);
     let ((z, z_rest), (beta, beta_rest)) = (S::as_simd_f32s(z), S::as_simd_f32s(beta));
     for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(beta) {
         *sum = simd.mul_add_e_f32s(z, b, *sum);
     }
-    for ((sum, &z), &b) in sums_rest.iter_mut().zip(z_rest).zip(beta_rest) {
-        *sum += z * b;
+    if !z_rest.is_empty() {
+        let [z, b] = [z_rest, beta_rest].map(|rest| simd.partial_load_f32s(rest));
+        let sum = simd.partial_load_f32s(sums_rest);
+        simd.partial_store_f32s(sums_rest, simd.mul_add_e_f32s(z, b, sum));
     }
 }

@@ -179,48 +179,114 @@ fn by_columns<S: Simd, const R: usize, const C: usize>(
 }
 
 /// Dot products of a few rows with a few columns, `[column][row]`, so that each is loaded once for
-/// all of the others. A sum has two vectors of partial sums.
+/// all of the others.
+///
+/// A dot product has 32 partial sums, whatever the width of vectors, and the upper half is added
+/// to the lower one until one is left: its bits follow from the depth alone. Vectors of one number
+/// have two, which is another order.
 #[inline(always)]
 fn dots<S: Simd, const R: usize, const C: usize>(
     simd: S,
     a: [&[f32]; R],
     b: [&[f32]; C],
 ) -> [[f32; R]; C] {
-    // Whole pairs of vectors first, then one vector that may be left, then what fills none; all of
-    // one length, so that the loop has one check for all.
-    let steps = a[0].len() / (2 * S::F32_LANES);
-    let pairs = |v| &pairs::<S>(v)[..steps];
-    let (a_pairs, b_pairs) = (a.map(pairs), b.map(pairs));
-    let mut sums = [[[simd.splat_f32s(0.0); 2]; R]; C];
-    for k in 0..steps {
-        for half in 0..2 {
-            // A row at a time, so that 16 registers hold twelve sums, two columns and it.
-            for (r, a) in a_pairs.iter().enumerate() {
-                for (sums, b) in sums.iter_mut().zip(b_pairs) {
-                    sums[r][half] = simd.mul_add_e_f32s(a[k][half], b[k][half], sums[r][half]);
-                }
-            }
+    // A pair of vectors of them at a time, all that registers hold: narrow ones pass over their
+    // share of the places once for each pair.
+    let sums = match S::F32_LANES {
+        16 | 1 => pair::<S, R, C, 2>(simd, a, b, 0),
+        8 => {
+            let pair = |p| pair::<S, R, C, 4>(simd, a, b, p);
+            add(simd, pair(0), pair(1))
         }
-    }
+        _ => {
+            let pair = |p| pair::<S, R, C, 8>(simd, a, b, p);
+            let (even, odd) = (add(simd, pair(0), pair(2)), add(simd, pair(1), pair(3)));
+            add(simd, even, odd)
+        }
+    };
     let mut out = [[0.0; R]; C];
-    // A loop and not `from_fn`: a closure would have the sums in memory, at every step.
-    for (t, (out, sums)) in out.iter_mut().zip(sums).enumerate() {
-        for (r, (out, [mut first, second])) in out.iter_mut().zip(sums).enumerate() {
-            let ((a, a_rest), (b, b_rest)) = (S::as_simd_f32s(a[r]), S::as_simd_f32s(b[t]));
-            // The order of a sum follows from depth and vector width alone, so that a row gives the
-            // same bits in any batch.
-            for (&a, &b) in a[2 * steps..].iter().zip(&b[2 * steps..]) {
-                first = simd.mul_add_e_f32s(a, b, first);
-            }
-            let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-            *out = simd.reduce_sum_f32s(simd.add_f32s(first, second)) + rest;
+    // A loop and not `map`: a closure would have the sums in memory.
+    for (out, sums) in out.iter_mut().zip(sums) {
+        for (out, [first, second]) in out.iter_mut().zip(sums) {
+            *out = sum_of_lanes(simd, simd.add_f32s(first, second));
         }
     }
     out
 }
 
-/// Two vectors at a time.
+/// The upper half onto the lower one until one is left, as pulp does it for vectors of x86.
 #[inline(always)]
-fn pairs<S: Simd>(v: &[f32]) -> &[[S::f32s; 2]] {
+fn sum_of_lanes<S: Simd>(simd: S, v: S::f32s) -> f32 {
+    if S::F32_LANES == 4 {
+        let [a, b, c, d]: [f32; 4] = bytemuck::cast(v);
+        return (a + c) + (b + d);
+    }
+    simd.reduce_sum_f32s(v)
+}
+
+/// A pair of vectors of partial sums, `[column][row]`.
+type Pairs<S, const R: usize, const C: usize> = [[[<S as Simd>::f32s; 2]; R]; C];
+
+#[inline(always)]
+fn add<S: Simd, const R: usize, const C: usize>(
+    simd: S,
+    mut sums: Pairs<S, R, C>,
+    others: Pairs<S, R, C>,
+) -> Pairs<S, R, C> {
+    for (sums, others) in sums.iter_mut().zip(others) {
+        for (sums, others) in sums.iter_mut().zip(others) {
+            sums[0] = simd.add_f32s(sums[0], others[0]);
+            sums[1] = simd.add_f32s(sums[1], others[1]);
+        }
+    }
+    sums
+}
+
+/// The partial sums of [`dots`] in vectors `2 pair` and the next one of `VECTORS`.
+#[inline(always)]
+fn pair<S: Simd, const R: usize, const C: usize, const VECTORS: usize>(
+    simd: S,
+    a: [&[f32]; R],
+    b: [&[f32]; C],
+    pair: usize,
+) -> Pairs<S, R, C> {
+    // All of one length, so that the loop has one check for all.
+    let step = VECTORS * S::F32_LANES;
+    let (steps, rest) = (a[0].len() / step, a[0].len() % step);
+    let whole = |v| &steps_of::<S, VECTORS>(v)[..steps];
+    let (a_steps, b_steps) = (a.map(whole), b.map(whole));
+    let mut sums = [[[simd.splat_f32s(0.0); 2]; R]; C];
+    for k in 0..steps {
+        for half in 0..2 {
+            // A row at a time, so that 16 registers hold twelve sums, two columns and it.
+            for (r, a) in a_steps.iter().enumerate() {
+                for (sums, b) in sums.iter_mut().zip(b_steps) {
+                    let (a, b) = (a[k][2 * pair + half], b[k][2 * pair + half]);
+                    sums[r][half] = simd.mul_add_e_f32s(a, b, sums[r][half]);
+                }
+            }
+        }
+    }
+    // What fills no whole step, zeros beyond: rounded as the others.
+    for half in 0..2 {
+        let at = (2 * pair + half) * S::F32_LANES;
+        if at < rest {
+            let vector = |v: &[f32]| {
+                let v = &v[steps * step + at..];
+                simd.partial_load_f32s(&v[..v.len().min(S::F32_LANES)])
+            };
+            for (r, a) in a.into_iter().map(vector).enumerate() {
+                for (sums, b) in sums.iter_mut().zip(b) {
+                    sums[r][half] = simd.mul_add_e_f32s(a, vector(b), sums[r][half]);
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// So many vectors at a time.
+#[inline(always)]
+fn steps_of<S: Simd, const VECTORS: usize>(v: &[f32]) -> &[[S::f32s; VECTORS]] {
     S::as_simd_f32s(v).0.as_chunks().0
 }

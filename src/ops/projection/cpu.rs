@@ -10,7 +10,7 @@ use crate::{
     parallel,
     simd::{
         Entries, Epilogue, Panels, PanelsView, PastCache, Sink, ThroughCache,
-        cos2pi::{cos2pi, cosines, cosines_and_sines, sin2pi},
+        cos2pi::{cosines, cosines_and_sines},
         for_each_sparse_row, rows_per_block,
     },
 };
@@ -164,7 +164,6 @@ impl Map {
         match &self.nonlinearity {
             Nonlinearity::CosSin => {
                 let second = &mut second[..t.len()];
-                // What is shorter than a vector goes by the scalar form of the same polynomial.
                 let (z, z_rest) = S::as_mut_simd_f32s(z);
                 let (second, second_rest) = S::as_mut_simd_f32s(second);
                 let ((t, t_rest), (phase, phase_rest)) =
@@ -178,11 +177,12 @@ impl Map {
                     sink.store::<S>(c, simd.mul_f32s(a, cos));
                     sink.store::<S>(s, simd.mul_f32s(a, sin));
                 }
-                let outputs = z_rest.iter_mut().zip(second_rest);
-                let inputs = t_rest.iter().zip(phase_rest).zip(amplitude_rest);
-                for ((c, s), ((&t, &phase), &a)) in outputs.zip(inputs) {
-                    *c = a * cos2pi(t + phase);
-                    *s = a * sin2pi(t + phase);
+                if !t_rest.is_empty() {
+                    let [t, phase, a] = [t_rest, phase_rest, amplitude_rest]
+                        .map(|rest| simd.partial_load_f32s(rest));
+                    let (cos, sin) = cosines_and_sines(simd, simd.add_f32s(t, phase));
+                    simd.partial_store_f32s(z_rest, simd.mul_f32s(a, cos));
+                    simd.partial_store_f32s(second_rest, simd.mul_f32s(a, sin));
                 }
             }
             Nonlinearity::Cos => apply_each::<S, Cosine>(simd, (t, phase, amplitude), z, sink),
@@ -226,7 +226,6 @@ impl Map {
 /// the vector instructions of its caller.
 trait Function {
     fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s;
-    fn scalar(t: f32) -> f32;
 }
 
 struct Cosine;
@@ -240,11 +239,6 @@ impl Function for Cosine {
     fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s {
         cosines(simd, t)
     }
-
-    #[inline(always)]
-    fn scalar(t: f32) -> f32 {
-        cos2pi(t)
-    }
 }
 
 impl Function for Step {
@@ -253,22 +247,12 @@ impl Function for Step {
         let zero = simd.splat_f32s(0.0);
         simd.select_f32s(simd.greater_than_f32s(t, zero), simd.splat_f32s(1.0), zero)
     }
-
-    #[inline(always)]
-    fn scalar(t: f32) -> f32 {
-        f32::from(u8::from(t > 0.0))
-    }
 }
 
 impl Function for Relu {
     #[inline(always)]
     fn vector<S: Simd>(simd: S, t: S::f32s) -> S::f32s {
         simd.max_f32s(t, simd.splat_f32s(0.0))
-    }
-
-    #[inline(always)]
-    fn scalar(t: f32) -> f32 {
-        t.max(0.0)
     }
 }
 
@@ -278,11 +262,6 @@ impl Function for ReluSquared {
         let positive = Relu::vector(simd, t);
         simd.mul_f32s(positive, positive)
     }
-
-    #[inline(always)]
-    fn scalar(t: f32) -> f32 {
-        t.max(0.0) * t.max(0.0)
-    }
 }
 
 impl Function for Identity {
@@ -290,14 +269,10 @@ impl Function for Identity {
     fn vector<S: Simd>(_simd: S, t: S::f32s) -> S::f32s {
         t
     }
-
-    #[inline(always)]
-    fn scalar(t: f32) -> f32 {
-        t
-    }
 }
 
-/// `amplitude * f(t + phase)`, whole vectors and then the rest.
+/// `amplitude * f(t + phase)`. What fills no whole vector goes through one, too: the functions round
+/// otherwise one number at a time, and how many are left over depends on the processor.
 #[inline(always)]
 fn apply_each<S: Simd, F: Function>(
     simd: S,
@@ -314,9 +289,11 @@ fn apply_each<S: Simd, F: Function>(
             simd.mul_f32s(a, F::vector(simd, simd.add_f32s(t, phase))),
         );
     }
-    let inputs = t_rest.iter().zip(phase_rest).zip(amplitude_rest);
-    for (z, ((&t, &phase), &a)) in z_rest.iter_mut().zip(inputs) {
-        *z = a * F::scalar(t + phase);
+    if !t_rest.is_empty() {
+        let [t, phase, a] =
+            [t_rest, phase_rest, amplitude_rest].map(|rest| simd.partial_load_f32s(rest));
+        let values = simd.mul_f32s(a, F::vector(simd, simd.add_f32s(t, phase)));
+        simd.partial_store_f32s(z_rest, values);
     }
 }
 

@@ -15,12 +15,15 @@ const SEGMENT: usize = 8192;
 const ROWS: usize = 240;
 /// Columns whose values are f64 at a time.
 const DEPTH: usize = 256;
+/// Partial sums of a row and a target, each of the columns that leave one remainder: as many
+/// whatever the width of vectors.
+const LANES: usize = 8;
 /// Rows whose values are f64 at a time: with [`DEPTH`], most of first-level cache.
 const TOGETHER: usize = 8;
 
 /// `r_tm += factor (Z beta)'` on the current thread pool: Z `[m, columns]`, row after row, and
-/// `beta_td` `[t, columns]`, rows contiguous. Bits depend on the vectors of the processor, not on
-/// the rows that come together nor on the number of threads.
+/// `beta_td` `[t, columns]`, rows contiguous. Bits depend neither on the vectors of the
+/// processor nor on the rows that come together nor on the number of threads.
 pub(crate) fn add_products(
     z: &[f32],
     columns: usize,
@@ -93,28 +96,27 @@ impl Segment<'_> {
             scratch,
             mut sums_tm,
         } = self;
-        let lanes = S::F64_LANES;
         let (targets, rows) = sums_tm.dim();
         let tiles = rows.div_ceil(SIDE);
         let products = TOGETHER / SIDE * targets.div_ceil(ABREAST);
         let values = doubles(&mut scratch.values, TOGETHER * DEPTH);
         let packed = doubles(&mut scratch.operands, targets * DEPTH);
         // Tile after tile, piece after piece, row after row, target after target.
-        let sums = doubles(&mut scratch.sums, tiles * SIDE * targets * lanes);
+        let sums = doubles(&mut scratch.sums, tiles * SIDE * targets * LANES);
         sums.fill(0.0);
         for first in from.clone().step_by(DEPTH) {
             let here = first..from.end.min(first + DEPTH);
             // Of whole vectors; what is beyond the columns is zero.
-            let depth = here.len().next_multiple_of(lanes);
+            let depth = here.len().next_multiple_of(LANES);
             for some in pieces(targets, ABREAST) {
                 let out = &mut packed[some.start * depth..some.end * depth];
                 let count = some.len();
                 for (k, target) in some.enumerate() {
                     let beta = beta_td.slice(s![target, here.clone()]);
                     let beta = beta.to_slice().expect("contiguous");
-                    let places = out.chunks_exact_mut(count * lanes);
-                    for (out, beta) in places.zip(beta.chunks(lanes)) {
-                        let out = &mut out[k * lanes..][..lanes];
+                    let places = out.chunks_exact_mut(count * LANES);
+                    for (out, beta) in places.zip(beta.chunks(LANES)) {
+                        let out = &mut out[k * LANES..][..LANES];
                         let (body, padding) = out.split_at_mut(beta.len());
                         body.iter_mut().zip(beta).for_each(|(to, &b)| *to = b);
                         padding.fill(0.0);
@@ -149,14 +151,14 @@ impl Segment<'_> {
                     for tile in 0..(TOGETHER / SIDE).min(tiles - together / SIDE) {
                         let a = &values[tile * SIDE * depth..][..SIDE * depth];
                         let at = (together / SIDE + tile) * SIDE * targets + SIDE * some.start;
-                        let c = &mut sums[at * lanes..][..SIDE * some.len() * lanes];
+                        let c = &mut sums[at * LANES..][..SIDE * some.len() * LANES];
                         of_targets!(some.len(), multiply::<S, SIDE>(simd, a, b, c, &ahead));
                         ahead.line += ahead.share;
                     }
                 }
             }
         }
-        let (sums, _) = S::as_simd_f64s(sums);
+        let (sums, _) = sums.as_chunks::<LANES>();
         for (tile, sums) in sums.chunks_exact(SIDE * targets).enumerate() {
             for some in pieces(targets, ABREAST) {
                 let sums = &sums[SIDE * some.start..SIDE * some.end];
@@ -164,13 +166,19 @@ impl Segment<'_> {
                     let row = tile * SIDE + i;
                     if row < rows {
                         for (k, &sum) in some.clone().zip(sums) {
-                            sums_tm[[k, row]] = simd.reduce_sum_f64s(sum);
+                            sums_tm[[k, row]] = sum_of_lanes(sum);
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// The upper half onto the lower one until one is left.
+#[inline(always)]
+fn sum_of_lanes([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 /// Lines of a row that are f64 at a time.
@@ -199,8 +207,8 @@ impl Ahead<'_> {
     }
 }
 
-/// `c += a b'`, sums over columns vector by vector: `a` `[SIDE][depth]`, `b` `[depth / lanes][T]
-/// [lanes]`, `c` `[SIDE][T][lanes]`.
+/// `c += a b'`, sums over columns vector by vector: `a` `[SIDE][depth]`, `b` `[depth / LANES][T]
+/// [LANES]`, `c` `[SIDE][T][LANES]`.
 #[inline(always)]
 fn multiply<S: Simd, const SIDE: usize, const T: usize>(
     simd: S,
@@ -209,24 +217,33 @@ fn multiply<S: Simd, const SIDE: usize, const T: usize>(
     c: &mut [f64],
     ahead: &Ahead<'_>,
 ) {
-    let (a, _) = S::as_simd_f64s(a);
-    let (b, _) = S::as_simd_f64s(b);
+    let steps = a.len() / (SIDE * LANES);
+    let (a, _) = a.as_chunks::<LANES>();
+    let a: [_; SIDE] = std::array::from_fn(|i| &a[i * steps..][..steps]);
+    let (b, _) = b.as_chunks::<LANES>();
     let (b, _) = b.as_chunks::<T>();
-    let (c, _) = S::as_mut_simd_f64s(c);
+    let b = &b[..steps];
+    let (c, _) = c.as_chunks_mut::<LANES>();
     let (c, _) = c.as_chunks_mut::<T>();
-    let vectors = b.len();
-    let a: [_; SIDE] = std::array::from_fn(|i| &a[i * vectors..][..vectors]);
-    let mut sums: [[S::f64s; T]; SIDE] = std::array::from_fn(|i| c[i]);
-    for (j, b) in b.iter().enumerate() {
-        ahead.ask(j);
-        let a: [_; SIDE] = std::array::from_fn(|i| a[i][j]);
-        for (k, &b) in b.iter().enumerate() {
-            for (sums, &a) in sums.iter_mut().zip(&a) {
-                sums[k] = simd.mul_add_e_f64s(a, b, sums[k]);
+    // A vector of the partial sums at a time: narrow ones pass over their share of the columns.
+    for (part, from) in (0..LANES).step_by(S::F64_LANES).enumerate() {
+        let vector = |v: &[f64; LANES]| S::as_simd_f64s(&v[from..from + S::F64_LANES]).0[0];
+        let mut sums: [[S::f64s; T]; SIDE] =
+            std::array::from_fn(|i| std::array::from_fn(|k| vector(&c[i][k])));
+        for (j, b) in b.iter().enumerate() {
+            ahead.ask(part * steps + j);
+            let a: [_; SIDE] = std::array::from_fn(|i| vector(&a[i][j]));
+            for (k, b) in b.iter().enumerate() {
+                let b = vector(b);
+                for (sums, &a) in sums.iter_mut().zip(&a) {
+                    sums[k] = simd.mul_add_e_f64s(a, b, sums[k]);
+                }
             }
         }
-    }
-    for (c, sums) in c.iter_mut().zip(sums) {
-        *c = sums;
+        for (c, sums) in c.iter_mut().zip(sums) {
+            for (c, sum) in c.iter_mut().zip(sums) {
+                S::as_mut_simd_f64s(&mut c[from..from + S::F64_LANES]).0[0] = sum;
+            }
+        }
     }
 }

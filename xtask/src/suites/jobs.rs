@@ -81,7 +81,8 @@ const ON_THE_OTHERS: [&str; 6] = [
 
 /// What holds the arithmetic of the CPU: it runs again with every other instruction set of the
 /// machine, for others have those.
-const ARITHMETIC: [&str; 7] = [
+const ARITHMETIC: [&str; 8] = [
+    "bits",
     "instructions",
     "linalg",
     "normal",
