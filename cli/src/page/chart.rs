@@ -1,16 +1,18 @@
 //! Charts: bars, and panels of points, lines, cells and letters over two axes. The legend stands
 //! above them, where it covers nothing.
 
+mod frame;
+
 use super::{
     escaped, font,
     labels::told_apart,
-    scale::{Scale, tick_texts},
-    scene::{At, mark},
+    scene::{Anchor, At, Line, Shape, TEXT, mark},
 };
 pub(crate) use super::{
     scale::Axis,
-    scene::{Anchor, Ink, Scene, Shape, TEXT},
+    scene::{Ink, Scene},
 };
+use frame::PanelFrame;
 
 /// Width of a chart in its own units, and how high a panel of one row is.
 const WIDTH: f64 = 720.0;
@@ -59,6 +61,23 @@ pub(crate) enum Drawn {
     Line,
     /// A dashed line alone: a reference, or what theory says.
     Dashed,
+}
+
+impl Drawn {
+    /// Whether each point has a mark.
+    fn has_marks(self) -> bool {
+        matches!(self, Self::Marks | Self::Joined)
+    }
+
+    /// The line of a series through these points.
+    fn line(self, points: Vec<At>, ink: Ink) -> Line {
+        Line {
+            points,
+            width: 1.75,
+            dashed: self == Self::Dashed,
+            ink,
+        }
+    }
 }
 
 /// Points of one name. Series of one name in several panels are drawn alike.
@@ -203,27 +222,7 @@ impl Chart {
         let height = above + rows as f64 * self.height;
         let mut scene = Scene::new(WIDTH, height, &self.caption);
         let names = self.names();
-        for (i, (name, (x, y))) in self.legend().into_iter().enumerate() {
-            let drawn = names[i].1;
-            let middle = y + LEGEND / 2.0;
-            if drawn != Drawn::Marks {
-                scene.shapes.push(Shape::Line {
-                    points: vec![(x, middle), (x + SAMPLE - 8.0, middle)],
-                    width: 1.75,
-                    dashed: drawn == Drawn::Dashed,
-                    ink: Ink::Series(i),
-                });
-            }
-            if matches!(drawn, Drawn::Marks | Drawn::Joined) {
-                scene.shapes.push(Shape::Mark {
-                    outline: mark(i, (x + SAMPLE / 2.0 - 4.0, middle)),
-                    ink: Ink::Series(i),
-                    hollow: false,
-                    title: String::new(),
-                });
-            }
-            scene.text((x + SAMPLE, middle + 4.0), name, Anchor::Start, Ink::Text);
-        }
+        self.draw_legend(&mut scene, &names);
         let width = WIDTH / self.columns.max(1) as f64;
         let mut drawn = false;
         for (i, panel) in self.panels.iter().enumerate() {
@@ -236,6 +235,23 @@ impl Chart {
             }
         }
         drawn.then_some(scene)
+    }
+
+    /// A sample of each series with its name.
+    fn draw_legend(&self, scene: &mut Scene, names: &[(&str, Drawn)]) {
+        for (i, (name, (x, y))) in self.legend().into_iter().enumerate() {
+            let (drawn, ink) = (names[i].1, Ink::Series(i));
+            let middle = y + LEGEND / 2.0;
+            if drawn != Drawn::Marks {
+                let ends = vec![(x, middle), (x + SAMPLE - 8.0, middle)];
+                scene.shapes.push(Shape::Line(drawn.line(ends, ink)));
+            }
+            if drawn.has_marks() {
+                let outline = mark(i, (x + SAMPLE / 2.0 - 4.0, middle));
+                scene.mark(outline, ink, false, String::new());
+            }
+            scene.text((x + SAMPLE, middle + 4.0), name, Anchor::Start, Ink::Text);
+        }
     }
 
     /// The picture inside a page. Empty where nothing can be drawn.
@@ -254,208 +270,6 @@ pub(crate) fn figure(scene: &Scene, caption: &str) -> String {
         scene.inline(),
         escaped(caption)
     )
-}
-
-/// Where a panel lies: its edges, and its scales.
-struct PanelFrame {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    across: Scale,
-    up: Scale,
-}
-
-impl PanelFrame {
-    fn new(panel: &Panel, corner: At, size: At) -> Option<Self> {
-        let every = || panel.series.iter().flat_map(|series| &series.points);
-        let letters = || panel.letters.iter().map(|letter| letter.at);
-        let cells = || panel.cells.iter();
-        let xs = every().map(|p| p.x).chain(letters().map(|at| at.0));
-        let xs = xs.chain(cells().flat_map(|cells| [cells.x.0, cells.x.1]));
-        let ys = every().flat_map(|p| [p.y - p.spread, p.y, p.y + p.spread]);
-        let ys = ys.chain(letters().map(|at| at.1));
-        let ys = ys.chain(cells().flat_map(|cells| [cells.y.0, cells.y.1]));
-        let (left, right, top, bottom) = MARGIN;
-        let title = if panel.title.is_empty() { 0.0 } else { TITLE };
-        Some(Self {
-            left: corner.0 + left,
-            right: corner.0 + size.0 - right,
-            top: corner.1 + top + title,
-            bottom: corner.1 + size.1 - bottom,
-            across: Scale::from_values(&panel.x, xs)?,
-            up: Scale::from_values(&panel.y, ys)?,
-        })
-    }
-
-    fn x(&self, value: f64) -> f64 {
-        self.left + (self.right - self.left) * self.across.share(value)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        self.bottom - (self.bottom - self.top) * self.up.share(value)
-    }
-
-    fn draw(&self, scene: &mut Scene, panel: &Panel, names: &[(&str, Drawn)]) {
-        self.axes(scene, panel);
-        if let Some(cells) = &panel.cells {
-            self.cells(scene, cells);
-        }
-        for series in &panel.series {
-            let index = names.iter().position(|(name, _)| *name == series.name);
-            self.series(scene, panel, series, index.unwrap_or(0));
-        }
-        for letter in &panel.letters {
-            let (x, y) = letter.at;
-            if self.across.holds(x) && self.up.holds(y) {
-                scene.shapes.push(Shape::Text {
-                    at: (self.x(x), self.y(y) + 3.0),
-                    text: letter.text.clone(),
-                    size: 8.0,
-                    anchor: Anchor::Middle,
-                    ink: letter.ink,
-                    upwards: false,
-                });
-            }
-        }
-    }
-
-    fn axes(&self, scene: &mut Scene, panel: &Panel) {
-        // Numbers of a narrow panel would run into each other.
-        let texts = |most: usize| -> (Vec<f64>, f64) {
-            let ticks = self.across.ticks(most);
-            let widths = tick_texts(&ticks);
-            let widths = widths.iter().map(|text| TEXT * font::width(text));
-            let widest = widths.fold(0.0, f64::max);
-            (ticks, widest + 6.0)
-        };
-        let mut most = 8;
-        let ticks = loop {
-            let (ticks, apart) = texts(most);
-            let near = ticks
-                .windows(2)
-                .any(|pair| self.x(pair[1]) - self.x(pair[0]) < apart);
-            if !near || most <= 3 {
-                break drop_near(ticks, |v| self.x(v), apart);
-            }
-            most -= 1;
-        };
-        for (text, tick) in tick_texts(&ticks).into_iter().zip(ticks) {
-            let at = self.x(tick);
-            scene.line(vec![(at, self.top), (at, self.bottom)], 1.0, Ink::Grid);
-            let below = (at, self.bottom + 16.0);
-            scene.text(below, text, Anchor::Middle, Ink::Soft);
-        }
-        let ticks = drop_near(self.up.ticks(7), |v| -self.y(v), 14.0);
-        for (text, tick) in tick_texts(&ticks).into_iter().zip(ticks) {
-            let at = self.y(tick);
-            scene.line(vec![(self.left, at), (self.right, at)], 1.0, Ink::Grid);
-            let before = (self.left - 6.0, at + 4.0);
-            scene.text(before, text, Anchor::End, Ink::Soft);
-        }
-        let middle = (self.left + self.right) / 2.0;
-        let low = (middle, self.bottom + 36.0);
-        scene.text(low, panel.x.name.as_str(), Anchor::Middle, Ink::Text);
-        scene.shapes.push(Shape::Text {
-            at: (self.left - 50.0, (self.top + self.bottom) / 2.0),
-            text: panel.y.name.clone(),
-            size: TEXT,
-            anchor: Anchor::Middle,
-            ink: Ink::Text,
-            upwards: true,
-        });
-        if !panel.title.is_empty() {
-            let above = (middle, self.top - 8.0);
-            scene.text(above, panel.title.as_str(), Anchor::Middle, Ink::Text);
-        }
-    }
-
-    fn cells(&self, scene: &mut Scene, cells: &Cells) {
-        let rows = cells.values.len() / cells.columns.max(1);
-        let width = (cells.x.1 - cells.x.0) / cells.columns.max(1) as f64;
-        let height = (cells.y.1 - cells.y.0) / rows.max(1) as f64;
-        for (i, row) in cells.values.chunks(cells.columns.max(1)).enumerate() {
-            let low = cells.y.0 + i as f64 * height;
-            let (top, bottom) = (self.y(low + height), self.y(low));
-            // Neighbours of one colour are one rectangle.
-            let mut j = 0;
-            while j < row.len() {
-                let same = row[j..]
-                    .iter()
-                    .take_while(|value| **value == row[j])
-                    .count();
-                let (ink, opacity) = row[j];
-                let from = self.x(cells.x.0 + j as f64 * width);
-                let to = self.x(cells.x.0 + (j + same) as f64 * width);
-                let size = (to - from, bottom - top);
-                if opacity > 0.0 {
-                    scene.rect((from, top), size, Ink::Series(ink), opacity);
-                }
-                j += same;
-            }
-        }
-    }
-
-    fn series(&self, scene: &mut Scene, panel: &Panel, series: &Series, index: usize) {
-        let ink = Ink::Series(index);
-        let inside = || {
-            let points = series.points.iter();
-            points.filter(|p| self.across.holds(p.x) && self.up.holds(p.y))
-        };
-        if series.drawn != Drawn::Marks {
-            // A line ends where a point is missing, rather than leap over the gap.
-            let kept = |p: &Point| self.across.holds(p.x) && self.up.holds(p.y);
-            for run in series.points.split(|p| !kept(p)).filter(|r| r.len() > 1) {
-                scene.shapes.push(Shape::Line {
-                    points: run.iter().map(|p| (self.x(p.x), self.y(p.y))).collect(),
-                    width: 1.75,
-                    dashed: series.drawn == Drawn::Dashed,
-                    ink,
-                });
-            }
-        }
-        for p in inside() {
-            let (cx, cy) = (self.x(p.x), self.y(p.y));
-            if p.spread > 0.0 {
-                let end = |v: f64| {
-                    if self.up.holds(v) {
-                        self.y(v)
-                    } else {
-                        self.y(self.up.least())
-                    }
-                };
-                let ends = vec![(cx, end(p.y - p.spread)), (cx, self.y(p.y + p.spread))];
-                scene.line(ends, 1.0, ink);
-            }
-            if matches!(series.drawn, Drawn::Line | Drawn::Dashed) {
-                continue;
-            }
-            scene.shapes.push(Shape::Mark {
-                outline: mark(index, (cx, cy)),
-                ink,
-                hollow: p.hollow,
-                title: format!(
-                    "{}: {} {}, {} {}",
-                    series.name,
-                    panel.x.name,
-                    crate::report::six_digits(p.x),
-                    panel.y.name,
-                    crate::report::six_digits(p.y)
-                ),
-            });
-        }
-    }
-}
-
-/// Ticks without those that lie nearer to the one before than this.
-fn drop_near(ticks: Vec<f64>, at: impl Fn(f64) -> f64, apart: f64) -> Vec<f64> {
-    let mut kept: Vec<f64> = Vec::new();
-    for tick in ticks {
-        if kept.last().is_none_or(|last| at(tick) - at(*last) >= apart) {
-            kept.push(tick);
-        }
-    }
-    kept
 }
 
 /// Horizontal bars with a name at the left and a value, as it is said, behind each.

@@ -1,9 +1,9 @@
 //! A table of colours: what was taken for what.
 
 use super::{
-    chart::{Anchor, Ink, Scene, Shape, TEXT},
     font,
     labels::told_apart,
+    scene::{Anchor, Ink, Scene, TEXT},
 };
 
 const WIDTH: f64 = 720.0;
@@ -39,7 +39,7 @@ pub(super) fn scene(what: &str, names: &[String], counts: &[Vec<u64>]) -> Scene 
     for (j, name) in above.iter().enumerate().filter(|(j, _)| j % every == 0) {
         let middle = left + (j as f64 + 0.5) * cell;
         if upright {
-            scene.upwards((middle + 4.0, top - 6.0), name, Ink::Soft)
+            scene.upwards((middle + 4.0, top - 6.0), name, Anchor::Start, Ink::Soft)
         } else {
             scene.text((middle, top - 7.0), name, Anchor::Middle, Ink::Soft)
         }
@@ -73,14 +73,7 @@ fn numbers(scene: &mut Scene, (x, y): (f64, f64), cell: f64, (count, all): (u64,
     let up = if cell >= ROOMY { 6.0 } else { 0.0 };
     scene.text((x, y - up), text, Anchor::Middle, Ink::Text);
     if cell >= ROOMY {
-        scene.shapes.push(Shape::Text {
-            at: (x, y + 8.0),
-            text: share(count, all),
-            size: SMALL,
-            anchor: Anchor::Middle,
-            ink: Ink::Text,
-            upwards: false,
-        });
+        scene.small((x, y + 8.0), share(count, all), SMALL, Ink::Text);
     }
 }
 
@@ -97,14 +90,15 @@ fn share(count: u64, all: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::scene::{Rect, Shape, Text};
 
     fn shapes(scene: &Scene) -> (Vec<(Ink, f64)>, Vec<&str>) {
         let mut cells = Vec::new();
         let mut texts = Vec::new();
         for shape in &scene.shapes {
             match shape {
-                Shape::Rect { ink, opacity, .. } => cells.push((*ink, *opacity)),
-                Shape::Text { text, .. } => texts.push(text.as_str()),
+                Shape::Rect(Rect { ink, opacity, .. }) => cells.push((*ink, *opacity)),
+                Shape::Text(Text { text, .. }) => texts.push(text.as_str()),
                 _ => {}
             }
         }
@@ -148,12 +142,12 @@ mod tests {
         let counts: Vec<Vec<u64>> = (0..40).map(|i| vec![i; 40]).collect();
         let scene = scene("what", &names, &counts);
         for shape in &scene.shapes {
-            if let Shape::Rect { at, size, .. } = shape {
+            if let Shape::Rect(Rect { at, size, .. }) = shape {
                 assert!(at.0 + size.0 <= WIDTH && at.1 + size.1 <= scene.height);
             }
-            if let Shape::Text {
+            if let Shape::Text(Text {
                 text, at, upwards, ..
-            } = shape
+            }) = shape
             {
                 let long = TEXT * font::width(text);
                 let start = if *upwards { at.1 } else { at.0 };

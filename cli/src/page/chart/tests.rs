@@ -1,4 +1,5 @@
 use super::*;
+use crate::page::scene::{Outline, Text};
 
 /// What is wrong with a picture, as far as a program can see: axes without names, texts that leave
 /// the picture or cover each other, a legend that something is drawn over.
@@ -33,10 +34,10 @@ pub(crate) fn faults(chart: &Chart) -> Vec<String> {
     let (mut inside, mut beside) = (0, 0);
     for shape in &scene.shapes {
         let points: Vec<At> = match shape {
-            Shape::Line { points, .. } => points.clone(),
-            Shape::Mark { outline, .. } => match outline {
-                crate::page::scene::Outline::Circle(at, _) => vec![*at],
-                crate::page::scene::Outline::Polygon(points) => points.clone(),
+            Shape::Line(line) => line.points.clone(),
+            Shape::Mark(mark) => match &mark.outline {
+                Outline::Circle(at, _) => vec![*at],
+                Outline::Polygon(points) => points.clone(),
             },
             _ => continue,
         };
@@ -59,14 +60,14 @@ pub(crate) fn faults(chart: &Chart) -> Vec<String> {
 }
 
 fn extent(shape: &Shape) -> Option<(&str, [f64; 4])> {
-    let Shape::Text {
+    let Shape::Text(Text {
         at: (x, y),
         text,
         size,
         anchor,
         upwards,
         ..
-    } = shape
+    }) = shape
     else {
         return None;
     };

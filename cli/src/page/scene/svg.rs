@@ -1,7 +1,7 @@
 //! A scene as SVG: inside a page, where the page's style colours it and its font sets it, and as a
 //! file that needs neither.
 
-use super::{Anchor, COLOURS, Ink, Outline, Scene, Shape, TEXT};
+use super::{Anchor, At, COLOURS, Ink, Line, Mark, Outline, Rect, Scene, Shape, TEXT, Text};
 use crate::page::{
     escaped,
     font::{self, Step},
@@ -22,45 +22,7 @@ impl Scene {
             self.height,
             escaped(&self.label)
         );
-        for shape in &self.shapes {
-            match shape {
-                Shape::Text {
-                    at: (x, y),
-                    text,
-                    size,
-                    anchor,
-                    ink,
-                    upwards,
-                } => {
-                    let place = if *upwards {
-                        format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\"")
-                    } else {
-                        format!("x=\"{x:.1}\" y=\"{y:.1}\"")
-                    };
-                    let anchor = match anchor {
-                        Anchor::Start => "",
-                        Anchor::Middle => " text-anchor=\"middle\"",
-                        Anchor::End => " text-anchor=\"end\"",
-                    };
-                    let size = if *size == TEXT {
-                        String::new()
-                    } else {
-                        format!(" style=\"font-size:{size}px\"")
-                    };
-                    let class = match ink {
-                        Ink::Text => String::new(),
-                        ink => format!(" class=\"{}\"", class(*ink)),
-                    };
-                    let _ = writeln!(
-                        svg,
-                        "<text{class} {place}{anchor}{size}>{}</text>",
-                        escaped(text)
-                    );
-                }
-                shape => drawn(&mut svg, shape),
-            }
-        }
-        svg.push_str("</svg>\n");
+        self.write_shapes(&mut svg, write_text);
         svg
     }
 
@@ -73,8 +35,19 @@ impl Scene {
              <style>\n{COLOURS_STYLE}{SHAPES_STYLE}</style>\n<defs>\n",
             escaped(&self.label)
         );
+        self.write_glyphs(&mut svg);
+        let _ = writeln!(
+            svg,
+            "</defs>\n<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>"
+        );
+        self.write_shapes(&mut svg, write_outlines);
+        svg
+    }
+
+    /// The outline of each character of its texts, once, by name.
+    fn write_glyphs(&self, svg: &mut String) {
         let texts = self.shapes.iter().filter_map(|shape| match shape {
-            Shape::Text { text, .. } => Some(text.chars()),
+            Shape::Text(text) => Some(text.text.chars()),
             _ => None,
         });
         let characters: BTreeSet<char> = texts.flatten().collect();
@@ -84,126 +57,123 @@ impl Scene {
                 let _ = writeln!(svg, "<path id=\"u{:x}\" d=\"{outline}\"/>", u32::from(c));
             }
         }
-        let _ = writeln!(
-            svg,
-            "</defs>\n<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>"
-        );
+    }
+
+    /// All shapes, texts by `write_text`, and the end.
+    fn write_shapes(&self, svg: &mut String, write_text: fn(&mut String, &Text)) {
         for shape in &self.shapes {
             match shape {
-                Shape::Text {
-                    at: (x, y),
-                    text,
-                    size,
-                    anchor,
-                    ink,
-                    upwards,
-                } => {
-                    let back = match anchor {
-                        Anchor::Start => 0.0,
-                        Anchor::Middle => font::width(text) / 2.0,
-                        Anchor::End => font::width(text),
-                    };
-                    let turn = if *upwards { " rotate(-90)" } else { "" };
-                    let scale = size / 1000.0;
-                    let _ = write!(
-                        svg,
-                        "<g class=\"glyphs {}\" aria-label=\"{}\" \
-                         transform=\"translate({x:.1} {y:.1}){turn} scale({scale})\">",
-                        class(*ink),
-                        escaped(text)
-                    );
-                    let mut along = -back;
-                    for c in text.chars() {
-                        let glyph = font::glyph(c);
-                        if !glyph.outline.is_empty() {
-                            let at = 1000.0 * along;
-                            let _ =
-                                write!(svg, "<use href=\"#u{:x}\" x=\"{at:.0}\"/>", u32::from(c));
-                        }
-                        along += glyph.advance;
-                    }
-                    svg.push_str("</g>\n");
-                }
-                shape => drawn(&mut svg, shape),
+                Shape::Rect(rect) => write_rect(svg, rect),
+                Shape::Line(line) => write_line(svg, line),
+                Shape::Mark(mark) => write_mark(svg, mark),
+                Shape::Text(text) => write_text(svg, text),
             }
         }
         svg.push_str("</svg>\n");
-        svg
     }
 }
 
-/// Whatever is no text, which is the same in both.
-fn drawn(svg: &mut String, shape: &Shape) {
-    match shape {
-        Shape::Rect {
-            at: (x, y),
-            size: (width, height),
-            ink,
-            opacity,
-        } => {
-            let opacity = if *opacity < 1.0 {
-                format!(" opacity=\"{opacity:.3}\"")
-            } else {
-                String::new()
-            };
-            let _ = writeln!(
-                svg,
-                "<rect class=\"area {}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
-                 height=\"{height:.1}\"{opacity}/>",
-                class(*ink)
-            );
+/// A text in the font of the page.
+fn write_text(svg: &mut String, text: &Text) {
+    let (x, y) = text.at;
+    let place = if text.upwards {
+        format!("transform=\"translate({x:.1} {y:.1}) rotate(-90)\"")
+    } else {
+        format!("x=\"{x:.1}\" y=\"{y:.1}\"")
+    };
+    let anchor = match text.anchor {
+        Anchor::Start => "",
+        Anchor::Middle => " text-anchor=\"middle\"",
+        Anchor::End => " text-anchor=\"end\"",
+    };
+    let size = if text.size == TEXT {
+        String::new()
+    } else {
+        format!(" style=\"font-size:{}px\"", text.size)
+    };
+    let class = match text.ink {
+        Ink::Text => String::new(),
+        ink => format!(" class=\"{}\"", class(ink)),
+    };
+    let _ = writeln!(
+        svg,
+        "<text{class} {place}{anchor}{size}>{}</text>",
+        escaped(&text.text)
+    );
+}
+
+/// A text by the outlines of [`Scene::write_glyphs`].
+fn write_outlines(svg: &mut String, text: &Text) {
+    let (x, y) = text.at;
+    let turn = if text.upwards { " rotate(-90)" } else { "" };
+    let scale = text.size / 1000.0;
+    let _ = write!(
+        svg,
+        "<g class=\"glyphs {}\" aria-label=\"{}\" \
+         transform=\"translate({x:.1} {y:.1}){turn} scale({scale})\">",
+        class(text.ink),
+        escaped(&text.text)
+    );
+    for (c, along, glyph) in text.glyphs() {
+        if !glyph.outline.is_empty() {
+            let at = 1000.0 * along;
+            let _ = write!(svg, "<use href=\"#u{:x}\" x=\"{at:.0}\"/>", u32::from(c));
         }
-        Shape::Line {
-            points,
-            width,
-            dashed,
-            ink,
-        } => {
-            let dashes = if *dashed { " dashed" } else { "" };
-            let way: Vec<String> = points
-                .iter()
-                .map(|(x, y)| format!("{x:.1},{y:.1}"))
-                .collect();
-            let _ = writeln!(
-                svg,
-                "<polyline class=\"line {}{dashes}\" style=\"stroke-width:{width}\" \
-                 points=\"{}\"/>",
-                class(*ink),
-                way.join(" ")
-            );
-        }
-        Shape::Mark {
-            outline,
-            ink,
-            hollow,
-            title,
-        } => {
-            let hollow = if *hollow { " hollow" } else { "" };
-            let title = if title.is_empty() {
-                String::new()
-            } else {
-                format!("<title>{}</title>", escaped(title))
-            };
-            let shape = match outline {
-                Outline::Circle((x, y), r) => {
-                    format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\"/>")
-                }
-                Outline::Polygon(points) => {
-                    let way: Vec<String> = points
-                        .iter()
-                        .map(|(x, y)| format!("{x:.1},{y:.1}"))
-                        .collect();
-                    format!("<polygon points=\"{}\"/>", way.join(" "))
-                }
-            };
-            let _ = writeln!(
-                svg,
-                "<g class=\"{}{hollow}\">{title}{shape}</g>",
-                class(*ink)
-            );
-        }
-        Shape::Text { .. } => {}
     }
+    svg.push_str("</g>\n");
+}
+
+fn write_rect(svg: &mut String, rect: &Rect) {
+    let ((x, y), (width, height)) = (rect.at, rect.size);
+    let opacity = if rect.opacity < 1.0 {
+        format!(" opacity=\"{:.3}\"", rect.opacity)
+    } else {
+        String::new()
+    };
+    let _ = writeln!(
+        svg,
+        "<rect class=\"area {}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
+         height=\"{height:.1}\"{opacity}/>",
+        class(rect.ink)
+    );
+}
+
+fn write_line(svg: &mut String, line: &Line) {
+    let dashes = if line.dashed { " dashed" } else { "" };
+    let _ = writeln!(
+        svg,
+        "<polyline class=\"line {}{dashes}\" style=\"stroke-width:{}\" points=\"{}\"/>",
+        class(line.ink),
+        line.width,
+        listed(&line.points)
+    );
+}
+
+fn write_mark(svg: &mut String, mark: &Mark) {
+    let hollow = if mark.hollow { " hollow" } else { "" };
+    let title = if mark.title.is_empty() {
+        String::new()
+    } else {
+        format!("<title>{}</title>", escaped(&mark.title))
+    };
+    let outline = match &mark.outline {
+        Outline::Circle((x, y), r) => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\"/>"),
+        Outline::Polygon(points) => format!("<polygon points=\"{}\"/>", listed(points)),
+    };
+    let _ = writeln!(
+        svg,
+        "<g class=\"{}{hollow}\">{title}{outline}</g>",
+        class(mark.ink)
+    );
+}
+
+/// Points as an attribute.
+fn listed(points: &[At]) -> String {
+    let points: Vec<String> = points
+        .iter()
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .collect();
+    points.join(" ")
 }
 
 fn class(ink: Ink) -> String {
