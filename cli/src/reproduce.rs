@@ -30,7 +30,6 @@ use serde_json::json;
 use std::{
     cell::RefCell,
     path::{Path, PathBuf},
-    time::Instant,
 };
 
 /// Arguments of `bochner reproduce`.
@@ -163,129 +162,166 @@ impl Context<'_> {
     }
 }
 
+/// An experiment that was measured.
+struct Measured {
+    experiment: &'static Experiment,
+    seconds: f64,
+    findings: Findings,
+}
+
+/// An experiment that was not, and why.
+struct LeftOut {
+    experiment: &'static Experiment,
+    why: String,
+}
+
 /// Measures what is asked for and writes its files.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let chosen: Vec<&Experiment> = ALL
-        .iter()
-        .filter(|experiment| args.name == "all" || experiment.name == args.name)
-        .collect();
-    if chosen.is_empty() {
-        let known: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
-        let known = known.join(", ");
-        return Err(Usage(format!(
-            "{}: no such experiment; use {known} or all",
-            args.name
-        ))
-        .into());
-    }
-    let draws = |experiment: &&Experiment| experiment.name == first_fit::EXPERIMENT.name;
-    if args.tables.is_some() && !chosen.iter().any(draws) {
-        let problem = format!("--tables belongs to {}", first_fit::EXPERIMENT.name);
-        return Err(Usage(problem).into());
-    }
-    if let Some(folder) = args.data.as_deref().filter(|folder| !folder.is_dir()) {
-        let problem = format!(
-            "--data {}: no such folder; check the name",
-            folder.display()
-        );
-        return Err(Usage(problem).into());
-    }
+    let chosen = args.chosen()?;
+    args.check(&chosen)?;
     let console = Console::new(&args.output);
-    // What cannot be read or written is said before the work.
-    if let (false, Some(said)) = (args.name == "all", absent(args, chosen[0])) {
-        return Err(anyhow!("{}: {said}", args.name));
-    }
-    files::prepare(&args.output_folder)?;
-    if let Some(folder) = &args.tables {
-        files::prepare(folder)?;
-    }
+    args.prepare_folders()?;
     args.device.start(&console)?;
     let device = args.device.open(&console)?;
     let mut report = Report::default();
     report.device(&device);
     report.set("seed", args.seed);
-    let (mut done, mut left_out) = (Vec::new(), Vec::new());
+    let (mut measured, mut left_out) = (Vec::new(), Vec::new());
     for experiment in chosen {
-        if let Some(said) = absent(args, experiment) {
-            console.note(&format!("{} is left out: {said}", experiment.name));
-            left_out.push((experiment, said));
+        if let Some(why) = args.absent(experiment) {
+            console.note(&format!("{} is left out: {why}", experiment.name));
+            left_out.push(LeftOut { experiment, why });
             continue;
         }
-        let context = Context {
-            run: Run::on(&device),
-            seed: args.seed,
-            trials: args.trials,
-            quick: args.quick,
-            data: args.data.as_deref(),
-            tables: args.tables.as_deref(),
-            console,
-            bar: Some(console.steps(experiment.name, None)),
-            missing: RefCell::default(),
-        };
-        let begun = Instant::now();
-        let mut findings = (experiment.run)(&context)?;
-        let seconds = begun.elapsed().as_secs_f64();
-        findings.missing = context.missing.take();
-        drop(context);
-        let facts = facts(args, &device, seconds);
-        files::write(&args.output_folder, experiment, &facts, &findings)?;
+        let done = args.measure(experiment, &device, console)?;
         let page = args.output_folder.join(format!("{}.html", experiment.name));
         report.line(
             experiment.name,
-            format!("{}, in {seconds:.1} s", page.display()),
+            format!("{}, in {:.1} s", page.display(), done.seconds),
         );
-        done.push((experiment, seconds, findings));
+        measured.push(done);
     }
-    let listed: Vec<_> = done
-        .iter()
-        .map(|(experiment, seconds, findings)| {
-            json!({"name": experiment.name, "seconds": seconds, "numbers": findings.numbers(),
-                   "missing": findings.missing})
-        })
-        .collect();
-    report.set("experiments", listed);
-    let names = |of: &[(&Experiment, String)]| -> Vec<String> {
-        of.iter()
-            .map(|(experiment, _)| experiment.name.to_owned())
-            .collect()
-    };
-    report.set("left_out", names(&left_out));
-    report.set("output", args.output_folder.display().to_string());
+    args.describe(&measured, &left_out, &mut report);
     if args.name == "all" {
-        files::index(&args.output_folder, &done, &left_out)?;
+        files::index(&args.output_folder, &measured, &left_out)?;
         let index = args.output_folder.join("index.html");
         report.line("index", index.display().to_string());
     }
     report.print(args.output.json)
 }
 
-/// What is missing of an experiment that stands on data sets and finds none of them.
-fn absent(args: &Args, experiment: &Experiment) -> Option<String> {
-    let folder = args.data.as_deref();
-    let is_there = |dataset: &&&Dataset| dataset.is_in(folder);
-    match (
-        experiment.data.first(),
-        experiment.data.iter().find(is_there),
-    ) {
-        (Some(first), None) => Some(first.missing(folder)),
-        _ => None,
+impl Args {
+    /// The experiments of this name.
+    fn chosen(&self) -> Result<Vec<&'static Experiment>> {
+        let chosen: Vec<&Experiment> = ALL
+            .iter()
+            .filter(|experiment| self.name == "all" || experiment.name == self.name)
+            .collect();
+        if chosen.is_empty() {
+            let known: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
+            let known = known.join(", ");
+            let problem = format!("{}: no such experiment; use {known} or all", self.name);
+            return Err(Usage(problem).into());
+        }
+        Ok(chosen)
     }
-}
 
-/// How the figures came about.
-fn facts(args: &Args, device: &Device, seconds: f64) -> Vec<(&'static str, String)> {
-    let words = std::env::args().skip(1).map(names::quoted);
-    let words: Vec<String> = words.collect();
-    let mut facts = vec![
-        ("command", format!("bochner {}", words.join(" "))),
-        ("seed", args.seed.to_string()),
-        ("device", device.describe()),
-        ("version", format!("bochner {}", env!("CARGO_PKG_VERSION"))),
-        ("time", format!("{seconds:.1} s")),
-    ];
-    if args.quick {
-        let said = "few sizes and repeats: no figure is comparable";
-        facts.push(("short form", said.into()));
+    /// Errors on what cannot be read, before the work.
+    fn check(&self, chosen: &[&Experiment]) -> Result<()> {
+        let draws = |experiment: &&Experiment| experiment.name == first_fit::EXPERIMENT.name;
+        if self.tables.is_some() && !chosen.iter().any(draws) {
+            let problem = format!("--tables belongs to {}", first_fit::EXPERIMENT.name);
+            return Err(Usage(problem).into());
+        }
+        if let Some(folder) = self.data.as_deref().filter(|folder| !folder.is_dir()) {
+            let problem = format!(
+                "--data {}: no such folder; check the name",
+                folder.display()
+            );
+            return Err(Usage(problem).into());
+        }
+        if self.name != "all"
+            && let Some(why) = self.absent(chosen[0])
+        {
+            return Err(anyhow!("{}: {why}", self.name));
+        }
+        Ok(())
     }
-    facts
+
+    /// Errors where nothing can be written, before the work.
+    fn prepare_folders(&self) -> Result<()> {
+        files::prepare(&self.output_folder)?;
+        match &self.tables {
+            Some(folder) => files::prepare(folder),
+            None => Ok(()),
+        }
+    }
+
+    /// What is missing of an experiment that stands on data sets and finds none of them.
+    fn absent(&self, experiment: &Experiment) -> Option<String> {
+        let folder = self.data.as_deref();
+        let first = experiment.data.first()?;
+        let is_found = experiment.data.iter().any(|dataset| dataset.is_in(folder));
+        (!is_found).then(|| first.missing(folder))
+    }
+
+    /// Runs one experiment and writes its files.
+    fn measure(
+        &self,
+        experiment: &'static Experiment,
+        device: &Device,
+        console: Console,
+    ) -> Result<Measured> {
+        let context = Context {
+            run: Run::on(device),
+            seed: self.seed,
+            trials: self.trials,
+            quick: self.quick,
+            data: self.data.as_deref(),
+            tables: self.tables.as_deref(),
+            console,
+            bar: Some(console.steps(experiment.name, None)),
+            missing: RefCell::default(),
+        };
+        let (mut findings, seconds) = console.timed(|| (experiment.run)(&context))?;
+        findings.missing = context.missing.take();
+        drop(context);
+        let facts = self.facts(device, seconds);
+        files::write(&self.output_folder, experiment, &facts, &findings)?;
+        Ok(Measured {
+            experiment,
+            seconds,
+            findings,
+        })
+    }
+
+    /// How the figures came about.
+    fn facts(&self, device: &Device, seconds: f64) -> Vec<(&'static str, String)> {
+        let words = std::env::args().skip(1).map(names::quoted);
+        let words: Vec<String> = words.collect();
+        let mut facts = vec![
+            ("command", format!("bochner {}", words.join(" "))),
+            ("seed", self.seed.to_string()),
+            ("device", device.describe()),
+            ("version", format!("bochner {}", env!("CARGO_PKG_VERSION"))),
+            ("time", format!("{seconds:.1} s")),
+        ];
+        if self.quick {
+            let said = "few sizes and repeats: no figure is comparable";
+            facts.push(("short form", said.into()));
+        }
+        facts
+    }
+
+    /// What was done and left out, for programs.
+    fn describe(&self, measured: &[Measured], left_out: &[LeftOut], report: &mut Report) {
+        let listed = measured.iter().map(|done| {
+            json!({"name": done.experiment.name, "seconds": done.seconds,
+                   "numbers": done.findings.numbers(), "missing": done.findings.missing})
+        });
+        report.set("experiments", listed.collect::<Vec<_>>());
+        let names = left_out.iter().map(|left_out| left_out.experiment.name);
+        report.set("left_out", names.collect::<Vec<_>>());
+        report.set("output", self.output_folder.display().to_string());
+    }
 }

@@ -8,7 +8,10 @@ use super::{
     Context, Experiment,
     findings::{Findings, Grid, mean_and_deviation, with_deviation},
 };
-use crate::page::chart::{Axis, Chart, Drawn, Panel, Point, Series};
+use crate::{
+    page::chart::{Axis, Chart, Drawn, Panel, Point, Series},
+    report::counted,
+};
 use anyhow::Result;
 use bochner::{
     features::{Bandwidth, Binning, Form, Fourier, Identity, MapBuilder, Nystrom, Standardize},
@@ -17,7 +20,7 @@ use bochner::{
     prelude::Seed,
 };
 use ndarray::{Array2, Axis as Along, s};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Instant;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -80,6 +83,23 @@ struct Kind {
     bandwidth: Bandwidth,
 }
 
+impl Kind {
+    /// The worth of a machine on so many of its features.
+    fn worth(
+        &self,
+        context: &Context<'_>,
+        digits: &Digits,
+        features: usize,
+        trial: usize,
+    ) -> Result<Worth> {
+        context.say(format!("{}, {features} features, seed {trial}", self.name));
+        let seed = context.seed(trial);
+        let map = (self.make)(features, seed);
+        let machine = machine(context, map, &self.bandwidth, digits.x.nrows()).seed(seed);
+        Worth::of(&machine, digits)
+    }
+}
+
 fn kinds() -> [Kind; 4] {
     let gamma = || Bandwidth::Gamma(GAMMA);
     [
@@ -122,76 +142,43 @@ fn machine(
         .device(context.device())
 }
 
-/// Accuracy and seconds of each repeat.
-#[derive(Default)]
+/// What a machine is worth: its accuracy on test rows, and the seconds of its fit.
+struct Worth {
+    accuracy: f64,
+    seconds: f64,
+}
+
+/// Worths of each kind at each size, one a seed, and those that they stand beside.
 struct Measured {
-    accuracies: Vec<f64>,
-    seconds: Vec<f64>,
+    kinds: [Kind; 4],
+    sizes: Vec<usize>,
+    trials: usize,
+    /// By kind, size and seed.
+    worths: Vec<Vec<Vec<Worth>>>,
+    exact: Worth,
+    linear: Worth,
 }
 
 fn run(context: &Context<'_>) -> Result<Findings> {
     let digits = Digits::read()?;
-    let rows = digits.x.nrows();
-    let trials = context.trials(20);
-    let seeds = crate::report::counted(trials as u64, "seed");
-    let sizes: Vec<usize> = if context.is_quick() {
-        vec![30, 270]
-    } else {
-        (1..10).map(|i| 30 * i).collect()
-    };
-    context.say("exact kernel machine");
-    let begun = Instant::now();
-    let exact = pairs::accuracy(context, &digits)?;
-    let exact_seconds = begun.elapsed().as_secs_f64();
-    context.say("linear machine");
-    let begun = Instant::now();
-    let linear = machine(context, Box::new(Identity), &Bandwidth::Sigma(1.0), rows);
-    let linear = linear.fit((&digits.x, digits.labels.as_slice()))?;
-    let linear_seconds = begun.elapsed().as_secs_f64();
-    let linear = digits.accuracy(&linear.predict(&digits.x_test)?);
-
-    let kinds = kinds();
-    let mut measured: Vec<Vec<Measured>> = Vec::new();
-    for kind in &kinds {
-        let mut of_kind = Vec::new();
-        for &size in &sizes {
-            let mut of_size = Measured::default();
-            for trial in 0..trials {
-                context.say(format!("{}, {size} features, seed {trial}", kind.name));
-                let map = (kind.make)(size, context.seed(trial));
-                let begun = Instant::now();
-                let machine = machine(context, map, &kind.bandwidth, rows)
-                    .seed(context.seed(trial))
-                    .fit((&digits.x, digits.labels.as_slice()))?;
-                of_size.seconds.push(begun.elapsed().as_secs_f64());
-                let predicted: Vec<u8> = machine.predict(&digits.x_test)?;
-                of_size.accuracies.push(digits.accuracy(&predicted));
-            }
-            of_kind.push(of_size);
-        }
-        measured.push(of_kind);
-    }
+    let measured = Measured::of(context, &digits)?;
     context.say("decision surfaces");
     let surfaces = surfaces::chart(context, &digits)?;
 
     let mut findings = Findings::default();
     findings.text(format!(
-        "The digits 0 to 8 of 8 × 8 pixels, divided by 16 and centred: the first {rows} rows train, the other {} test. \
+        "The digits 0 to 8 of 8 × 8 pixels, divided by 16 and centred: the first {} rows train, the other {} test. \
          Gaussian kernel with gamma {GAMMA}; squared hinge, one class against all, C = \
          {COST}. Mean and standard deviation of \
-         {seeds}.",
-        digits.x_test.nrows()
+         {}.",
+        digits.x.nrows(),
+        digits.x_test.nrows(),
+        counted(measured.trials as u64, "seed")
     ));
     findings.heading("Accuracy and training time");
-    findings.picture(
-        "accuracy",
-        chart(&kinds, &sizes, &measured, (exact, linear)),
-    );
-    findings.picture(
-        "time",
-        times(&kinds, &sizes, &measured, (exact_seconds, linear_seconds)),
-    );
-    findings.grid(table(&kinds, &sizes, &measured, (exact, linear)));
+    findings.picture("accuracy", measured.accuracies());
+    findings.picture("time", measured.times());
+    findings.grid(measured.table());
     findings.text(
         "The exact machine is that of libsvm: hinge loss, a machine for each pair of classes, the class with most votes. \
          Random binning has no Gaussian kernel; it takes the Laplacian one with 1/gamma the \
@@ -200,125 +187,155 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     );
     findings.heading("Decision surfaces");
     findings.picture("surfaces", surfaces);
-    let kinds: Vec<_> = kinds
-        .iter()
-        .zip(&measured)
-        .map(|(kind, measured)| {
-            let sizes: Vec<_> = sizes
-                .iter()
-                .zip(measured)
-                .map(|(size, m)| {
-                    json!({"features": size, "accuracy": m.accuracies, "seconds": m.seconds})
-                })
-                .collect();
-            json!({"map": kind.name, "sizes": sizes})
-        })
-        .collect();
-    findings.number("maps", kinds);
-    findings.number(
-        "exact",
-        json!({"accuracy": exact, "seconds": exact_seconds}),
-    );
-    findings.number(
-        "linear",
-        json!({"accuracy": linear, "seconds": linear_seconds}),
-    );
-    findings.number("trials", trials);
+    findings.number("maps", measured.numbers());
+    findings.number("exact", measured.exact.numbers());
+    findings.number("linear", measured.linear.numbers());
+    findings.number("trials", measured.trials);
     Ok(findings)
 }
 
-fn chart(
-    kinds: &[Kind],
-    sizes: &[usize],
-    measured: &[Vec<Measured>],
-    (exact, linear): (f64, f64),
-) -> Chart {
-    let (from, to) = (sizes[0] as f64, sizes[sizes.len() - 1] as f64);
-    let mut series = series(kinds, sizes, measured, |m| &m.accuracies);
-    series.push(Series::level("exact kernel", from, to, exact));
-    series.push(Series::level("linear, without features", from, to, linear));
-    let (x, y) = (
-        Axis::linear("features", ""),
-        Axis::linear("accuracy on test rows", "share"),
-    );
-    let caption =
-        "Accuracy against the number of features; bars show one standard deviation over seeds.";
-    Chart::new(caption, vec![Panel::new("", x, y, series)])
-}
-
-fn times(
-    kinds: &[Kind],
-    sizes: &[usize],
-    measured: &[Vec<Measured>],
-    (exact, linear): (f64, f64),
-) -> Chart {
-    let (from, to) = (sizes[0] as f64, sizes[sizes.len() - 1] as f64);
-    let mut series = series(kinds, sizes, measured, |m| &m.seconds);
-    series.push(Series::level("exact kernel", from, to, exact));
-    series.push(Series::level("linear, without features", from, to, linear));
-    let (x, y) = (
-        Axis::linear("features", ""),
-        Axis::log("training time", "s"),
-    );
-    let caption = "Time of a fit, of the machine that this page was made on.";
-    Chart::new(caption, vec![Panel::new("", x, y, series)])
-}
-
-fn series(
-    kinds: &[Kind],
-    sizes: &[usize],
-    measured: &[Vec<Measured>],
-    of: fn(&Measured) -> &Vec<f64>,
-) -> Vec<Series> {
-    let of_kind = |measured: &Vec<Measured>| -> Vec<Point> {
-        let points = sizes.iter().zip(measured).map(|(size, m)| {
-            let (mean, deviation) = mean_and_deviation(of(m));
-            Point::new(*size as f64, mean).spread(deviation)
-        });
-        points.collect()
-    };
-    let named = kinds.iter().zip(measured);
-    named
-        .map(|(kind, m)| Series::new(kind.name, Drawn::Joined, of_kind(m)))
-        .collect()
-}
-
-/// Accuracies at the largest size beside those that were published.
-fn table(
-    kinds: &[Kind],
-    sizes: &[usize],
-    measured: &[Vec<Measured>],
-    (exact, linear): (f64, f64),
-) -> Grid {
-    let last = sizes[sizes.len() - 1];
-    let of_last = format!("accuracy, {last} features");
-    let first = format!("accuracy, {} features", sizes[0]);
-    let grid = Grid::new(["map", &first, &of_last, "scikit-learn, 270 features"]);
-    let mut grid = grid.caption(
-        "scikit-learn's figures: RBFSampler, Nystroem, LinearSVC and SVC on the same rows, mean and standard deviation of 20 \
-         seeds, measured with numpy and scikit-learn for this comparison; the experiment is \
-         that of scikit-learn's example \
-         'Explicit feature map approximation for RBF kernels'.",
-    );
-    for (kind, measured) in kinds.iter().zip(measured) {
-        let published = match kind.name {
-            "Fourier with phases" => "0.954 ± 0.005",
-            "Nystrom" => "0.968 ± 0.002",
-            _ => "",
-        };
-        let shown = |m: &Measured| with_deviation(&m.accuracies, 4);
-        let of = |m: Option<&Measured>| m.map(shown).unwrap_or_default();
-        let (first, last) = (of(measured.first()), of(measured.last()));
-        grid.row([kind.name, &first, &last, published]);
+impl Worth {
+    /// Of a machine fitted to the training rows.
+    fn of(machine: &SupportVectorClassifier, digits: &Digits) -> Result<Self> {
+        let begun = Instant::now();
+        let fitted = machine.fit((&digits.x, digits.labels.as_slice()))?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let predicted: Vec<u8> = fitted.predict(&digits.x_test)?;
+        Ok(Self {
+            accuracy: digits.accuracy(&predicted),
+            seconds,
+        })
     }
-    grid.row(["exact kernel", "", &format!("{exact:.4}"), "0.972"]);
-    grid.row([
-        "linear, without features",
-        "",
-        &format!("{linear:.4}"),
-        "0.934",
-    ]);
-    grid
+
+    fn numbers(&self) -> Value {
+        json!({"accuracy": self.accuracy, "seconds": self.seconds})
+    }
+}
+
+impl Measured {
+    fn of(context: &Context<'_>, digits: &Digits) -> Result<Self> {
+        context.say("exact kernel machine");
+        let begun = Instant::now();
+        let exact = Worth {
+            accuracy: pairs::accuracy(context, digits)?,
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        context.say("linear machine");
+        let rows = digits.x.nrows();
+        let linear = machine(context, Box::new(Identity), &Bandwidth::Sigma(1.0), rows);
+        let mut measured = Self {
+            kinds: kinds(),
+            sizes: if context.is_quick() {
+                vec![30, 270]
+            } else {
+                (1..10).map(|i| 30 * i).collect()
+            },
+            trials: context.trials(20),
+            worths: Vec::new(),
+            exact,
+            linear: Worth::of(&linear, digits)?,
+        };
+        for kind in &measured.kinds {
+            let of_size = |&size| {
+                let trials = 0..measured.trials;
+                let of_trial = |trial| kind.worth(context, digits, size, trial);
+                trials.map(of_trial).collect::<Result<Vec<_>>>()
+            };
+            let worths = measured.sizes.iter().map(of_size).collect::<Result<_>>()?;
+            measured.worths.push(worths);
+        }
+        Ok(measured)
+    }
+
+    fn accuracies(&self) -> Chart {
+        self.chart(
+            "Accuracy against the number of features; bars show one standard deviation over seeds.",
+            Axis::linear("accuracy on test rows", "share"),
+            |worth| worth.accuracy,
+        )
+    }
+
+    fn times(&self) -> Chart {
+        self.chart(
+            "Time of a fit, of the machine that this page was made on.",
+            Axis::log("training time", "s"),
+            |worth| worth.seconds,
+        )
+    }
+
+    /// One of the numbers by the count of features, with those that it stands beside.
+    fn chart(&self, caption: &str, y: Axis, of: fn(&Worth) -> f64) -> Chart {
+        let mut series: Vec<Series> = (self.kinds.iter().zip(&self.worths))
+            .map(|(kind, worths)| {
+                let points = self.sizes.iter().zip(worths).map(|(size, worths)| {
+                    let values: Vec<f64> = worths.iter().map(of).collect();
+                    let (mean, deviation) = mean_and_deviation(&values);
+                    Point::new(*size as f64, mean).spread(deviation)
+                });
+                Series::new(kind.name, Drawn::Joined, points)
+            })
+            .collect();
+        let (from, to) = (
+            self.sizes[0] as f64,
+            self.sizes[self.sizes.len() - 1] as f64,
+        );
+        for (name, worth) in [
+            ("exact kernel", &self.exact),
+            ("linear, without features", &self.linear),
+        ] {
+            series.push(Series::level(name, from, to, of(worth)));
+        }
+        let x = Axis::linear("features", "");
+        Chart::new(caption, vec![Panel::new("", x, y, series)])
+    }
+
+    /// Accuracies at the least and the largest size beside those that were published.
+    fn table(&self) -> Grid {
+        let last = self.sizes[self.sizes.len() - 1];
+        let of_last = format!("accuracy, {last} features");
+        let first = format!("accuracy, {} features", self.sizes[0]);
+        let grid = Grid::new(["map", &first, &of_last, "scikit-learn, 270 features"]);
+        let mut grid = grid.caption(
+            "scikit-learn's figures: RBFSampler, Nystroem, LinearSVC and SVC on the same rows, mean and standard deviation of 20 \
+             seeds, measured with numpy and scikit-learn for this comparison; the experiment is \
+             that of scikit-learn's example \
+             'Explicit feature map approximation for RBF kernels'.",
+        );
+        for (kind, worths) in self.kinds.iter().zip(&self.worths) {
+            let published = match kind.name {
+                "Fourier with phases" => "0.954 ± 0.005",
+                "Nystrom" => "0.968 ± 0.002",
+                _ => "",
+            };
+            let shown = |worths: &Vec<Worth>| {
+                let accuracies: Vec<f64> = worths.iter().map(|worth| worth.accuracy).collect();
+                with_deviation(&accuracies, 4)
+            };
+            let first = worths.first().map(shown).unwrap_or_default();
+            let last = worths.last().map(shown).unwrap_or_default();
+            grid.row([kind.name, &first, &last, published]);
+        }
+        for (name, worth, published) in [
+            ("exact kernel", &self.exact, "0.972"),
+            ("linear, without features", &self.linear, "0.934"),
+        ] {
+            grid.row([name, "", &format!("{:.4}", worth.accuracy), published]);
+        }
+        grid
+    }
+
+    /// Every number, by map.
+    fn numbers(&self) -> Vec<Value> {
+        let of_kind = |(kind, worths): (&Kind, &Vec<Vec<Worth>>)| {
+            let sizes = self.sizes.iter().zip(worths).map(|(size, worths)| {
+                let of = |of: fn(&Worth) -> f64| worths.iter().map(of).collect::<Vec<f64>>();
+                json!({"features": size, "accuracy": of(|worth| worth.accuracy),
+                       "seconds": of(|worth| worth.seconds)})
+            });
+            json!({"map": kind.name, "sizes": sizes.collect::<Vec<_>>()})
+        };
+        self.kinds.iter().zip(&self.worths).map(of_kind).collect()
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The files of an experiment: a page, its numbers, its pictures; and the index of several.
 
-use super::{Experiment, Findings};
+use super::{Experiment, Findings, LeftOut, Measured};
 use crate::{
     interrupt::writing,
     page::{document, escaped},
@@ -56,14 +56,11 @@ fn numbers(
 }
 
 /// The index of what was done and what was left out.
-pub(super) fn index(
-    folder: &Path,
-    done: &[(&Experiment, f64, Findings)],
-    left_out: &[(&Experiment, String)],
-) -> Result<()> {
+pub(super) fn index(folder: &Path, measured: &[Measured], left_out: &[LeftOut]) -> Result<()> {
     let _writing = writing();
     let mut body = String::from("<ul>\n");
-    for (experiment, seconds, _) in done {
+    for done in measured {
+        let (experiment, seconds) = (done.experiment, done.seconds);
         let _ = writeln!(
             body,
             "<li><a href=\"{name}.html\">{title}</a> ({name}, {seconds:.1} s; <a \
@@ -72,13 +69,13 @@ pub(super) fn index(
             title = escaped(experiment.title),
         );
     }
-    for (experiment, said) in left_out {
+    for LeftOut { experiment, why } in left_out {
         let _ = writeln!(
             body,
             "<li>{} ({}) is left out: {}</li>",
             escaped(experiment.title),
             experiment.name,
-            escaped(said)
+            escaped(why)
         );
     }
     body.push_str("</ul>\n");

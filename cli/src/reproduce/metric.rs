@@ -5,7 +5,10 @@ use super::{
     datasets::{CPU, LETTER, median_distance},
     findings::{Findings, Grid, mean_and_deviation, with_deviation},
 };
-use crate::page::chart::{Axis, Cells, Chart, Drawn, Panel, Point, Series};
+use crate::{
+    page::chart::{Axis, Cells, Chart, Drawn, Panel, Point, Series},
+    report::counted,
+};
 use anyhow::Result;
 use bochner::{
     data::MemorySource,
@@ -42,105 +45,166 @@ struct Task {
     error: &'static str,
 }
 
-/// How much is done.
-struct Size {
+/// What is done to a data set, and how much of it.
+struct Study<'a> {
+    context: &'a Context<'a>,
+    task: Task,
+    table: Table,
     features: usize,
     turns: usize,
     trials: usize,
 }
 
-/// After a fit: its error on the test rows, and M by the standardised columns.
+/// After a fit: its error on the test rows, and M by the columns that it was fitted to.
 struct Turn {
     error: f64,
     m: Array2<f64>,
 }
 
-/// Fits with rows that were multiplied by `root`; lengthscale and penalty are the best of some by
-/// leave-one-out errors.
-fn turn(
-    context: &Context<'_>,
-    (task, table, features): (&Task, &Table, usize),
-    root: &Array2<f64>,
-    trial: usize,
-) -> Result<Turn> {
-    let (x, x_test) = (table.x.dot(root), table.x_test.dot(root));
-    let median = median_distance(&x, |v| v * v).sqrt();
-    let mut best: Option<(f64, f64, Array2<f64>)> = None;
-    for multiple in MULTIPLES {
-        let map = Fourier::new(Gaussian).features(features);
-        let bandwidth = Bandwidth::Sigma(multiple * median);
+/// Errors of each metric, turn and seed, and M of the last fit with the first metric and seed.
+struct Measured {
+    errors: Vec<Vec<Vec<f64>>>,
+    m: Array2<f64>,
+}
+
+impl Study<'_> {
+    /// Fits with rows that were multiplied by `root`; lengthscale and penalty are the best of some
+    /// by leave-one-out errors. M is by the standardised columns.
+    fn turn(&self, root: &Array2<f64>, trial: usize) -> Result<Turn> {
+        let (x, x_test) = (self.table.x.dot(root), self.table.x_test.dot(root));
+        let median = median_distance(&x, |v| v * v).sqrt();
+        let mut best: Option<(f64, Turn)> = None;
+        for multiple in MULTIPLES {
+            let (held_out, turn) = self.fit(&x, &x_test, multiple * median, trial)?;
+            if best.as_ref().is_none_or(|(least, _)| held_out < *least) {
+                best = Some((held_out, turn));
+            }
+        }
+        let (_, turn) = best.ok_or_else(|| anyhow::anyhow!("no lengthscale was tried"))?;
+        // The gradient by x is the root times that by what it was multiplied by.
+        let m = root.dot(&turn.m).dot(root);
+        Ok(Turn { m, ..turn })
+    }
+
+    /// One fit, with its leave-one-out error.
+    fn fit(
+        &self,
+        x: &Array2<f64>,
+        x_test: &Array2<f64>,
+        sigma: f64,
+        trial: usize,
+    ) -> Result<(f64, Turn)> {
+        let (context, table) = (self.context, &self.table);
+        let map = Fourier::new(Gaussian).features(self.features);
         // One builder serves both kinds of targets.
         macro_rules! ridge {
             ($learner:ident) => {
                 $learner::on(map)
-                    .bandwidth(bandwidth)
+                    .bandwidth(Bandwidth::Sigma(sigma))
                     .standardize(Standardize::No)
                     .lambdas(&LAMBDAS)
                     .seed(context.seed(trial))
                     .device(context.device())
             };
         }
-        let held_out = |model: &LinearModel| {
+        let with_gradients = |model: &LinearModel, error: f64| -> Result<(f64, Turn)> {
             let curve = model.lambda_curve.as_ref();
-            curve.map_or(f64::INFINITY, |curve| curve.best().error)
+            let held_out = curve.map_or(f64::INFINITY, |curve| curve.best().error);
+            let mut rows = MemorySource::new(x, None)?;
+            let m = average_gradient_outer_product(model, &mut rows, context.device())?;
+            Ok((held_out, Turn { error, m }))
         };
-        let product = |model: &LinearModel| -> Result<Array2<f64>> {
-            let mut rows = MemorySource::new(&x, None)?;
-            Ok(average_gradient_outer_product(
-                model,
-                &mut rows,
-                context.device(),
-            )?)
-        };
-        let (by, error, m) = if task.classes {
-            let model = ridge!(RidgeClassifier).fit((&x, table.y.to_vec()))?;
-            let predicted: Vec<f64> = model.predict(&x_test)?;
+        if self.task.classes {
+            let model = ridge!(RidgeClassifier).fit((x, table.y.to_vec()))?;
+            let predicted: Vec<f64> = model.predict(x_test)?;
             let pairs = predicted.iter().zip(&table.y_test);
             let wrong = pairs.filter(|(p, y)| p != y).count() as f64;
-            let linear = model.linear();
-            (
-                held_out(linear),
-                wrong / predicted.len() as f64,
-                product(linear)?,
-            )
+            with_gradients(model.linear(), wrong / predicted.len() as f64)
         } else {
-            let model = ridge!(Ridge).fit((&x, &table.y))?;
-            let predicted: Array1<f64> = model.predict(&x_test)?;
+            let model = ridge!(Ridge).fit((x, &table.y))?;
+            let predicted: Array1<f64> = model.predict(x_test)?;
             let square = (&predicted - &table.y_test).mapv(|v| v * v).mean();
             let error = square.unwrap_or(f64::NAN).sqrt() / table.y.std(0.0);
-            let linear = model.linear();
-            (held_out(linear), error, product(linear)?)
-        };
-        if best.as_ref().is_none_or(|(least, ..)| by < *least) {
-            best = Some((by, error, m));
+            with_gradients(model.linear(), error)
         }
     }
-    let (_, error, m) = best.ok_or_else(|| anyhow::anyhow!("no lengthscale was tried"))?;
-    // The gradient by x is the root times that by what it was multiplied by.
-    let m = root.dot(&m).dot(root);
-    Ok(Turn { error, m })
-}
 
-/// All turns of one metric and seed, the first of columns as they are.
-fn turns(
-    context: &Context<'_>,
-    (task, table): (&Task, &Table),
-    kind: Metric,
-    size: &Size,
-    trial: usize,
-) -> Result<Vec<Turn>> {
-    let mut root = Array2::eye(table.x.ncols());
-    let mut all: Vec<Turn> = Vec::new();
-    for _ in 0..=size.turns {
-        let next = turn(context, (task, table, size.features), &root, trial)?;
-        let options = MetricOptions {
-            power: POWER,
-            ..kind.into()
-        };
-        root = LearnedMetric::of(&next.m, options)?.root();
-        all.push(next);
+    /// All turns of one metric and seed, the first of columns as they are.
+    fn turns(&self, kind: Metric, trial: usize) -> Result<Vec<Turn>> {
+        let mut root = Array2::eye(self.table.x.ncols());
+        let mut all: Vec<Turn> = Vec::new();
+        for _ in 0..=self.turns {
+            let next = self.turn(&root, trial)?;
+            let options = MetricOptions {
+                power: POWER,
+                ..kind.into()
+            };
+            root = LearnedMetric::of(&next.m, options)?.root();
+            all.push(next);
+        }
+        Ok(all)
     }
-    Ok(all)
+
+    /// All turns of all metrics and seeds.
+    fn measure(&self) -> Result<Measured> {
+        let mut errors = Vec::new();
+        let mut first = None;
+        for (name, kind) in METRICS {
+            let mut of_kind = vec![Vec::new(); self.turns + 1];
+            for trial in 0..self.trials {
+                let task = self.task.name;
+                self.context.say(format!("{task}: {name}, seed {trial}"));
+                let all = self.turns(kind, trial)?;
+                for (errors, turn) in of_kind.iter_mut().zip(&all) {
+                    errors.push(turn.error);
+                }
+                first = first.or(all.into_iter().next_back().map(|turn| turn.m));
+            }
+            errors.push(of_kind);
+        }
+        let m = first.ok_or_else(|| anyhow::anyhow!("no metric was learned"))?;
+        Ok(Measured { errors, m })
+    }
+
+    /// Adds everything of the data set.
+    fn add(&self, findings: &mut Findings) -> Result<()> {
+        let Measured { errors, m } = self.measure()?;
+        let task = &self.task;
+        findings.heading(format!("The metric of {}", task.name));
+        findings.text(format!(
+            "{} training and {} test rows, {} features; {}.",
+            self.table.x.nrows(),
+            self.table.x_test.nrows(),
+            self.features,
+            counted(self.trials as u64, "seed")
+        ));
+        findings.picture(format!("{}-errors", task.name), curve(task, &errors));
+        findings.grid(grid(task, &errors));
+        findings.picture(format!("{}-matrix", task.name), heat(task, &m));
+        let trace = m.diag().sum();
+        let shares: Vec<f64> = m.diag().iter().map(|v| v / trace).collect();
+        let columns = shares.iter().enumerate();
+        let columns = columns.map(|(j, share)| (format!("column {}", j + 1), *share));
+        let mut bars: Vec<(String, f64)> = columns.collect();
+        bars.sort_by(|a, b| b.1.total_cmp(&a.1));
+        findings.bars(
+            format!("{}-importance", task.name),
+            format!(
+                "{}: share of each column, counted from 1, in the trace of M: of the squared gradient of the last fit.",
+                task.name
+            ),
+            &bars,
+        );
+        let named = METRICS.iter().zip(&errors);
+        let named = named.map(|((name, _), errors)| json!({"metric": name, "errors": errors}));
+        findings.number(
+            task.name,
+            json!({"turns": named.collect::<Vec<_>>(), "importance": shares,
+                   "features": self.features,
+                   "matrix": m.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>()}),
+        );
+        Ok(())
+    }
 }
 
 fn run(context: &Context<'_>) -> Result<Findings> {
@@ -153,42 +217,19 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         MULTIPLES.map(|m| m.to_string()).join(", "),
         LAMBDAS.len()
     ));
-    let tasks = [
-        (
-            &CPU,
-            Task {
-                name: "cpu",
-                classes: false,
-                error: "RMSE over the deviation of y",
-            },
-            1000,
-        ),
-        (
-            &LETTER,
-            Task {
-                name: "letter",
-                classes: true,
-                error: "wrong labels",
-            },
-            2000,
-        ),
-    ];
-    for (dataset, task, features) in tasks {
+    let cpu = Task {
+        name: "cpu",
+        classes: false,
+        error: "RMSE over the deviation of y",
+    };
+    let letter = Task {
+        name: "letter",
+        classes: true,
+        error: "wrong labels",
+    };
+    for (dataset, task, features) in [(&CPU, cpu, 1000), (&LETTER, letter, 2000)] {
         let Some(table) = context.load(dataset)? else {
             continue;
-        };
-        let size = if context.is_quick() {
-            Size {
-                features: 200,
-                turns: 2,
-                trials: context.trials(1),
-            }
-        } else {
-            Size {
-                features,
-                turns: 5,
-                trials: context.trials(3),
-            }
         };
         let mut table = table.standardized();
         if context.is_quick() {
@@ -196,73 +237,18 @@ fn run(context: &Context<'_>) -> Result<Findings> {
             table.x = table.x.slice(s![..kept, ..]).to_owned();
             table.y = table.y.slice(s![..kept]).to_owned();
         }
-        add(context, &mut findings, (&task, &table), &size)?;
+        let quick = context.is_quick();
+        let study = Study {
+            context,
+            task,
+            table,
+            features: if quick { 200 } else { features },
+            turns: if quick { 2 } else { 5 },
+            trials: context.trials(if quick { 1 } else { 3 }),
+        };
+        study.add(&mut findings)?;
     }
     Ok(findings)
-}
-
-/// Everything of one data set.
-fn add(
-    context: &Context<'_>,
-    findings: &mut Findings,
-    (task, table): (&Task, &Table),
-    size: &Size,
-) -> Result<()> {
-    let seeds = crate::report::counted(size.trials as u64, "seed");
-    // Errors of each metric, turn and seed; M of the last fit of the first seed.
-    let mut errors = Vec::new();
-    let mut last = Vec::new();
-    for (name, kind) in METRICS {
-        let mut of_kind = vec![Vec::new(); size.turns + 1];
-        for trial in 0..size.trials {
-            context.say(format!("{}: {name}, seed {trial}", task.name));
-            let all = turns(context, (task, table), kind, size, trial)?;
-            for (errors, turn) in of_kind.iter_mut().zip(&all) {
-                errors.push(turn.error);
-            }
-            if trial == 0 {
-                last.extend(all.last().map(|turn| turn.m.clone()));
-            }
-        }
-        errors.push(of_kind);
-    }
-    let m = &last[0];
-    let trace = m.diag().sum();
-    let shares: Vec<f64> = m.diag().iter().map(|v| v / trace).collect();
-    findings.heading(format!("The metric of {}", task.name));
-    findings.text(format!(
-        "{} training and {} test rows, {} features; {seeds}.",
-        table.x.nrows(),
-        table.x_test.nrows(),
-        size.features
-    ));
-    findings.picture(format!("{}-errors", task.name), curve(task, &errors));
-    findings.grid(grid(task, &errors));
-    findings.picture(format!("{}-matrix", task.name), heat(task, m));
-    let mut bars: Vec<(String, f64)> = shares
-        .iter()
-        .enumerate()
-        .map(|(j, share)| (format!("column {}", j + 1), *share))
-        .collect();
-    bars.sort_by(|a, b| b.1.total_cmp(&a.1));
-    findings.bars(
-        format!("{}-importance", task.name),
-        format!(
-            "{}: share of each column, counted from 1, in the trace of M: of the squared gradient of the last fit.",
-            task.name
-        ),
-        &bars,
-    );
-    let named = METRICS.iter().zip(&errors);
-    let named: Vec<_> = named
-        .map(|((name, _), errors)| json!({"metric": name, "errors": errors}))
-        .collect();
-    findings.number(
-        task.name,
-        json!({"turns": named, "importance": shares, "features": size.features,
-               "matrix": m.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>()}),
-    );
-    Ok(())
 }
 
 fn curve(task: &Task, errors: &[Vec<Vec<f64>>]) -> Chart {

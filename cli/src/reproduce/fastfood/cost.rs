@@ -12,7 +12,7 @@ use bochner::{
     seed::Stream,
 };
 use ndarray::Array2;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Instant;
 
 /// Rows at a time, and how often the time of them is taken; the least counts.
@@ -86,103 +86,165 @@ const SWEEPS: [Sweep; 2] = [
     },
 ];
 
+/// The costs of all maps along one sweep.
+struct Measured {
+    sweep: &'static Sweep,
+    quick: bool,
+    sizes: Vec<usize>,
+    /// In the order of [`Kind::ALL`], one a size.
+    costs: Vec<Vec<Cost>>,
+}
+
+/// Adds what features cost.
 pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> {
-    let quick = context.is_quick();
-    let mut panels = Vec::new();
-    let mut exponents = vec![Vec::new(); Kind::ALL.len()];
-    let mut crossovers = Vec::new();
-    let mut numbers = Vec::new();
-    for sweep in &SWEEPS {
+    let measured = SWEEPS.iter().map(|sweep| sweep.measure(context));
+    let measured = measured.collect::<Result<Vec<_>>>()?;
+    // Against d and against D: two of the time, two of the bytes.
+    let exponents: Vec<Vec<f64>> = (0..Kind::ALL.len())
+        .map(|kind| measured.iter().flat_map(|m| m.exponents(kind)).collect())
+        .collect();
+    let crossovers = [2, 3].map(|kind| measured[0].crossover(kind));
+    let (_, fixed) = (SWEEPS[0].at)(0, context.is_quick());
+    findings.heading("Cost");
+    findings.picture("cost", chart(&measured, context.is_quick()));
+    for crossover in &crossovers {
+        findings.text(crossover.said(fixed));
+    }
+    findings.grid(table(&exponents));
+    let numbers = measured.iter().flat_map(Measured::numbers);
+    findings.number("cost", numbers.collect::<Vec<_>>());
+    let exponents = Kind::ALL.iter().zip(&exponents).map(|(kind, e)| {
+        json!({"map": kind.name(), "time_d": e[0], "bytes_d": e[1], "time_D": e[2],
+               "bytes_D": e[3]})
+    });
+    findings.number("exponents", exponents.collect::<Vec<_>>());
+    let crossovers = crossovers.map(
+        |Crossover { kind, at }| json!({"map": kind.name(), "d": at.filter(|at| at.is_finite())}),
+    );
+    findings.number("crossovers", crossovers.to_vec());
+    Ok(())
+}
+
+impl Sweep {
+    fn measure(&'static self, context: &Context<'_>) -> Result<Measured> {
+        let quick = context.is_quick();
+        let all = self.sizes.iter().copied();
         let sizes: Vec<usize> = if quick {
-            sweep.sizes[1..]
-                .iter()
-                .copied()
-                .step_by(3)
-                .take(2)
-                .collect()
+            all.skip(1).step_by(3).take(2).collect()
         } else {
-            sweep.sizes.to_vec()
+            all.collect()
         };
-        let mut costs: Vec<Vec<Cost>> = vec![Vec::new(); Kind::ALL.len()];
+        let mut costs = vec![Vec::new(); Kind::ALL.len()];
         for &size in &sizes {
-            context.say(format!("time of features, {} = {size}", sweep.name));
-            let (d, features) = (sweep.at)(size, quick);
-            let measured = self::costs(context, d, features)?;
-            for ((kind, costs), measured) in Kind::ALL.iter().zip(&mut costs).zip(measured) {
-                numbers.push(json!({"map": kind.name(), "d": d, "features": features,
-                                    "seconds": measured.seconds, "bytes": measured.bytes}));
-                costs.push(measured);
+            context.say(format!("time of features, {} = {size}", self.name));
+            let (d, features) = (self.at)(size, quick);
+            for (costs, cost) in costs.iter_mut().zip(self::costs(context, d, features)?) {
+                costs.push(cost);
             }
         }
-        let xs: Vec<f64> = sizes.iter().map(|&size| size as f64).collect();
-        let of: [(Axis, Of); 2] = [
-            (Axis::log("time of a row", "µs"), |c| 1e6 * c.seconds),
-            (Axis::log("size of the map", "KiB"), |c| c.bytes / 1024.0),
-        ];
-        for (y, of) in of {
-            let mut series = Vec::new();
-            for (i, kind) in Kind::ALL.iter().enumerate() {
-                let ys: Vec<f64> = costs[i].iter().map(of).collect();
-                let points = xs.iter().zip(&ys).map(|(x, y)| Point::new(*x, *y));
-                series.push(Series::new(kind.name(), Drawn::Joined, points));
-                // Of the upper half of the sizes, where what is fixed weighs less.
-                let upper = xs.len() / 2;
-                let upper = upper.min(xs.len() - 2);
-                exponents[i].push(slope(&xs[upper..], &ys[upper..]));
-            }
-            panels.push(Panel::new("", Axis::log(sweep.name, ""), y, series));
-        }
-        if sweep.name == "d" {
-            for i in [2, 3] {
-                let ratio: Vec<f64> = costs[i]
-                    .iter()
-                    .zip(costs[0].iter().zip(&costs[1]))
-                    .map(|(own, (one, other))| own.seconds / one.seconds.min(other.seconds))
-                    .collect();
-                crossovers.push((Kind::ALL[i], crossover(&xs, &ratio)));
-            }
+        Ok(Measured {
+            sweep: self,
+            quick,
+            sizes,
+            costs,
+        })
+    }
+}
+
+/// What is measured: an axis for each of the costs.
+fn quantities() -> [(Axis, Of); 2] {
+    [
+        (Axis::log("time of a row", "µs"), |c| 1e6 * c.seconds),
+        (Axis::log("size of the map", "KiB"), |c| c.bytes / 1024.0),
+    ]
+}
+
+impl Measured {
+    fn xs(&self) -> Vec<f64> {
+        self.sizes.iter().map(|&size| size as f64).collect()
+    }
+
+    /// A panel for each of the costs.
+    fn panels(&self) -> [Panel; 2] {
+        quantities().map(|(y, of)| {
+            let series = Kind::ALL.iter().zip(&self.costs).map(|(kind, costs)| {
+                let points = self.xs().into_iter().zip(costs);
+                let points = points.map(|(x, cost)| Point::new(x, of(cost)));
+                Series::new(kind.name(), Drawn::Joined, points)
+            });
+            Panel::new("", Axis::log(self.sweep.name, ""), y, series.collect())
+        })
+    }
+
+    /// Slopes of the logarithms of both costs of a kind, over the upper half of the sizes, where
+    /// what is fixed weighs less.
+    fn exponents(&self, kind: usize) -> [f64; 2] {
+        let xs = self.xs();
+        let upper = (xs.len() / 2).min(xs.len() - 2);
+        quantities().map(|(_, of)| {
+            let ys: Vec<f64> = self.costs[kind].iter().map(of).collect();
+            slope(&xs[upper..], &ys[upper..])
+        })
+    }
+
+    /// Where a kind takes less time than the dense maps, the first two.
+    fn crossover(&self, kind: usize) -> Crossover {
+        let dense = self.costs[0].iter().zip(&self.costs[1]);
+        let ratio: Vec<f64> = (self.costs[kind].iter().zip(dense))
+            .map(|(own, (one, other))| own.seconds / one.seconds.min(other.seconds))
+            .collect();
+        Crossover {
+            kind: Kind::ALL[kind],
+            at: crossover(&self.xs(), &ratio),
         }
     }
-    findings.heading("Cost");
+
+    /// Every cost, for programs.
+    fn numbers(&self) -> Vec<Value> {
+        let mut numbers = Vec::new();
+        for (i, &size) in self.sizes.iter().enumerate() {
+            let (d, features) = (self.sweep.at)(size, self.quick);
+            for (kind, costs) in Kind::ALL.iter().zip(&self.costs) {
+                numbers.push(json!({"map": kind.name(), "d": d, "features": features,
+                                    "seconds": costs[i].seconds, "bytes": costs[i].bytes}));
+            }
+        }
+        numbers
+    }
+}
+
+/// From how many columns on a kind takes less time than dense maps, as [`crossover`] has it.
+struct Crossover {
+    kind: Kind,
+    at: Option<f64>,
+}
+
+impl Crossover {
+    /// In words, with so many features.
+    fn said(&self, features: usize) -> String {
+        let name = self.kind.name();
+        match self.at {
+            Some(at) if at.is_finite() => format!(
+                "{name} takes less time than a dense map from about {at:.0} columns on, with D = {features}."
+            ),
+            Some(_) => format!("The dense map takes less time than {name} at all of these d."),
+            None => format!("{name} takes less time than a dense map at all of these d."),
+        }
+    }
+}
+
+fn chart(measured: &[Measured], quick: bool) -> Chart {
     let ((_, fixed), (d, _)) = ((SWEEPS[0].at)(0, quick), (SWEEPS[1].at)(0, quick));
     let caption = format!(
         "Above: against the number of columns d with D = {fixed}; below: against the number of features D with d = {d}. Left: \
          time of a row, {ROWS} rows at a time, the least of {TIMES} runs in turn, on the machine that this page was made on. Right: \
          the map in a file."
     );
+    let panels = measured.iter().flat_map(Measured::panels).collect();
     let mut chart = Chart::new(caption, panels);
     chart.columns = 2;
     chart.height = 300.0;
-    findings.picture("cost", chart);
-    for (kind, at) in &crossovers {
-        findings.text(match at {
-            Some(at) if at.is_finite() => format!(
-                "{} takes less time than a dense map from about {at:.0} columns on, with D = {fixed}.",
-                kind.name()
-            ),
-            Some(_) => format!(
-                "The dense map takes less time than {} at all of these d.",
-                kind.name()
-            ),
-            None => format!("{} takes less time than a dense map at all of these d.", kind.name()),
-        });
-    }
-    findings.grid(table(&exponents));
-    findings.number("cost", numbers);
-    let exponents = Kind::ALL.iter().zip(&exponents);
-    let exponents: Vec<_> = exponents
-        .map(|(kind, e)| {
-            json!({"map": kind.name(), "time_d": e[0], "bytes_d": e[1], "time_D": e[2],
-                   "bytes_D": e[3]})
-        })
-        .collect();
-    findings.number("exponents", exponents);
-    let crossovers: Vec<_> = crossovers
-        .iter()
-        .map(|(kind, at)| json!({"map": kind.name(), "d": at.filter(|at| at.is_finite())}))
-        .collect();
-    findings.number("crossovers", crossovers);
-    Ok(())
+    chart
 }
 
 /// From where on a ratio stays below 1, by the logarithms of its neighbours; none where it always

@@ -122,25 +122,10 @@ pub(super) fn of_census(context: &Context<'_>, findings: &mut Findings, raw: &Ta
 impl Setting {
     fn measure(&self, context: &Context<'_>, findings: &mut Findings, raw: &Table) -> Result<()> {
         let table = (self.scale)(raw.clone());
-        let sizes = if context.is_quick() {
-            &self.frequencies[..1]
-        } else {
-            self.frequencies
-        };
-        let mut head = vec!["sampling".to_owned()];
-        head.extend(sizes.iter().map(|s| format!("{s} frequencies")));
-        let mut grid = Grid::new(head).caption(format!(
-            "{}, {}: relative error |y - f| / |y| on the test rows; sigma = {}, lambda = {:e}, no \
-             intercept; mean and standard deviation of {}. {}",
-            self.data,
-            self.columns,
-            self.sigma,
-            self.lambda,
-            counted(context.trials(10) as u64, "seed"),
-            self.said
-        ));
+        let sizes = self.sizes(context);
+        let mut grid = self.grid(context);
         let mut numbers = Vec::new();
-        let (mut compared, mut near) = (0, 0);
+        let mut nearness = Nearness::default();
         for (label, sampling) in SAMPLINGS {
             let mut row = vec![label.to_owned()];
             let published = self.beside.sampling(label);
@@ -149,7 +134,7 @@ impl Setting {
                     "{}: regression on {label}, {s} frequencies",
                     self.data
                 ));
-                let errors = self.errors(context, &table, (s, sampling))?;
+                let errors = self.errors(context, &table, s, sampling)?;
                 let (mean, deviation) = mean_and_deviation(&errors);
                 numbers.push(
                     json!({"columns": self.columns, "sampling": label, "frequencies": s,
@@ -157,8 +142,7 @@ impl Setting {
                 );
                 row.push(with_deviation(&errors, 4));
                 if let Some(published) = published {
-                    compared += 1;
-                    near += usize::from(is_near((mean, deviation), published[i]));
+                    nearness.count((mean, deviation), published[i]);
                 }
             }
             grid.row(row);
@@ -173,26 +157,44 @@ impl Setting {
             grid.row([name.to_owned()].into_iter().chain(errors));
         }
         findings.grid(grid);
-        if compared > 0 {
-            findings.text(format!(
-                "{near} of {compared} means lie within two standard deviations of the published ones, \
-                 both spreads taken together."
-            ));
-            findings.number(
-                format!("near_published_{}", self.data),
-                vec![near, compared],
-            );
-        }
+        nearness.add(self.data, findings);
         findings.more(format!("regression_{}", self.data), numbers);
         Ok(())
     }
 
-    /// Errors on the test rows, one for each seed.
+    /// Numbers of frequencies that are measured.
+    fn sizes(&self, context: &Context<'_>) -> &'static [usize] {
+        if context.is_quick() {
+            &self.frequencies[..1]
+        } else {
+            self.frequencies
+        }
+    }
+
+    /// The table of errors, still without rows.
+    fn grid(&self, context: &Context<'_>) -> Grid {
+        let mut head = vec!["sampling".to_owned()];
+        let sizes = self.sizes(context).iter();
+        head.extend(sizes.map(|s| format!("{s} frequencies")));
+        Grid::new(head).caption(format!(
+            "{}, {}: relative error |y - f| / |y| on the test rows; sigma = {}, lambda = {:e}, no \
+             intercept; mean and standard deviation of {}. {}",
+            self.data,
+            self.columns,
+            self.sigma,
+            self.lambda,
+            counted(context.trials(10) as u64, "seed"),
+            self.said
+        ))
+    }
+
+    /// Errors on the test rows with so many frequencies, one for each seed.
     fn errors(
         &self,
         context: &Context<'_>,
         table: &Table,
-        (s, sampling): (usize, Sampling),
+        s: usize,
+        sampling: Sampling,
     ) -> Result<Vec<f64>> {
         let norm = |v: &Array1<f64>| v.dot(v).sqrt();
         let one = |trial| {
@@ -220,6 +222,33 @@ impl Beside {
         };
         let (_, cells) = rows.iter().find(|(name, _)| *name == label)?;
         Some(cells)
+    }
+}
+
+/// How many means were compared with published ones, and how many lie near them.
+#[derive(Default)]
+struct Nearness {
+    compared: usize,
+    near: usize,
+}
+
+impl Nearness {
+    /// Counts one mean with its deviation.
+    fn count(&mut self, own: (f64, f64), published: (f64, f64)) {
+        self.compared += 1;
+        self.near += usize::from(is_near(own, published));
+    }
+
+    /// Adds the count, if something was compared.
+    fn add(&self, data: &str, findings: &mut Findings) {
+        let Self { compared, near } = *self;
+        if compared > 0 {
+            findings.text(format!(
+                "{near} of {compared} means lie within two standard deviations of the published ones, \
+                 both spreads taken together."
+            ));
+            findings.number(format!("near_published_{data}"), vec![near, compared]);
+        }
     }
 }
 
