@@ -161,7 +161,7 @@ impl Args {
     }
 
     /// Errors on options that do not go together, or not with the learner.
-    fn check(&self, chosen: &Chosen, (dense, searches): (bool, bool)) -> Result<()> {
+    fn check(&self, chosen: &Chosen, dense: bool, searches: bool) -> Result<()> {
         self.search.check(&self.map)?;
         let job = self.job(chosen, Arc::new(self.map.spec()));
         let around = Around {
@@ -287,7 +287,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         fitting.score(model)?;
     }
     if let Some(folds) = folds {
-        fitting.cross_validate((&asked, &at), &folds)?;
+        fitting.cross_validate(&asked, &at, &folds)?;
     }
     fitting.finish(model.as_ref())
 }

@@ -9,7 +9,38 @@ pub(crate) fn explain(error: &Error) -> String {
 }
 
 fn flag(remedy: &Remedy) -> String {
-    let said = match remedy {
+    match remedy {
+        Remedy::SkipRows(lines) => {
+            format!("skip the lines above the names with --skip-rows {lines}")
+        }
+        Remedy::Comment(begins) => format!(
+            "leave such lines out with --comment {}",
+            quoted(begins.clone())
+        ),
+        Remedy::Delimiter(mark) => format!(
+            "say what separates columns with --delimiter {}",
+            quoted_mark(*mark)
+        ),
+        Remedy::OtherEncoding(name) => format!("say how it is written, as in --encoding {name}"),
+        Remedy::Categorical(name) => format!("name it with --categorical {}", listed(name)),
+        Remedy::ByTarget(name) => {
+            format!("take it by the target with --by-target {}", listed(name))
+        }
+        Remedy::Ignore(name) => format!("leave it out with --ignore {}", listed(name)),
+        Remedy::NoValue(text) => format!("take it for no value with --na {}", quoted(text.clone())),
+        Remedy::Decimal(mark) => format!("say --decimal {}", quoted_mark(*mark)),
+        Remedy::Thousands(mark) => format!("say --thousands {}", quoted_mark(*mark)),
+        Remedy::DateFormat(format) => format!("say --date-format {}", quoted(format.clone())),
+        Remedy::UseMap(name) => format!("use --map {name}"),
+        Remedy::UseKernel(spec) => format!("use --kernel {spec}"),
+        // Words, and what a later library knows: it says so itself.
+        other => plain_flag(other).map_or_else(|| other.to_string(), str::to_owned),
+    }
+}
+
+/// The flag of a remedy that names nothing.
+fn plain_flag(remedy: &Remedy) -> Option<&'static str> {
+    Some(match remedy {
         Remedy::LessMemory => "use less --memory",
         Remedy::MoreMemory => "use more --memory",
         Remedy::FewerFeatures => "use fewer --features",
@@ -35,46 +66,11 @@ fn flag(remedy: &Remedy) -> String {
         Remedy::RefitWithMissing => "fit again with --missing indicator (or mean, median)",
         Remedy::DropRows => "remove such rows with --nan drop",
         Remedy::DropRowsWithoutTarget => "leave such rows out with --drop-rows-without-target",
-        Remedy::SkipRows(lines) => {
-            return format!("skip the lines above the names with --skip-rows {lines}");
-        }
-        Remedy::Comment(begins) => {
-            return format!(
-                "leave such lines out with --comment {}",
-                quoted(begins.clone())
-            );
-        }
         Remedy::FirstLineNames => "take the first line for names with --header yes",
-        Remedy::Delimiter(mark) => {
-            return format!(
-                "say what separates columns with --delimiter {}",
-                quoted_mark(*mark)
-            );
-        }
-        Remedy::OtherEncoding(name) => {
-            return format!("say how it is written, as in --encoding {name}");
-        }
-        Remedy::Categorical(name) => return format!("name it with --categorical {}", listed(name)),
-        Remedy::ByTarget(name) => {
-            return format!("take it by the target with --by-target {}", listed(name));
-        }
-        Remedy::Ignore(name) => return format!("leave it out with --ignore {}", listed(name)),
         Remedy::KeepKind => "keep it as a kind with --na '?'",
         Remedy::AnyDateFormat => "say how dates are written, as in --date-format %d.%m.%Y",
-        Remedy::NoValue(text) => {
-            return format!("take it for no value with --na {}", quoted(text.clone()));
-        }
-        Remedy::Decimal(mark) => return format!("say --decimal {}", quoted_mark(*mark)),
-        Remedy::Thousands(mark) => return format!("say --thousands {}", quoted_mark(*mark)),
-        Remedy::DateFormat(format) => {
-            return format!("say --date-format {}", quoted(format.clone()));
-        }
-        Remedy::UseMap(name) => return format!("use --map {name}"),
-        Remedy::UseKernel(spec) => return format!("use --kernel {spec}"),
-        // Words, and what a later library knows: it says so itself.
-        other => return other.to_string(),
-    };
-    said.to_owned()
+        _ => return None,
+    })
 }
 
 /// A mark as a shell and people read it.

@@ -97,6 +97,28 @@ fn weights(lengthscales: &[f64], survey: &Survey) -> String {
 }
 
 impl Chosen {
+    /// A learner that goes by rows and weighs classes alike, without a penalty or probabilities.
+    pub(super) fn new(fit: Box<dyn Fit>, takes: Takes, solver: &'static str) -> Self {
+        Self {
+            fit,
+            takes,
+            iterates: false,
+            solver,
+            ridge: None,
+            lambda_given: false,
+            probabilities: false,
+            class_weights: ClassWeights::Equal,
+        }
+    }
+
+    /// The same of one whose progress is iterations.
+    pub(super) fn iterating(self) -> Self {
+        Self {
+            iterates: true,
+            ..self
+        }
+    }
+
     /// Ridge regression takes this penalty, unless one is given.
     pub(super) fn penalise(&mut self, lambda: Lambda) {
         if let Some(ridge) = &mut self.ridge

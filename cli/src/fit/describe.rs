@@ -7,11 +7,7 @@ use super::{
 use crate::report::{Report, six_digits};
 use bochner::{models::LinearModel, solve::Targets};
 
-pub(super) fn describe(
-    model: &LinearModel,
-    (chosen, searched): (&Chosen, bool),
-    report: &mut Report,
-) {
+pub(super) fn describe(model: &LinearModel, chosen: &Chosen, searched: bool, report: &mut Report) {
     let takes = chosen.takes;
     report.set("learner", &*model.learner);
     report.set("lambda", model.lambda);

@@ -1,17 +1,17 @@
 //! A fit of the command line, stage by stage: what is asked, planned and said around its job.
 
+mod prepare;
+
 use super::{
     Args,
-    chosen::{self, Chosen, Takes},
+    chosen::{Chosen, Takes},
     describe::describe,
     learner::ModelBasis,
     parts::Summing,
     search,
     sources::Sources,
-    task::Task,
 };
 use crate::{
-    became,
     interrupt::writing,
     map::{BuiltMap, hint},
     page::head,
@@ -20,14 +20,15 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Device, Run,
-    analysis::rudi_rosasco,
-    data::{ChunkSource, Folds, MemorySource, Rescaled, Schema, Survey},
-    features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
-    job::{Job, Meaning, Rows, Scales, TargetScale, check_weights},
-    models::{Fit, Found, Lambda, LinearModel, Ranges},
+    data::{ChunkSource, Folds},
+    features::Standardize,
+    job::{Job, Meaning, check_weights},
+    models::{Fit, Found, LinearModel, Ranges},
     solve::Targets,
 };
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
+
+pub(super) use prepare::Prepared;
 
 /// What a fit is at.
 pub(super) struct Fitting {
@@ -49,16 +50,6 @@ pub(super) struct Fitting {
     found: Option<Found>,
     /// Sums of parts, which are done with when the model is saved.
     summed: Option<Summing>,
-}
-
-/// Training rows that were read once, and what is to be drawn for them.
-pub(super) struct Prepared {
-    survey: Survey,
-    pub(super) targets: Targets,
-    scales: Scales,
-    map: Arc<dyn MapBuilder>,
-    spec: MapSpec,
-    selection: Option<Selection>,
 }
 
 impl Fitting {
@@ -94,7 +85,7 @@ impl Fitting {
         };
         let chosen = args.learner.choose(dense, &console)?;
         let searches = args.search.is_wanted(&args.map);
-        args.check(&chosen, (dense, searches))?;
+        args.check(&chosen, dense, searches)?;
         args.settle(&chosen)?;
         args.keep_apart()?;
         args.part_rows()?;
@@ -108,8 +99,8 @@ impl Fitting {
             Some(device) => args.run.run_on(device),
             None => args.run.open(&console)?,
         };
-        args.fit_search(&chosen, &sources.train, (&run, &console));
-        let run = args.plan((&chosen, dense), &mut sources.train, (run, &console))?;
+        args.fit_search(&chosen, &sources.train, &run, &console);
+        let run = args.plan(&chosen, dense, &mut sources.train, run, &console)?;
         Ok(Self {
             args,
             console,
@@ -126,134 +117,6 @@ impl Fitting {
         })
     }
 
-    /// Reads the training rows once, and decides what targets mean and how columns are prepared.
-    pub(super) fn prepare(&mut self) -> Result<Prepared> {
-        let survey = self.survey()?;
-        self.share_schema()?;
-        let targets = self.targets(&survey)?;
-        let size = (survey.rows, targets.outputs());
-        let train = &mut self.sources.train;
-        self.run = (self.args).plan_rows(&self.chosen, size, train, self.run.clone())?;
-        let (mut spec, selection) = match self.landmarks {
-            None => (self.args.map).chosen(train.columns(), &self.run, &self.console)?,
-            Some(_) => (self.args.map.spec(), None),
-        };
-        self.args.search.drawn_as(&mut spec, &self.args.map);
-        let map: Arc<dyn MapBuilder> = match self.landmarks {
-            None => Arc::new(spec.clone()),
-            Some(landmarks) => Arc::new(self.args.map.columns(landmarks)),
-        };
-        let (scale, map) = self.race(&survey, &targets, map)?;
-        let (survey, targets) = match scale.survey(&survey, &targets)? {
-            Some(survey) => self.take_scale(scale, survey)?,
-            None => (survey, targets),
-        };
-        let job = self.args.job(&self.chosen, map.clone());
-        let scales = job.scales(&survey)?;
-        if (self.searches || job.leaves.is_some()) && scales.lengthscales.len() > 1 {
-            return Err(Usage(search::ONE_SIGMA.into()).into());
-        }
-        Ok(Prepared {
-            survey,
-            targets,
-            scales,
-            map,
-            spec,
-            selection,
-        })
-    }
-
-    /// Training rows with targets on another scale, of which this is the survey.
-    fn take_scale(&mut self, scale: TargetScale, survey: Survey) -> Result<(Survey, Targets)> {
-        self.args.target_scale = scale;
-        let problem = || Usage("these targets have no other scale".into());
-        let rescaled = Rescaled::of(&survey).ok_or_else(problem)?;
-        // Sums do so themselves.
-        if !self.args.is_in_parts() {
-            // Something has to stand in the place of what is wrapped, for a moment.
-            let none = MemorySource::new(ndarray::Array2::<f64>::zeros((1, 1)), None)?;
-            let train = std::mem::replace(&mut self.sources.train, Box::new(none));
-            self.sources.train = Box::new(rescaled.rows(train));
-        }
-        let targets = Targets::real(&survey);
-        Ok((survey, targets))
-    }
-
-    /// Has leave-one-out errors choose preparation and bandwidth, if that is left to them, the
-    /// scale of the targets, and what stands beside the map, which it says.
-    fn race(
-        &mut self,
-        survey: &Survey,
-        targets: &Targets,
-        map: Arc<dyn MapBuilder>,
-    ) -> Result<(TargetScale, Arc<dyn MapBuilder>)> {
-        let job = self.args.job(&self.chosen, map);
-        let settled = self
-            .console
-            .timed(|| job.settled(survey, targets, &self.run));
-        let ((job, race), seconds) = settled?;
-        let bandwidth = job.bandwidth();
-        let kernel = &mut self.args.map.kernel;
-        self.raced = race.is_some();
-        if let Some(race) = race {
-            let mut candidates = race.candidates.iter();
-            self.tried_standardized = candidates.any(|c| c.standardize == Standardize::Yes);
-            kernel.settle_for(bandwidth, Some(race.chosen().standardize));
-            chosen::describe(&race, survey, &mut self.report);
-            self.report.seconds("race", seconds);
-        } else if kernel.bandwidth() == Bandwidth::Chosen {
-            kernel.settle_for(bandwidth, None);
-        }
-        // The map that comes back has it.
-        let (scale, map) = (job.target_scale, job.preparation.map);
-        self.args.linear = Linear::No;
-        Ok((scale, map))
-    }
-
-    fn survey(&mut self) -> Result<Survey> {
-        let (args, console) = (&mut self.args, &self.console);
-        let train = self.sources.train.as_mut();
-        let (survey, seconds) = match self.landmarks {
-            None => {
-                let searches = self.searches || args.search.leaves.is_some();
-                let rows = if searches { Bandwidth::MEDIAN_ROWS } else { 0 };
-                args.map.survey_at_least(rows, train, console)?
-            }
-            Some(landmarks) => args.map.survey_columns(landmarks, train, console)?,
-        };
-        self.report.seconds("survey", seconds);
-        args.data.describe_gaps(&mut self.report);
-        args.map.no_more_than(survey.rows);
-        let among = |landmarks| args.learner.landmarks_among(landmarks, survey.rows);
-        self.landmarks = self.landmarks.map(among);
-        if args.map.is_by_rows() {
-            let (features, lambda) = rudi_rosasco(survey.rows)?;
-            args.map.usual = Some(features);
-            self.chosen.penalise(Lambda::Fixed(lambda));
-        }
-        Ok(survey)
-    }
-
-    /// What the training rows made of the columns of a table holds for all other rows.
-    fn share_schema(&mut self) -> Result<()> {
-        let Some(schema) = self.sources.train.schema() else {
-            became::describe_numbers(self.sources.train.as_ref(), &mut self.report);
-            return Ok(());
-        };
-        if self.args.part.shard.is_some() {
-            let problem = "--shard takes files of numbers: sums do not say what columns of text \
-                           became; fit this table in one process, with --checkpoint";
-            return Err(Usage(problem.into()).into());
-        }
-        let others = self.args.sources(&self.chosen, Some(schema))?;
-        if let Some(note) = self.args.between_dates(schema) {
-            self.console.note(&note);
-        }
-        became::describe(schema, &self.console, &mut self.report);
-        (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
-        Ok(())
-    }
-
     /// The job, and what its targets mean, if no rows chose anything of it.
     pub(super) fn unraced_job(&self, at: &Prepared) -> Option<(Job<&dyn Fit>, Meaning)> {
         let chosen = self.raced || self.searches || self.args.map.is_by_rows();
@@ -262,32 +125,6 @@ impl Fitting {
             Targets::Real { .. } => Meaning::Amounts,
         };
         (!chosen).then(|| (self.args.job(&self.chosen, at.map.clone()), meaning))
-    }
-
-    fn targets(&self, survey: &Survey) -> Result<Targets> {
-        let schema = self.sources.train.schema();
-        let text = schema.and_then(Schema::classes).map(<[String]>::len);
-        let classifies = || self.args.classifies(survey, text, &self.console);
-        let meaning = match self.chosen.takes {
-            Takes::Labels if self.args.task == Task::Regression => {
-                let problem = "--task regression is not for this --model, which takes labels";
-                return Err(Usage(problem.into()).into());
-            }
-            Takes::Labels => Meaning::Labels,
-            Takes::NumbersOrLabels if classifies() => Meaning::Labels,
-            Takes::Numbers if self.args.task == Task::Classification => {
-                let problem = "--task classification is not for this --model, which takes amounts";
-                return Err(Usage(problem.into()).into());
-            }
-            Takes::NumbersOrLabels | Takes::Numbers => Meaning::Amounts,
-            Takes::Rows(_) => Meaning::Nothing,
-        };
-        let targets = meaning.targets(survey, schema)?;
-        if matches!(targets, Targets::Classes(_)) && self.sources.kept_back.is_some() {
-            let problem = "--calibrate is for regressions; labels have no intervals";
-            return Err(Usage(problem.into()).into());
-        }
-        Ok(targets)
     }
 
     /// From training rows to a model, described; without one where the sums of a shard are all that
@@ -308,8 +145,8 @@ impl Fitting {
     fn grow_leaves(&mut self, at: &mut Prepared) -> Result<LinearModel> {
         let job = self.args.job(&self.chosen, at.map.clone());
         let rows = at.rows(self.sources.train.as_mut(), &self.run);
-        let jobs = (&job, &self.chosen);
-        (self.args).fit_leaves(jobs, rows, &self.console, &mut self.report)
+        let (args, chosen) = (&self.args, &self.chosen);
+        args.fit_leaves(&job, chosen, rows, &self.console, &mut self.report)
     }
 
     /// Draws the map, with what a search chooses if there is one.
@@ -340,8 +177,8 @@ impl Fitting {
         let how = (at.selection.take(), choice);
         let built = BuiltMap::of_fit(drawn, from, self.found.as_ref(), how)?;
         if self.found.is_some() {
-            let (sized, train) = ((&self.chosen, features), &mut self.sources.train);
-            self.run = args.plan_found(sized, train, self.run.clone())?;
+            let train = &mut self.sources.train;
+            self.run = args.plan_found(&self.chosen, features, train, self.run.clone())?;
         }
         self.report.seconds("map", seconds);
         args.map.describe(&built, &mut self.report);
@@ -400,12 +237,13 @@ impl Fitting {
         }
         if let Some(found) = &self.found {
             found.keep(model);
-            let how = (args.output.as_ref(), args.search.tries(&args.map));
+            let output = args.output.as_ref();
+            let tries = args.search.tries(&args.map);
             let standardize = args.map.kernel.standardize();
             let standardize = standardize.filter(|&when| when != Standardize::Auto);
-            search::describe(found, (&at.survey, standardize), how, report);
+            search::describe(found, &at.survey, standardize, output, tries, report);
         }
-        describe(model, (chosen, self.found.is_some()), report);
+        describe(model, chosen, self.found.is_some(), report);
         if !matches!(chosen.takes, Takes::Rows(_)) {
             report.set("intercept", args.learner.intercept());
             if chosen.ridge.as_ref().is_some_and(|ridge| ridge.penalised) {
@@ -435,18 +273,5 @@ impl Fitting {
     /// Says where it ran, before rows held out are scored.
     pub(super) fn say_device(&mut self) {
         self.report.device(&self.run.device);
-    }
-}
-
-impl Prepared {
-    /// The rows as stages of a job take them.
-    fn rows<'a>(&'a mut self, source: &'a mut dyn ChunkSource, run: &'a Run) -> Rows<'a> {
-        Rows {
-            source,
-            survey: &self.survey,
-            scales: &self.scales,
-            targets: &self.targets,
-            run,
-        }
     }
 }

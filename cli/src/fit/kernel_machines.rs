@@ -38,13 +38,13 @@ impl KernelMachineArgs {
         })
     }
 
-    pub(super) fn falkon(lambda: Lambda, shared: Shared) -> FalkonOptions {
+    pub(super) fn falkon(lambda: Lambda, shared: Shared) -> Box<dyn Fit> {
         let default = FalkonOptions::default();
-        FalkonOptions {
+        Box::new(FalkonOptions {
             lambda,
             intercept: shared.intercept,
             tolerance: shared.tolerance.unwrap_or(default.tolerance),
             max_iterations: shared.iterations.unwrap_or(default.max_iterations),
-        }
+        })
     }
 }

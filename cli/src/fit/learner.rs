@@ -145,7 +145,55 @@ impl LearnerArgs {
     /// The learner that the options ask for, on a map whose features can be stored or not.
     pub(super) fn choose(&self, dense: bool, console: &Console) -> Result<Chosen> {
         self.check()?;
-        let shared = Shared {
+        let shared = self.shared()?;
+        let (loss, either) = (&self.loss, Takes::NumbersOrLabels);
+        let kinked = loss.has_a_kink();
+        let chosen = match self.model {
+            Name::Ridge => return self.ridge(dense, console),
+            Name::KernelRidge => {
+                let fit = KernelMachineArgs::kernel_ridge(self.lambda.of_ridge()?, shared);
+                Chosen::new(fit, either, "cholesky")
+            }
+            Name::Falkon => {
+                let fit = KernelMachineArgs::falkon(self.lambda.of_ridge()?, shared);
+                Chosen::new(fit, either, "preconditioned cg").iterating()
+            }
+            Name::Greedy => Chosen::new(self.stages.greedy(shared), either, "greedy"),
+            Name::Boosting => Chosen::new(self.stages.boosting(shared), either, "boosting"),
+            Name::GaussianProcess => self.gaussian_process(dense, console)?,
+            Name::Density => self.rows.density(),
+            Name::Pca => self.rows.pca()?,
+            Name::Ica => self.rows.ica(),
+            Name::Kmeans => self.rows.kmeans(),
+            Name::Spectral => self.rows.spectral(),
+            Name::SpectralClustering => self.rows.spectral_clustering(),
+            Name::Logistic => {
+                Chosen::new(loss.logistic(shared), Takes::Labels, loss.solver(false)).iterating()
+            }
+            Name::Svm => {
+                let solver = loss.solver(kinked == Some(true));
+                Chosen::new(loss.support_vectors(shared)?, Takes::Labels, solver).iterating()
+            }
+            Name::Svr => {
+                let solver = loss.solver(kinked != Some(false));
+                Chosen::new(loss.residuals(shared)?, Takes::Numbers, solver).iterating()
+            }
+            Name::Lasso => Chosen::new(loss.lasso(shared), either, "coordinate descent"),
+            Name::OneClass => {
+                Chosen::new(loss.one_class(shared), Takes::Rows("novelties"), "admm").iterating()
+            }
+        };
+        Ok(Chosen {
+            lambda_given: self.lambda.is_given(),
+            probabilities: self.probabilities,
+            class_weights: self.class_weights(),
+            ..chosen
+        })
+    }
+
+    /// What most learners share.
+    fn shared(&self) -> Result<Shared> {
+        Ok(Shared {
             lambda: match self.model {
                 Name::Ridge | Name::KernelRidge | Name::Falkon => None,
                 _ => self.lambda.only()?,
@@ -153,68 +201,6 @@ impl LearnerArgs {
             intercept: self.intercept(),
             tolerance: self.tolerance,
             iterations: self.iterations,
-        };
-        let kinked = self.loss.has_a_kink();
-        let (fit, takes, solver) = match self.model {
-            Name::Ridge => return self.ridge(dense, console),
-            Name::KernelRidge => {
-                let fit = KernelMachineArgs::kernel_ridge(self.lambda.of_ridge()?, shared);
-                (fit, Takes::NumbersOrLabels, "cholesky")
-            }
-            Name::Falkon => (
-                Box::new(KernelMachineArgs::falkon(self.lambda.of_ridge()?, shared))
-                    as Box<dyn Fit>,
-                Takes::NumbersOrLabels,
-                "preconditioned cg",
-            ),
-            Name::Greedy => (self.stages.greedy(shared), Takes::NumbersOrLabels, "greedy"),
-            Name::Boosting => (
-                self.stages.boosting(shared),
-                Takes::NumbersOrLabels,
-                "boosting",
-            ),
-            Name::GaussianProcess => return self.gaussian_process(dense, console),
-            Name::Density => return Ok(self.rows.density()),
-            Name::Pca => return self.rows.pca(),
-            Name::Ica => return Ok(self.rows.ica()),
-            Name::Kmeans => return Ok(self.rows.kmeans()),
-            Name::Spectral => return Ok(self.rows.spectral()),
-            Name::SpectralClustering => return Ok(self.rows.spectral_clustering()),
-            Name::Logistic => {
-                let fit = self.loss.logistic(shared);
-                (fit, Takes::Labels, self.loss.solver(false))
-            }
-            Name::Svm => {
-                let solver = self.loss.solver(kinked == Some(true));
-                (self.loss.support_vectors(shared)?, Takes::Labels, solver)
-            }
-            Name::Svr => {
-                let solver = self.loss.solver(kinked != Some(false));
-                (self.loss.residuals(shared)?, Takes::Numbers, solver)
-            }
-            Name::Lasso => (
-                self.loss.lasso(shared),
-                Takes::NumbersOrLabels,
-                "coordinate descent",
-            ),
-            Name::OneClass => (
-                self.loss.one_class(shared),
-                Takes::Rows("novelties"),
-                "admm",
-            ),
-        };
-        Ok(Chosen {
-            fit,
-            takes,
-            iterates: !matches!(
-                self.model,
-                Name::Lasso | Name::KernelRidge | Name::Greedy | Name::Boosting
-            ),
-            solver,
-            ridge: None,
-            lambda_given: self.lambda.is_given(),
-            probabilities: self.probabilities,
-            class_weights: self.class_weights(),
         })
     }
 
@@ -235,25 +221,17 @@ impl LearnerArgs {
         console.detail(
             "variances of signal and noise: by the marginal likelihood, from one eigendecomposition",
         );
-        Ok(Chosen {
-            fit: Box::new(GaussianProcessOptions {
-                noise: self.noise.map(|deviation| deviation * deviation),
-                signal: self.signal.map(|deviation| deviation * deviation),
-                intercept: self.intercept(),
-                lengthscales: match self.lengthscales {
-                    Scales::Fixed => Lengthscales::Fixed,
-                    Scales::One => Lengthscales::One,
-                    Scales::PerColumn => Lengthscales::PerColumn,
-                },
-                weights: RowWeights::Precisions,
-            }),
-            takes: Takes::Numbers,
-            iterates: false,
-            solver: "eigen",
-            ridge: None,
-            lambda_given: false,
-            probabilities: false,
-            class_weights: ClassWeights::Equal,
-        })
+        let options = GaussianProcessOptions {
+            noise: self.noise.map(|deviation| deviation * deviation),
+            signal: self.signal.map(|deviation| deviation * deviation),
+            intercept: self.intercept(),
+            lengthscales: match self.lengthscales {
+                Scales::Fixed => Lengthscales::Fixed,
+                Scales::One => Lengthscales::One,
+                Scales::PerColumn => Lengthscales::PerColumn,
+            },
+            weights: RowWeights::Precisions,
+        };
+        Ok(Chosen::new(Box::new(options), Takes::Numbers, "eigen"))
     }
 }

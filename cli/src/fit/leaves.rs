@@ -34,7 +34,8 @@ impl Args {
     /// Parts the rows and fits each leaf.
     pub(super) fn fit_leaves(
         &self,
-        (job, chosen): (&Job<&dyn Fit>, &Chosen),
+        job: &Job<&dyn Fit>,
+        chosen: &Chosen,
         mut rows: Rows<'_>,
         console: &Console,
         report: &mut Report,
@@ -55,7 +56,7 @@ impl Args {
         report.set("map", model.map.describe());
         report.set("map_name", model.map.name());
         report.set("features", model.map.output_dim());
-        describe(&model, (chosen, false), report);
+        describe(&model, chosen, false, report);
         if let Some(shares) = &model.leaf_importance {
             importance("leaves", shares, survey, report);
         }

@@ -326,7 +326,7 @@ pub(crate) fn of_sums(
     report.line("map", model.map.describe());
     report.set("map", model.map.describe());
     report.set("solver", chosen.solved_by(&model));
-    describe(&model, (&chosen, false), report);
+    describe(&model, &chosen, false, report);
     Ok(model)
 }
 

@@ -3,7 +3,10 @@
 use super::{Args, chosen::Chosen, learner::ModelBasis, sources::Source};
 use crate::report::Console;
 use anyhow::Result;
-use bochner::{Run, models::MemoryPlan};
+use bochner::{
+    Run,
+    models::{Fit, MemoryPlan},
+};
 
 impl Args {
     /// Says what the fit takes, and errors where that is not there, before a row is read. Where
@@ -13,75 +16,109 @@ impl Args {
     /// rows, features by a rule for them. Searches and leaves keep to their memory themselves.
     pub(super) fn plan(
         &self,
-        (chosen, dense): (&Chosen, bool),
+        chosen: &Chosen,
+        dense: bool,
         train: &mut Source,
-        (run, console): (Run, &Console),
+        run: Run,
+        console: &Console,
     ) -> Result<Run> {
         let fit = chosen.fit.as_ref();
         let size = (train.columns(), train.targets());
-        let plan = match self.learner.basis() {
-            ModelBasis::AllRows => {
-                let chunks = self
-                    .run
-                    .within(|bytes| Ok(MemoryPlan::beside_program(bytes)))?;
-                return Ok(run.memory(chunks));
+        if self.learner.basis() == ModelBasis::Features {
+            if self.map.is_by_rows() {
+                return Ok(run);
             }
-            ModelBasis::Landmarks(landmarks) => {
-                MemoryPlan::of_landmarks(landmarks, fit, size, &run)
-            }
-            ModelBasis::Features if self.map.is_by_rows() => return Ok(run),
-            ModelBasis::Features if !dense => {
+            if !dense {
                 let rows = train.rows().map(|rows| rows as u64);
                 return self.plan_bins(rows, size, run, Some(console));
             }
-            ModelBasis::Features => MemoryPlan::of_fit(&self.map.spec(), fit, size, &run),
-        };
-        // A sample for the bandwidth and for landmarks, and what is kept of each row.
-        let sample = self.sample_rows();
-        let rows = train.rows().unwrap_or(0) as u64;
-        let plan = plan.with_sample(sample.min(train.rows().unwrap_or(sample)), size.0);
-        let mut plan = plan.with_rows(rows, fit, size.1);
-        // A search and leaves choose by rows of their own.
-        if !self.search.is_wanted(&self.map) && self.search.leaves.is_none() {
-            plan = plan.with_kept(train.rows(), fit, size);
         }
+        let Some(plan) = self.memory_plan(fit, size, &run) else {
+            let chunks = self
+                .run
+                .within(|bytes| Ok(MemoryPlan::beside_program(bytes)))?;
+            return Ok(run.memory(chunks));
+        };
+        let plan = self.plan_kept(plan, fit, train);
         // Landmarks that nobody asked for are no more than there are rows.
         if !self.learner.is_basis_given() {
             console.detail(&format!("plan: {plan}"));
             return Ok(run);
         }
         plan.require(fit, train.as_mut(), &run)?;
-        let tries = self.search.tries(&self.map);
-        let given = self.search.is_wanted(&self.map) && !tries && !self.map.is_by_error();
-        // A metric that is given makes no trials, and leaves plan their own.
-        if self.search.leaves.is_some() || given {
-            console.detail(&format!("plan: {plan}"));
-            let half = |bytes| Ok(MemoryPlan::beside_program(bytes) / 2);
-            let chunks = self.run.within(half)?;
-            return Ok(run.memory(chunks));
-        }
-        if self.map.is_by_error() {
-            console.detail(&format!("plan: {plan}"));
-            // It takes as many features as have room for their sums in this, of 8 bytes a pair
-            // where a search has 60.
-            let share = |bytes| Ok(MemoryPlan::beside_program(bytes) * 2 / 15);
-            let chunks = self.run.within(share)?;
-            return Ok(run.memory(chunks));
-        }
-        if tries {
-            let plan = plan.searching(train.rows(), size.0 + size.1);
-            console.detail(&format!("plan: {plan}"));
-            let chunks = self.run.within(|bytes| Ok(plan.within(bytes)? / 2))?;
-            return Ok(run.memory(chunks));
+        if self.chooses() {
+            return self.plan_choices(plan, train, run, console);
         }
         let within = |bytes| plan.of_fit_within(bytes, fit, train.as_mut(), &run);
         let chunks = self.run.within(within)?;
         console.detail(&format!("plan: {plan}"));
-        Ok(self.share(chosen, (&plan, chunks), run))
+        Ok(self.share(chosen, &plan, chunks, run))
+    }
+
+    /// Whether a search or leaves choose by rows of their own.
+    fn chooses(&self) -> bool {
+        self.search.is_wanted(&self.map) || self.search.leaves.is_some()
+    }
+
+    /// What the map and the sums of its features take, to rows of so many columns and targets. None
+    /// of the kernel of all rows.
+    fn memory_plan(&self, fit: &dyn Fit, size: (usize, usize), run: &Run) -> Option<MemoryPlan> {
+        match self.learner.basis() {
+            ModelBasis::AllRows => None,
+            ModelBasis::Landmarks(landmarks) => {
+                Some(MemoryPlan::of_landmarks(landmarks, fit, size, run))
+            }
+            ModelBasis::Features => Some(MemoryPlan::of_fit(&self.map.spec(), fit, size, run)),
+        }
+    }
+
+    /// Beside a plan a sample for the bandwidth and for landmarks, and what is kept of each row.
+    fn plan_kept(&self, plan: MemoryPlan, fit: &dyn Fit, train: &Source) -> MemoryPlan {
+        let size = (train.columns(), train.targets());
+        let sample = self.sample_rows();
+        let sample = sample.min(train.rows().unwrap_or(sample));
+        let rows = train.rows().unwrap_or(0) as u64;
+        let plan = plan.with_sample(sample, size.0);
+        let plan = plan.with_rows(rows, fit, size.1);
+        if self.chooses() {
+            plan
+        } else {
+            plan.with_kept(train.rows(), fit, size)
+        }
+    }
+
+    /// Chunks beside what searches and leaves keep.
+    fn plan_choices(
+        &self,
+        plan: MemoryPlan,
+        train: &Source,
+        run: Run,
+        console: &Console,
+    ) -> Result<Run> {
+        let beside = |share: fn(u64) -> u64| {
+            let within = |bytes| Ok(share(MemoryPlan::beside_program(bytes)));
+            self.run.within(within)
+        };
+        let leaves = self.search.leaves.is_some();
+        let chunks = if !leaves && self.map.is_by_error() {
+            console.detail(&format!("plan: {plan}"));
+            // It takes as many features as have room for their sums in this, of 8 bytes a pair
+            // where a search has 60.
+            beside(|bytes| bytes * 2 / 15)?
+        } else if !leaves && self.search.tries(&self.map) {
+            let plan = plan.searching(train.rows(), train.columns() + train.targets());
+            console.detail(&format!("plan: {plan}"));
+            self.run.within(|bytes| Ok(plan.within(bytes)? / 2))?
+        } else {
+            // A metric that is given makes no trials, and leaves plan their own.
+            console.detail(&format!("plan: {plan}"));
+            beside(|bytes| bytes / 2)?
+        };
+        Ok(run.memory(chunks))
     }
 
     /// Chunks have what is left, or half of it where the learner takes the other for a sketch.
-    fn share(&self, chosen: &Chosen, (plan, left): (&MemoryPlan, u64), run: Run) -> Run {
+    fn share(&self, chosen: &Chosen, plan: &MemoryPlan, left: u64, run: Run) -> Run {
         if !chosen.fit.takes_sketch() || self.run.given_memory().is_none() {
             return run.memory(left);
         }
@@ -117,7 +154,8 @@ impl Args {
         &mut self,
         chosen: &Chosen,
         train: &Source,
-        (run, console): (&Run, &Console),
+        run: &Run,
+        console: &Console,
     ) {
         let (map, search) = (&self.map, &self.search);
         let (Some(bytes), None) = (self.run.given_memory(), search.leaves) else {
@@ -153,8 +191,9 @@ impl Args {
     pub(super) fn plan_rows(
         &self,
         chosen: &Chosen,
-        (rows, outputs): (u64, usize),
-        train: &mut Source,
+        rows: u64,
+        outputs: usize,
+        train: &Source,
         run: Run,
     ) -> Result<Run> {
         let fit = chosen.fit.as_ref();
@@ -165,23 +204,20 @@ impl Args {
         if fit.row_bytes(outputs) == 0 {
             return Ok(run);
         }
-        let plan = match self.learner.basis() {
-            ModelBasis::AllRows => return Ok(run),
-            ModelBasis::Landmarks(landmarks) => {
-                MemoryPlan::of_landmarks(landmarks, fit, size, &run)
-            }
-            ModelBasis::Features => MemoryPlan::of_fit(&self.map.spec(), fit, size, &run),
+        let Some(plan) = self.memory_plan(fit, size, &run) else {
+            return Ok(run);
         };
         let plan = plan.with_sample(self.sample_rows().min(rows as usize), size.0);
         let plan = plan.with_rows(rows, fit, outputs);
         let chunks = self.run.within(|bytes| plan.within(bytes))?;
-        Ok(self.share(chosen, (&plan, chunks), run))
+        Ok(self.share(chosen, &plan, chunks, run))
     }
 
     /// As [`Self::plan`] of so many features, which were found.
     pub(super) fn plan_found(
         &self,
-        (chosen, features): (&Chosen, usize),
+        chosen: &Chosen,
+        features: usize,
         train: &mut Source,
         run: Run,
     ) -> Result<Run> {

@@ -7,8 +7,8 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::models::{
-    ClassWeights, Components, DensityOptions, KMeansOptions, KernelIcaOptions, KernelPcaOptions,
-    PcaSolver, SpectralClusteringOptions, SpectralEmbeddingOptions,
+    Components, DensityOptions, Fit, KMeansOptions, KernelIcaOptions, KernelPcaOptions, PcaSolver,
+    SpectralClusteringOptions, SpectralEmbeddingOptions,
 };
 use clap::{Args, ValueEnum};
 use std::str::FromStr;
@@ -136,102 +136,57 @@ impl RowsArgs {
         if let Some(problem) = problem {
             return Err(Usage(problem.into()).into());
         }
-        Ok(Chosen {
-            fit: Box::new(KernelPcaOptions { components, solver }),
-            takes: Takes::Rows("components"),
-            iterates: false,
-            solver: said,
-            ridge: None,
-            lambda_given: false,
-            probabilities: false,
-            class_weights: ClassWeights::Equal,
-        })
+        let options = KernelPcaOptions { components, solver };
+        Ok(found("components", options, said))
     }
 
     pub(super) fn density(&self) -> Chosen {
-        let multiples = self.multiples.as_ref().map(|given| given.0.clone());
-        Chosen {
-            fit: Box::new(DensityOptions {
-                log: self.log_density,
-                multiples,
-            }),
-            takes: Takes::Rows("densities"),
-            iterates: false,
-            solver: "mean",
-            ridge: None,
-            lambda_given: false,
-            probabilities: false,
-            class_weights: ClassWeights::Equal,
-        }
+        let options = DensityOptions {
+            log: self.log_density,
+            multiples: self.multiples.as_ref().map(|given| given.0.clone()),
+        };
+        found("densities", options, "mean")
     }
 
     pub(super) fn kmeans(&self) -> Chosen {
-        let default = KMeansOptions::default();
-        Chosen {
-            fit: Box::new(KMeansOptions {
-                clusters: self.clusters.unwrap_or(default.clusters),
-                starts: self.starts.unwrap_or(default.starts),
-                ..default
-            }),
-            takes: Takes::Rows("clusters"),
-            iterates: true,
-            solver: "lloyd",
-            ridge: None,
-            lambda_given: false,
-            probabilities: false,
-            class_weights: ClassWeights::Equal,
-        }
+        let options = self.clusters(KMeansOptions::default());
+        found("clusters", options, "lloyd").iterating()
     }
 
     pub(super) fn ica(&self) -> Chosen {
         let default = KernelIcaOptions::default();
-        Chosen {
-            fit: Box::new(KernelIcaOptions {
-                components: self.components.unwrap_or(default.components),
-                ..default
-            }),
-            takes: Takes::Rows("sources"),
-            iterates: true,
-            solver: "fast-ica",
-            ridge: None,
-            lambda_given: false,
-            probabilities: false,
-            class_weights: ClassWeights::Equal,
-        }
+        let options = KernelIcaOptions {
+            components: self.components.unwrap_or(default.components),
+            ..default
+        };
+        found("sources", options, "fast-ica").iterating()
     }
 
     pub(super) fn spectral(&self) -> Chosen {
         let default = SpectralEmbeddingOptions::default();
-        Chosen {
-            fit: Box::new(SpectralEmbeddingOptions {
-                dimensions: self.components.unwrap_or(default.dimensions),
-            }),
-            takes: Takes::Rows("coordinates"),
-            iterates: false,
-            solver: "laplacian",
-            ridge: None,
-            lambda_given: false,
-            probabilities: false,
-            class_weights: ClassWeights::Equal,
-        }
+        let options = SpectralEmbeddingOptions {
+            dimensions: self.components.unwrap_or(default.dimensions),
+        };
+        found("coordinates", options, "laplacian")
     }
 
     pub(super) fn spectral_clustering(&self) -> Chosen {
-        let default = SpectralClusteringOptions::default().kmeans;
-        let kmeans = KMeansOptions {
-            clusters: self.clusters.unwrap_or(default.clusters),
-            starts: self.starts.unwrap_or(default.starts),
-            ..default
-        };
-        Chosen {
-            fit: Box::new(SpectralClusteringOptions { kmeans }),
-            takes: Takes::Rows("clusters"),
-            iterates: true,
-            solver: "laplacian",
-            ridge: None,
-            lambda_given: false,
-            probabilities: false,
-            class_weights: ClassWeights::Equal,
+        let kmeans = self.clusters(SpectralClusteringOptions::default().kmeans);
+        let options = SpectralClusteringOptions { kmeans };
+        found("clusters", options, "laplacian").iterating()
+    }
+
+    /// How clusters are found, where it is not said as usual.
+    fn clusters(&self, usual: KMeansOptions) -> KMeansOptions {
+        KMeansOptions {
+            clusters: self.clusters.unwrap_or(usual.clusters),
+            starts: self.starts.unwrap_or(usual.starts),
+            ..usual
         }
     }
+}
+
+/// A learner that finds these in rows without targets.
+fn found(what: &'static str, options: impl Fit + 'static, solver: &'static str) -> Chosen {
+    Chosen::new(Box::new(options), Takes::Rows(what), solver)
 }

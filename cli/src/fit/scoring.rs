@@ -41,7 +41,8 @@ impl Fitting {
     /// says what they scored.
     pub(super) fn cross_validate(
         &mut self,
-        (asked, at): (&Args, &Prepared),
+        asked: &Args,
+        at: &Prepared,
         folds: &Folds,
     ) -> Result<()> {
         let timed = self.console.timed(|| match self.folds_of_sums(at, folds)? {
@@ -49,10 +50,10 @@ impl Fitting {
             None => self.folds_of_fits(asked, folds),
         });
         let (all, seconds) = timed?;
-        let by = self.args.folds.by(&at.targets);
+        let (by, how) = self.args.folds.by(&at.targets);
         let names = self.sources.train.target_names();
         self.report.seconds("folds", seconds);
-        describe(&all, (by, names.as_deref()), &mut self.report);
+        describe(&all, by, how, names.as_deref(), &mut self.report);
         Ok(())
     }
 
@@ -79,7 +80,7 @@ impl Fitting {
         };
         let all = job.cross_validate_by_sums(open, meaning, folds, &run)?;
         for (k, scores) in all.iter().flat_map(|all| all.folds.iter().enumerate()) {
-            self.console.detail(&of_one((k, count), scores));
+            self.console.detail(&of_one(k, count, scores));
         }
         Ok(all)
     }
@@ -92,7 +93,7 @@ impl Fitting {
         for k in 0..count {
             bar.say(format!("fold {}", k + 1));
             let scores = self.fold(asked.clone(), (folds.clone(), k))?;
-            bar.above(|| self.console.detail(&of_one((k, count), &scores)));
+            bar.above(|| self.console.detail(&of_one(k, count, &scores)));
             all.folds.push(scores);
             bar.set_position(k as u64 + 1);
         }
@@ -112,7 +113,7 @@ impl Fitting {
 }
 
 /// What one fold of so many scored, in words.
-fn of_one((k, count): (usize, usize), scores: &FoldScores) -> String {
+fn of_one(k: usize, count: usize, scores: &FoldScores) -> String {
     let said = scores.scores.iter().map(|score| {
         let name = score.name.replace('_', " ");
         format!("{name} {}", six_digits(score.value))
@@ -138,10 +139,36 @@ fn said(mean: &FoldMean, folds: usize) -> String {
 /// What folds scored, for people and under one key for programs.
 fn describe(
     all: &CrossValidation,
-    ((key, how), names): ((&str, &str), Option<&[String]>),
+    by: &'static str,
+    how: &str,
+    names: Option<&[String]>,
     report: &mut Report,
 ) {
-    let (means, count) = (all.means(), all.folds.len());
+    let means = all.means();
+    let targets = means.last().map_or(0, |mean| mean.target + 1);
+    let names: Vec<String> = (0..targets)
+        .map(|target| match names.and_then(|names| names.get(target)) {
+            Some(name) => name.clone(),
+            None => format!("target {target}"),
+        })
+        .collect();
+    say(all, &means, how, &names, report);
+    let mut object = summary(&means, &names);
+    object.insert("by".into(), by.into());
+    let folds = all.folds.iter().map(|fold| of_fold(fold, targets));
+    object.insert("folds".into(), folds.collect());
+    report.set("cross_validation", object);
+}
+
+/// Means for people, in one line a target of several, and which rows they are of.
+fn say(
+    all: &CrossValidation,
+    means: &[FoldMean],
+    how: &str,
+    names: &[String],
+    report: &mut Report,
+) {
+    let count = all.folds.len();
     let rows = all.folds.iter().map(|fold| fold.test_rows);
     let (least, most) = (rows.clone().min().unwrap_or(0), rows.max().unwrap_or(0));
     let held_out = if least == most {
@@ -153,57 +180,47 @@ fn describe(
         "folds",
         format!("{count}, {how}, of {held_out}; means +- deviations:"),
     );
-    let targets = means.last().map_or(0, |mean| mean.target + 1);
-    let name = |target: usize| match names.and_then(|names| names.get(target)) {
-        Some(name) => name.clone(),
-        None => format!("target {target}"),
-    };
-    for target in 0..targets {
-        let own = means.iter().filter(|mean| mean.target == target);
-        let label = |mean: &FoldMean| mean.name.replace('_', " ");
-        if targets == 1 {
-            own.for_each(|mean| report.line(format!("cv {}", label(mean)), said(mean, count)));
-        } else {
-            let texts = own.map(|mean| format!("{} {}", label(mean), said(mean, count)));
-            let texts = texts.collect::<Vec<_>>().join(", ");
-            report.line(format!("cv {}", name(target)), texts);
+    let label = |mean: &FoldMean| mean.name.replace('_', " ");
+    if names.len() == 1 {
+        for mean in means {
+            report.line(format!("cv {}", label(mean)), said(mean, count));
         }
+        return;
     }
-    let of = |target: usize, value: &dyn Fn(&FoldMean) -> Value| -> Map<String, Value> {
+    for (target, name) in names.iter().enumerate() {
+        let own = means.iter().filter(|mean| mean.target == target);
+        let texts = own.map(|mean| format!("{} {}", label(mean), said(mean, count)));
+        report.line(format!("cv {name}"), texts.collect::<Vec<_>>().join(", "));
+    }
+}
+
+/// Means and deviations for programs, in a list of targets where there are several.
+fn summary(means: &[FoldMean], names: &[String]) -> Map<String, Value> {
+    let of = |target: usize, value: fn(&FoldMean) -> Value| -> Map<String, Value> {
         let own = means.iter().filter(|mean| mean.target == target);
         own.map(|mean| (mean.name.to_owned(), value(mean)))
             .collect()
     };
     let scores = |target: usize| -> Map<String, Value> {
         let mut object = Map::new();
-        object.insert("means".into(), of(target, &|mean| json!(mean.mean)).into());
-        object.insert(
-            "deviations".into(),
-            of(target, &|mean| json!(mean.deviation)).into(),
+        let (means, deviations) = (
+            of(target, |mean| json!(mean.mean)),
+            of(target, |mean| json!(mean.deviation)),
         );
+        object.insert("means".into(), means.into());
+        object.insert("deviations".into(), deviations.into());
         object
     };
-    let mut object = match targets {
-        1 => scores(0),
-        _ => {
-            let one = |target| {
-                let mut object = scores(target);
-                object.insert("target".into(), name(target).into());
-                Value::Object(object)
-            };
-            let list: Vec<Value> = (0..targets).map(one).collect();
-            Map::from_iter([("target_scores".to_owned(), Value::from(list))])
-        }
+    if names.len() == 1 {
+        return scores(0);
+    }
+    let one = |(target, name): (usize, &String)| {
+        let mut object = scores(target);
+        object.insert("target".into(), name.as_str().into());
+        Value::Object(object)
     };
-    object.insert("by".into(), key.into());
-    object.insert(
-        "folds".into(),
-        all.folds
-            .iter()
-            .map(|fold| of_fold(fold, targets))
-            .collect(),
-    );
-    report.set("cross_validation", object);
+    let list: Vec<Value> = names.iter().enumerate().map(one).collect();
+    Map::from_iter([("target_scores".to_owned(), Value::from(list))])
 }
 
 /// One fold for programs.

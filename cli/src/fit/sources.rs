@@ -10,8 +10,7 @@ use bochner::{
     Error,
     data::{ChunkSource, ColumnChoice, Part, Schema, Split, TargetUse},
 };
-
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 pub(super) type Source = Box<dyn ChunkSource>;
 
@@ -63,38 +62,44 @@ impl Args {
         known: Option<&Schema>,
     ) -> Result<(Source, Option<Source>)> {
         if let Takes::Rows(found) = takes {
-            let compares = self.test.is_some() || self.folds.is_asked();
-            if compares || self.test_input.is_some() || self.calibrate.is_some() {
-                let problem = format!(
-                    "--test, --test-input, --cv and --calibrate compare predictions with targets, \
-                     and {found} have none; leave them out"
-                );
-                return Err(Usage(problem).into());
-            }
+            self.check_untested(found)?;
             return Ok((self.data.open(&self.input, TargetUse::Ignored)?, None));
         }
         let open = || self.opened(known);
         if let Some((folds, k)) = &self.held_out {
-            let part = |part| Ok::<_, anyhow::Error>(folds.part(open()?, *k, part)?);
-            return Ok((
-                Box::new(part(Part::Train)?),
-                Some(Box::new(part(Part::Test)?)),
-            ));
+            let part = |part| -> Result<Source> { Ok(Box::new(folds.part(open()?, *k, part)?)) };
+            return Ok((part(Part::Train)?, Some(part(Part::Test)?)));
         }
         if let Some(TestRows::Share(fraction)) = self.test {
-            let part = |part| {
-                Split::new(open()?, part, fraction, self.map.kernel.seed)
-                    .map_err(anyhow::Error::new)
+            let seed = self.map.kernel.seed;
+            let part = |part| -> Result<Source> {
+                Ok(Box::new(Split::new(open()?, part, fraction, seed)?))
             };
-            return Ok((
-                Box::new(part(Part::Train)?),
-                Some(Box::new(part(Part::Test)?)),
-            ));
+            return Ok((part(Part::Train)?, Some(part(Part::Test)?)));
         }
         let train = open()?;
-        let Some(path) = &self.test_input else {
-            return Ok((train, None));
+        let test = match &self.test_input {
+            Some(path) => Some(self.open_test(path, &train, known)?),
+            None => None,
         };
+        Ok((train, test))
+    }
+
+    /// Errors where rows without targets, in which a learner finds these, are to be scored.
+    fn check_untested(&self, found: &str) -> Result<()> {
+        let compares = self.test.is_some() || self.folds.is_asked();
+        if compares || self.test_input.is_some() || self.calibrate.is_some() {
+            let problem = format!(
+                "--test, --test-input, --cv and --calibrate compare predictions with targets, \
+                 and {found} have none; leave them out"
+            );
+            return Err(Usage(problem).into());
+        }
+        Ok(())
+    }
+
+    /// The file of rows that are scored. Errors unless it has the columns of the training rows.
+    fn open_test(&self, path: &Path, train: &Source, known: Option<&Schema>) -> Result<Source> {
         let columns = train.column_names().map(ColumnChoice::Matching);
         let known = known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
         let columns = known.or(columns);
@@ -117,6 +122,6 @@ impl Args {
                 return Err(Error::data(path, problem).into());
             }
         }
-        Ok((train, Some(test)))
+        Ok(test)
     }
 }

@@ -4,6 +4,42 @@ use super::{LearnerArgs, Name, Scales, Solver};
 use crate::report::Usage;
 use anyhow::Result;
 
+/// Classifiers that can have probabilities.
+const PROBABLE: &[&str] = &[
+    "ridge",
+    "kernel-ridge",
+    "falkon",
+    "greedy",
+    "boosting",
+    "logistic",
+    "svm",
+    "lasso",
+];
+/// Models with a penalty of squares that is not found otherwise.
+const PENALISED: &[&str] = &[
+    "ridge",
+    "kernel-ridge",
+    "falkon",
+    "boosting",
+    "logistic",
+    "svm",
+    "svr",
+    "lasso",
+];
+/// Models with an intercept.
+const WITH_INTERCEPT: &[&str] = &[
+    "ridge",
+    "kernel-ridge",
+    "falkon",
+    "greedy",
+    "boosting",
+    "gaussian-process",
+    "logistic",
+    "svm",
+    "svr",
+    "lasso",
+];
+
 impl LearnerArgs {
     /// Errors on options that the model does not take.
     pub(super) fn check(&self) -> Result<()> {
@@ -36,66 +72,20 @@ impl LearnerArgs {
         options.extend(self.rows.given());
         options.extend(self.kernel.given());
         options.extend(self.stages.given());
+        let ridge: &[_] = &["ridge"];
+        let process: &[_] = &["gaussian-process"];
+        let scales = self.lengthscales != Scales::Fixed;
         options.extend([
-            ("--solver", self.solver != Solver::Auto, &["ridge"] as &[_]),
-            (
-                "--probabilities",
-                self.probabilities,
-                &[
-                    "ridge",
-                    "kernel-ridge",
-                    "falkon",
-                    "greedy",
-                    "boosting",
-                    "logistic",
-                    "svm",
-                    "lasso",
-                ],
-            ),
-            (
-                "--lambda",
-                self.lambda.is_given(),
-                &[
-                    "ridge",
-                    "kernel-ridge",
-                    "falkon",
-                    "boosting",
-                    "logistic",
-                    "svm",
-                    "svr",
-                    "lasso",
-                ],
-            ),
-            ("--lambda-by", self.lambda.is_by_given(), &["ridge"]),
-            ("--folds", self.lambda.is_folds_given(), &["ridge"]),
-            (
-                "--no-intercept",
-                self.no_intercept,
-                &[
-                    "ridge",
-                    "kernel-ridge",
-                    "falkon",
-                    "greedy",
-                    "boosting",
-                    "gaussian-process",
-                    "logistic",
-                    "svm",
-                    "svr",
-                    "lasso",
-                ],
-            ),
-            (
-                "--penalised-intercept",
-                self.penalised_intercept,
-                &["ridge"],
-            ),
-            ("--noise", self.noise.is_some(), &["gaussian-process"]),
-            ("--signal", self.signal.is_some(), &["gaussian-process"]),
-            (
-                "--lengthscales",
-                self.lengthscales != Scales::Fixed,
-                &["gaussian-process"],
-            ),
+            ("--solver", self.solver != Solver::Auto, ridge),
+            ("--probabilities", self.probabilities, PROBABLE),
+            ("--lambda", self.lambda.is_given(), PENALISED),
+            ("--lambda-by", self.lambda.is_by_given(), ridge),
+            ("--folds", self.lambda.is_folds_given(), ridge),
+            ("--no-intercept", self.no_intercept, WITH_INTERCEPT),
+            ("--penalised-intercept", self.penalised_intercept, ridge),
+            ("--noise", self.noise.is_some(), process),
+            ("--signal", self.signal.is_some(), process),
+            ("--lengthscales", scales, process),
         ]);
         options
     }

@@ -24,15 +24,14 @@ impl LearnerArgs {
             penalised: self.penalised_intercept,
             solver,
         };
+        let fit = Box::new(options.clone());
         Ok(Chosen {
-            fit: Box::new(options.clone()),
-            takes: Takes::NumbersOrLabels,
             iterates: iterates || !dense,
-            solver: "cholesky",
             ridge: Some(options),
             lambda_given: self.lambda.is_given() && !self.lambda.is_auto(),
             probabilities: self.probabilities,
             class_weights: self.class_weights(),
+            ..Chosen::new(fit, Takes::NumbersOrLabels, "cholesky")
         })
     }
 

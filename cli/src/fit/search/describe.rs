@@ -19,8 +19,10 @@ const COLUMNS: usize = 8;
 /// What was tried and chosen, of `tries` more than the number of features.
 pub(in crate::fit) fn describe(
     found: &Found,
-    (survey, standardize): (&Survey, Option<Standardize>),
-    (output, tries): (Option<&PathBuf>, bool),
+    survey: &Survey,
+    standardize: Option<Standardize>,
+    output: Option<&PathBuf>,
+    tries: bool,
     report: &mut Report,
 ) {
     report.line("kernel", found.kernel.spec());
@@ -39,17 +41,24 @@ pub(in crate::fit) fn describe(
         return;
     }
     report.set("trials", found.trials.iter().map(json).collect::<Vec<_>>());
-    let command = command(crate::job::arguments(), found, (output, tries), standardize);
+    let command = command(crate::job::arguments(), found, output, tries, standardize);
     report.set("command", &*command);
-    let mut table = if found.trials.is_empty() {
-        String::new()
-    } else {
-        format!(
-            "\n{:>5} {:>7}  {:24} {:>12} {:>9} {:>9} {:>9} {:>7}\n",
-            "D", "rows", "kernel", "metric", "sigma", "lambda", "error", "seconds"
-        )
-    };
-    for trial in found.trials.iter().take(SHOWN) {
+    let table = table(&found.trials);
+    report.table(format!(
+        "{table}\nthe same without searching:\n  {command}\n"
+    ));
+}
+
+/// The first trials, one a line.
+fn table(trials: &[Trial]) -> String {
+    if trials.is_empty() {
+        return String::new();
+    }
+    let mut table = format!(
+        "\n{:>5} {:>7}  {:24} {:>12} {:>9} {:>9} {:>9} {:>7}\n",
+        "D", "rows", "kernel", "metric", "sigma", "lambda", "error", "seconds"
+    );
+    for trial in trials.iter().take(SHOWN) {
         let metric = match trial.metric {
             None => "none".to_owned(),
             Some((kind, turns)) => format!("{kind} {turns}"),
@@ -66,14 +75,10 @@ pub(in crate::fit) fn describe(
             trial.seconds
         ));
     }
-    if found.trials.len() > SHOWN {
-        table.push_str(&format!(
-            "and {} more (--json)\n",
-            found.trials.len() - SHOWN
-        ));
+    if trials.len() > SHOWN {
+        table.push_str(&format!("and {} more (--json)\n", trials.len() - SHOWN));
     }
-    table.push_str(&format!("\nthe same without searching:\n  {command}\n"));
-    report.table(table);
+    table
 }
 
 fn sampling(found: &Found) -> Option<String> {
@@ -173,7 +178,8 @@ const DECIDED: [(&str, bool); 15] = [
 fn command(
     arguments: impl Iterator<Item = String>,
     found: &Found,
-    (output, tries): (Option<&PathBuf>, bool),
+    output: Option<&PathBuf>,
+    tries: bool,
     standardize: Option<Standardize>,
 ) -> String {
     // Leverage scores, say, were given and stay.
@@ -184,60 +190,86 @@ fn command(
         "--kernel-error" | "--accuracy-loss" | "--budget" => true,
         _ => tries,
     };
-    let mut kept = vec!["bochner".to_owned()];
-    let mut skip = false;
-    for argument in arguments {
-        if std::mem::take(&mut skip) {
-            continue;
-        }
-        let mut decided = DECIDED.iter().filter(|(name, _)| is_decided(name));
-        if let Some((_, value)) = decided.clone().find(|(name, _)| argument == *name) {
-            skip = *value;
-            continue;
-        }
-        let joined = |(name, _): &(&str, bool)| argument.starts_with(&format!("{name}="));
-        if !decided.any(joined) {
-            kept.push(quoted(argument));
-        }
-    }
+    let mut words = Words(vec!["bochner".to_owned()]);
+    words.keep(arguments, is_decided);
     // --auto has another number than fits without it.
     if let Some(features) = found.builder.features()
-        && !kept.iter().any(|kept| kept.starts_with("--features"))
+        && !words.has("--features")
     {
-        kept.push(format!("--features {features}"));
+        words.push(format!("--features {features}"));
     }
-    if !tries {
+    if tries {
+        words.push_kernel(found);
+        words.push_standardize(standardize);
+        words.extend(sampling(found).map(|sampling| format!("--sampling {sampling}")));
+        if found.metric.is_some() {
+            let model = output.map_or("MODEL".into(), |path| quoted(path.display().to_string()));
+            words.push(format!("--metric-from {model}"));
+        }
+    } else if standardize.is_some() && !words.has("--sigma") && !words.has("--gamma") {
         // What rows chose for as many features as the search began with they may not for others.
-        let is_bandwidth =
-            |kept: &String| kept.starts_with("--sigma") || kept.starts_with("--gamma");
-        let raced = standardize.filter(|_| !kept.iter().any(is_bandwidth));
-        if let Some(standardize) = raced {
-            kept.push(format!("--sigma {}", found.lengthscale));
-            if !kept.iter().any(|kept| kept.starts_with("--standardize")) {
-                kept.push(format!("--standardize={standardize}"));
+        words.push(format!("--sigma {}", found.lengthscale));
+        words.push_standardize(standardize);
+    }
+    words.0.join(" ")
+}
+
+/// Words of a command, quoted as a shell wants them.
+struct Words(Vec<String>);
+
+impl Words {
+    fn push(&mut self, word: String) {
+        self.0.push(word);
+    }
+
+    fn extend(&mut self, words: impl IntoIterator<Item = String>) {
+        self.0.extend(words);
+    }
+
+    /// Whether an option is there.
+    fn has(&self, option: &str) -> bool {
+        self.0.iter().any(|word| word.starts_with(option))
+    }
+
+    /// Takes the arguments without those of [`DECIDED`] that are decided.
+    fn keep(&mut self, arguments: impl Iterator<Item = String>, is_decided: impl Fn(&str) -> bool) {
+        let mut skip = false;
+        for argument in arguments {
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            let mut decided = DECIDED.iter().filter(|(name, _)| is_decided(name));
+            if let Some((_, value)) = decided.clone().find(|(name, _)| argument == *name) {
+                skip = *value;
+                continue;
+            }
+            let joined = |(name, _): &(&str, bool)| argument.starts_with(&format!("{name}="));
+            if !decided.any(joined) {
+                self.push(quoted(argument));
             }
         }
-        return kept.join(" ");
     }
-    kept.push(format!(
-        "--kernel {} --sigma {}",
-        quoted(found.kernel.spec()),
-        found.lengthscale
-    ));
-    match found.lambda {
-        Lambda::Usual => {}
-        Lambda::Fixed(lambda) => kept.push(format!("--lambda {lambda:?}")),
-        _ => kept.push("--lambda auto".into()),
+
+    /// The kernel that was found, its bandwidth and its penalty.
+    fn push_kernel(&mut self, found: &Found) {
+        self.push(format!(
+            "--kernel {} --sigma {}",
+            quoted(found.kernel.spec()),
+            found.lengthscale
+        ));
+        match found.lambda {
+            Lambda::Usual => {}
+            Lambda::Fixed(lambda) => self.push(format!("--lambda {lambda:?}")),
+            _ => self.push("--lambda auto".into()),
+        }
     }
-    if let Some(standardize) = standardize
-        && !kept.iter().any(|kept| kept.starts_with("--standardize"))
-    {
-        kept.push(format!("--standardize={standardize}"));
+
+    /// Whether columns are standardised, if it is known and not there yet.
+    fn push_standardize(&mut self, standardize: Option<Standardize>) {
+        if let Some(standardize) = standardize
+            && !self.has("--standardize")
+        {
+            self.push(format!("--standardize={standardize}"));
+        }
     }
-    kept.extend(sampling(found).map(|sampling| format!("--sampling {sampling}")));
-    if found.metric.is_some() {
-        let model = output.map_or("MODEL".into(), |path| quoted(path.display().to_string()));
-        kept.push(format!("--metric-from {model}"));
-    }
-    kept.join(" ")
 }
