@@ -1,55 +1,42 @@
-//! `FeatureMap`: a map with its parameters drawn, and loaded where it was last used.
+//! `FeatureMap`: a map with its parameters drawn, made of what Python gives.
+
+mod on_device;
 
 use crate::{
     arrays::Table,
-    calls::{Interrupt, device, exception, run, without_gil},
+    calls::{exception, run, without_gil},
     options::Options,
-    views::{Source, TableView},
 };
 use bochner::{
-    Error, Result, Run,
+    Error, Result,
     features::{
-        self, AdditiveChi2Features, Affine, DenseFeatures, FeatureValue, Form, Fourier, Hashes,
-        Landmarks, Nystrom, SkewedChi2, Store, TensorSketch, Transformer,
+        self, AdditiveChi2Features, Affine, DenseFeatures, Form, Fourier, Hashes, Landmarks,
+        Nystrom, SkewedChi2, Store, TensorSketch,
     },
     kernels,
     models::Usual,
     sampling::Frequencies,
     seed::Seed,
 };
-use ndarray::{Array2, ArrayViewMut2, s};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadwriteArray2};
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use on_device::{MapOnDevice, Output};
 use pyo3::{
     exceptions::PyValueError,
     prelude::*,
     types::{PyBytes, PyDict},
 };
-use self_cell::self_cell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// Fewer values than this are copied at once, and no thread reads ahead.
-const FEW_VALUES: usize = 1 << 16;
 /// What the bytes of a map are called.
 const KIND: &str = "features";
-
-type SharedMap = Arc<dyn features::FeatureMap>;
-
-self_cell!(
-    /// A map beside itself on a device.
-    struct Loaded {
-        owner: SharedMap,
-        #[not_covariant]
-        dependent: Transformer,
-    }
-);
 
 /// A feature map with its parameters drawn.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct FeatureMap {
-    map: SharedMap,
+    map: MapOnDevice,
     /// What it takes of a row beside its own parameters, for Python.
     parts: Parts,
-    loaded: Mutex<Option<(String, Loaded)>>,
 }
 
 /// Parameters that Python shows, where the map has them.
@@ -61,99 +48,21 @@ struct Parts {
     root: Option<Array2<f32>>,
 }
 
-/// Where and what to write.
-enum Output<'py> {
-    Single(PyReadwriteArray2<'py, f32>),
-    Double(PyReadwriteArray2<'py, f64>),
-}
-
-/// As that of [`Table`].
-impl<'py> FromPyObject<'_, 'py> for Output<'py> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match object.cast::<PyArray2<f32>>() {
-            Ok(out) => Ok(Self::Single(out.try_readwrite()?)),
-            Err(_) => Ok(Self::Double(
-                object.cast::<PyArray2<f64>>()?.try_readwrite()?,
-            )),
-        }
-    }
-}
-
 impl FeatureMap {
-    fn from_map(map: SharedMap, parts: Parts) -> Self {
+    fn from_map(map: Arc<dyn features::FeatureMap>, parts: Parts) -> Self {
         Self {
-            map,
+            map: MapOnDevice::new(map),
             parts,
-            loaded: Mutex::new(None),
         }
-    }
-
-    /// z(x) of all rows, on a device that keeps the map until another is asked for.
-    fn write<T: FeatureValue>(
-        &self,
-        x: TableView<'_>,
-        z_nd: ArrayViewMut2<'_, T>,
-        name: &str,
-        memory: Option<u64>,
-        interrupt: &Interrupt,
-    ) -> Result<()> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = format!("{name} {memory:?}");
-        let (_, cell) = match &mut *loaded {
-            Some(there) if there.0 == key => there,
-            other => {
-                let run = Run::on(&device(name)?).memory(memory.unwrap_or(Run::DEFAULT_MEMORY));
-                let cell =
-                    Loaded::try_new(self.map.clone(), |map| Transformer::new(map.as_ref(), &run))?;
-                other.insert((key, cell))
-            }
-        };
-        let sparse = !matches!(x, TableView::Single(_) | TableView::Double(_));
-        let result = if sparse {
-            cell.with_dependent_mut(|_, transformer| sparse_rows(transformer, x, z_nd, interrupt))
-        } else {
-            cell.with_dependent_mut(|_, transformer| {
-                if x.rows() * x.columns() <= FEW_VALUES {
-                    transformer.rows(&x.part(0..x.rows())?, z_nd)
-                } else {
-                    let mut source = Source::new(x, interrupt.flag());
-                    let mut proceed = || interrupt.check();
-                    transformer
-                        .stream(&mut source, z_nd, &mut proceed)
-                        .map(drop)
-                }
-            })
-        };
-        if result.is_err() {
-            // A device that failed is opened anew.
-            *loaded = None;
-        }
-        result
     }
 }
 
-/// Sparse rows that are handed over at a time.
-const SPARSE_ROWS: usize = 1 << 14;
-
-/// z(x) of sparse rows, which stay so where the map takes them.
-fn sparse_rows<T: FeatureValue>(
-    transformer: &mut Transformer<'_>,
-    x: TableView<'_>,
-    mut z_nd: ArrayViewMut2<'_, T>,
-    interrupt: &Interrupt,
-) -> Result<()> {
-    for from in (0..x.rows()).step_by(SPARSE_ROWS) {
-        interrupt.check()?;
-        let rows = from..x.rows().min(from + SPARSE_ROWS);
-        let z = z_nd.slice_mut(s![rows.clone(), ..]);
-        match x.sparse_part(rows.clone())? {
-            Some(part) => transformer.sparse_rows(&part, z)?,
-            None => transformer.rows(&x.part(rows)?, z)?,
-        }
+/// D of so many frequencies.
+fn features_of(form: Form, frequencies: usize) -> usize {
+    match form {
+        Form::Phase => frequencies,
+        Form::Paired => 2 * frequencies,
     }
-    Ok(())
 }
 
 #[pymethods]
@@ -171,17 +80,13 @@ impl FeatureMap {
     ) -> PyResult<Self> {
         let build = || -> Result<DenseFeatures> {
             let form: Form = form.parse()?;
-            let outputs = match form {
-                Form::Phase => 1,
-                Form::Paired => 2,
-            };
             let frequencies = Frequencies {
                 omega_sd: omega.as_array().to_owned(),
                 phases: Some(phases.clone()),
                 weights: None,
             };
             Fourier::of(kernels::parse(kernel)?)
-                .features(outputs * frequencies.omega_sd.nrows())
+                .features(features_of(form, frequencies.omega_sd.nrows()))
                 .form(form)
                 .frequencies(frequencies)
                 .build(Affine::of(center.clone(), scale.clone())?)
@@ -255,13 +160,9 @@ impl FeatureMap {
         let omega_sd = omega.as_array().to_owned();
         let (s, d) = omega_sd.dim();
         let form: Form = form.parse().map_err(|e: Error| exception(&e))?;
-        let outputs = match form {
-            Form::Phase => 1,
-            Form::Paired => 2,
-        };
         let map = SkewedChi2::new()
             .skewedness(skewedness)
-            .features(outputs * s)
+            .features(features_of(form, s))
             .form(form)
             .frequencies(Frequencies {
                 omega_sd,
@@ -339,20 +240,8 @@ impl FeatureMap {
                 self.map.input_dim()
             )));
         }
-        match out.extract::<Output<'_>>()? {
-            Output::Single(mut out) => {
-                let out = out.as_array_mut();
-                without_gil(py, |interrupt| {
-                    self.write(view, out, device, memory, interrupt)
-                })
-            }
-            Output::Double(mut out) => {
-                let out = out.as_array_mut();
-                without_gil(py, |interrupt| {
-                    self.write(view, out, device, memory, interrupt)
-                })
-            }
-        }
+        let out = out.extract::<Output<'_>>()?;
+        out.write(py, &self.map, view, device, memory)
     }
 
     /// D, the number of output columns.

@@ -1,0 +1,162 @@
+//! A map on the device where it was last used, and arrays that features are written to.
+
+use crate::{
+    calls::{Interrupt, device, without_gil},
+    views::{Source, TableView},
+};
+use bochner::{
+    Result, Run,
+    features::{FeatureMap, FeatureValue, Transformer},
+};
+use ndarray::{ArrayViewMut2, s};
+use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
+use pyo3::prelude::*;
+use self_cell::self_cell;
+use std::{
+    ops::Deref,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Fewer values than this are copied at once, and no thread reads ahead.
+const FEW_VALUES: usize = 1 << 16;
+/// Sparse rows that are handed over at a time.
+const SPARSE_ROWS: usize = 1 << 14;
+
+type SharedMap = Arc<dyn FeatureMap>;
+
+self_cell!(
+    /// A map beside itself on a device.
+    struct Loaded {
+        owner: SharedMap,
+        #[not_covariant]
+        dependent: Transformer,
+    }
+);
+
+/// A map, and itself loaded where it was last used.
+pub(super) struct MapOnDevice {
+    map: SharedMap,
+    loaded: Mutex<Option<(String, Loaded)>>,
+}
+
+impl Deref for MapOnDevice {
+    type Target = dyn FeatureMap;
+
+    fn deref(&self) -> &Self::Target {
+        self.map.as_ref()
+    }
+}
+
+impl MapOnDevice {
+    pub(super) fn new(map: SharedMap) -> Self {
+        Self {
+            map,
+            loaded: Mutex::new(None),
+        }
+    }
+
+    /// z(x) of all rows, on a device that keeps the map until another is asked for.
+    fn write<T: FeatureValue>(
+        &self,
+        x: TableView<'_>,
+        z_nd: ArrayViewMut2<'_, T>,
+        name: &str,
+        memory: Option<u64>,
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = format!("{name} {memory:?}");
+        let (_, cell) = match &mut *loaded {
+            Some(there) if there.0 == key => there,
+            other => {
+                let run = Run::on(&device(name)?).memory(memory.unwrap_or(Run::DEFAULT_MEMORY));
+                let cell =
+                    Loaded::try_new(self.map.clone(), |map| Transformer::new(map.as_ref(), &run))?;
+                other.insert((key, cell))
+            }
+        };
+        let sparse = !matches!(x, TableView::Single(_) | TableView::Double(_));
+        let result = if sparse {
+            cell.with_dependent_mut(|_, transformer| sparse_rows(transformer, x, z_nd, interrupt))
+        } else {
+            cell.with_dependent_mut(|_, transformer| {
+                if x.rows() * x.columns() <= FEW_VALUES {
+                    transformer.rows(&x.part(0..x.rows())?, z_nd)
+                } else {
+                    let mut source = Source::new(x, interrupt.flag());
+                    let mut proceed = || interrupt.check();
+                    transformer
+                        .stream(&mut source, z_nd, &mut proceed)
+                        .map(drop)
+                }
+            })
+        };
+        if result.is_err() {
+            // A device that failed is opened anew.
+            *loaded = None;
+        }
+        result
+    }
+}
+
+/// z(x) of sparse rows, which stay so where the map takes them.
+fn sparse_rows<T: FeatureValue>(
+    transformer: &mut Transformer<'_>,
+    x: TableView<'_>,
+    mut z_nd: ArrayViewMut2<'_, T>,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    for from in (0..x.rows()).step_by(SPARSE_ROWS) {
+        interrupt.check()?;
+        let rows = from..x.rows().min(from + SPARSE_ROWS);
+        let z = z_nd.slice_mut(s![rows.clone(), ..]);
+        match x.sparse_part(rows.clone())? {
+            Some(part) => transformer.sparse_rows(&part, z)?,
+            None => transformer.rows(&x.part(rows)?, z)?,
+        }
+    }
+    Ok(())
+}
+
+/// Where and what to write.
+pub(super) enum Output<'py> {
+    Single(PyReadwriteArray2<'py, f32>),
+    Double(PyReadwriteArray2<'py, f64>),
+}
+
+/// As that of [`crate::arrays::Table`].
+impl<'py> FromPyObject<'_, 'py> for Output<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<PyArray2<f32>>() {
+            Ok(out) => Ok(Self::Single(out.try_readwrite()?)),
+            Err(_) => Ok(Self::Double(
+                object.cast::<PyArray2<f64>>()?.try_readwrite()?,
+            )),
+        }
+    }
+}
+
+impl Output<'_> {
+    /// Writes z(x) of all rows, without the GIL.
+    pub(super) fn write(
+        self,
+        py: Python<'_>,
+        map: &MapOnDevice,
+        x: TableView<'_>,
+        device: &str,
+        memory: Option<u64>,
+    ) -> PyResult<()> {
+        match self {
+            Self::Single(mut out) => {
+                let out = out.as_array_mut();
+                without_gil(py, |interrupt| map.write(x, out, device, memory, interrupt))
+            }
+            Self::Double(mut out) => {
+                let out = out.as_array_mut();
+                without_gil(py, |interrupt| map.write(x, out, device, memory, interrupt))
+            }
+        }
+    }
+}
