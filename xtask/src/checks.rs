@@ -3,7 +3,7 @@
 use crate::folders::{root, target_dir};
 use crate::metadata::collect;
 use crate::process::{capture, cargo, run, step};
-use crate::{codegen, dependencies, documents, header, modules, msrv, web, workflows};
+use crate::{codegen, dependencies, documents, header, lengths, modules, msrv, web, workflows};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -14,6 +14,7 @@ pub(crate) fn run_quick() -> Result<()> {
         run(&mut cargo(["fmt", "--all", "--check"]))
     })?;
     step("columns", columns)?;
+    step("lengths", lengths::check)?;
     step("dependencies", dependencies::check)?;
     step("shaders", shaders)?;
     step("paths", paths)?;

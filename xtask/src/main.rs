@@ -13,6 +13,7 @@ mod folders;
 mod fuzz;
 mod header;
 mod icd;
+mod lengths;
 mod metadata;
 mod modules;
 mod msrv;
