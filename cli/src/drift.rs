@@ -73,7 +73,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         &mut pooled,
         Some(&survey),
         &run,
-        (&console, Standardize::Auto),
+        &console,
+        Standardize::Auto,
     )?;
     report.seconds("map", seconds);
     args.map.describe(&built, &mut report);

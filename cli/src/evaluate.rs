@@ -86,7 +86,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         &model,
         &run,
         &mut source,
-        (&console, "evaluate", args.threshold),
+        &console,
+        "evaluate",
+        args.threshold,
     )?;
     scores.describe(&mut report, "rows");
     args.data.describe_gaps(&mut report);
@@ -105,7 +107,9 @@ pub(crate) fn score(
     model: &LinearModel,
     run: &Run,
     source: &mut dyn ChunkSource,
-    (console, stage, threshold): (&Console, &'static str, Option<f64>),
+    console: &Console,
+    stage: &'static str,
+    threshold: Option<f64>,
 ) -> Result<(Scored, f64)> {
     let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
     let run = run.clone().progress(bar.follow());

@@ -55,10 +55,13 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut source = args.data.open(&args.input, TargetUse::Ignored)?;
     let run = args.plan(source.columns(), &console)?;
     let survey = args.survey(&mut source, &console, &mut report)?;
-    let drawing = (&console, Standardize::No);
-    let (built, seconds) = args
-        .map
-        .build(&mut source, survey.as_ref(), &run, drawing)?;
+    let (built, seconds) = args.map.build(
+        &mut source,
+        survey.as_ref(),
+        &run,
+        &console,
+        Standardize::No,
+    )?;
     report.seconds("map", seconds);
     let _writing = writing();
     let mut kept = args.kept(&built, &run)?;
@@ -69,14 +72,14 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let _steps = kept.as_ref().map(|_| steps());
     let written = Written {
         map: built.drawn.map.as_ref(),
-        writer: Writer::create(format, (file, done), columns)?,
+        writer: Writer::create(format, file, done, columns)?,
         rows: done.rows,
         refill,
         kept: kept.as_mut(),
     };
     let bar = Arc::new(console.bar("featurize", known));
     let step = args.steps.step();
-    let (rows, seconds) = console.timed(|| written.stream(&mut source, step, (&run, &bar)))?;
+    let (rows, seconds) = console.timed(|| written.stream(&mut source, step, &run, &bar))?;
     if let Some(kept) = kept {
         kept.finish();
     }
@@ -114,7 +117,8 @@ impl Written<'_> {
         self,
         source: &mut dyn ChunkSource,
         step: u64,
-        (run, bar): (&Run, &Arc<Bar>),
+        run: &Run,
+        bar: &Arc<Bar>,
     ) -> Result<u64> {
         let Self {
             map,
@@ -128,7 +132,7 @@ impl Written<'_> {
             let run = run.clone().progress(bar.follow_from(rows));
             let mut piece = pieces.piece(rows, step);
             let more;
-            (writer, more) = write(map, &mut piece, run, (writer, refill.as_mut()))?;
+            (writer, more) = write(map, &mut piece, run, writer, refill.as_mut())?;
             rows += more;
             if let Some(kept) = &mut kept {
                 kept.keep(vec![writer.mark()?])?;
@@ -150,7 +154,8 @@ fn write(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,
     run: Run,
-    (writer, refill): (Writer, Option<&mut Refill>),
+    writer: Writer,
+    refill: Option<&mut Refill>,
 ) -> Result<(Writer, u64)> {
     let mut behind = WriteBehind::new(writer)?;
     let rows = match refill {

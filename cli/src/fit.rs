@@ -236,7 +236,8 @@ impl Args {
     fn fit(
         &self,
         job: &Job<&dyn Fit>,
-        (drawn, iterates): (DrawnMap, bool),
+        drawn: DrawnMap,
+        iterates: bool,
         mut rows: Rows<'_>,
         console: &Console,
     ) -> Result<LinearModel> {

@@ -154,7 +154,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     let (kernel, features) = (spec.kernel.clone(), spec.features);
     let (tested, seconds) =
-        console.timed(|| args.try_on((&mut source, &places), (spec, null), (&run, hear)))?;
+        console.timed(|| args.try_on(&mut source, &places, spec, null, &run, hear))?;
     let mut report = Report::default();
     report.seconds("test", seconds);
     report.line("test", tested.how);
@@ -239,9 +239,12 @@ impl Args {
     /// Tests by features of `spec`.
     fn try_on(
         &self,
-        (source, [x, y, given]): (&mut dyn ChunkSource, &Three),
-        (spec, null): (MapSpec, Null),
-        (run, hear): (&Run, impl Fn(Step) + Send + Sync + 'static),
+        source: &mut dyn ChunkSource,
+        [x, y, given]: &Three,
+        spec: MapSpec,
+        null: Null,
+        run: &Run,
+        hear: impl Fn(Step) + Send + Sync + 'static,
     ) -> Result<Tested> {
         let outer = Fourier::of(spec.kernel.clone()).form(Form::Phase);
         let preparation = Preparation {

@@ -104,8 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             left_out.join("; ")
         ));
     }
-    let told = (&console, &mut report);
-    let (rows, scale) = args.sample(source.as_mut(), kernel.as_ref(), told)?;
+    let (rows, scale) = args.sample(source.as_mut(), kernel.as_ref(), &console, &mut report)?;
     let (exact, seconds) =
         console.timed(|| ExactKernel::new(kernel.as_ref(), &scale.input, &Rows::from(&rows)))?;
     report.seconds("exact", seconds);
@@ -162,13 +161,15 @@ impl Args {
         &self,
         source: &mut dyn ChunkSource,
         kernel: &dyn Kernel,
-        (console, report): (&Console, &mut Report),
+        console: &Console,
+        report: &mut Report,
     ) -> Result<(Array2<f64>, Scale)> {
         let sample = self.rows.max(self.kernel.sample_rows());
         let (survey, seconds) = self.kernel.survey(source, sample, console)?;
         report.seconds("survey", seconds);
         let scale = self.kernel.scale(
-            (kernel, kernel.is_shift_invariant()),
+            kernel,
+            kernel.is_shift_invariant(),
             source.columns(),
             Some(&survey),
             Standardize::No,

@@ -253,12 +253,14 @@ impl MapArgs {
         source: &mut dyn ChunkSource,
         survey: Option<&Survey>,
         run: &Run,
-        (console, otherwise): (&Console, Standardize),
+        console: &Console,
+        otherwise: Standardize,
     ) -> Result<(BuiltMap, f64)> {
         let columns = source.columns();
         let (spec, selection) = self.chosen(columns, run, console)?;
         let scale = self.kernel.scale(
-            (spec.kernel.as_ref(), spec.is_shift_invariant()),
+            spec.kernel.as_ref(),
+            spec.is_shift_invariant(),
             columns,
             survey,
             otherwise,

@@ -43,13 +43,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.seconds("merge", seconds);
     let in_files = |error: Error| Error::data(&args.partial[0], error.to_string());
     let run = args.run.open(&console)?;
-    let mut model =
-        fit::of_sums(&all, &run, (&console, &mut report)).map_err(|error| {
-            match error.downcast::<Error>() {
-                Ok(error) => in_files(error).into(),
-                Err(error) => error,
-            }
-        })?;
+    let mut model = fit::of_sums(&all, &run, &console, &mut report).map_err(|error| match error
+        .downcast::<Error>(
+    ) {
+        Ok(error) => in_files(error).into(),
+        Err(error) => error,
+    })?;
     model.rows = all.sums.rows();
     let _writing = writing();
     model.save(&args.output)?;

@@ -1,6 +1,7 @@
 //! `bochner predict`: predictions of a fitted model.
 
 pub(crate) mod beyond;
+mod files;
 mod kept;
 mod output;
 mod seen;
@@ -23,14 +24,11 @@ use anyhow::Result;
 use beyond::Watched;
 use bochner::{
     Error, Run, Step,
-    data::{
-        self, AtomicFile, ChunkSource, Done, Gaps, NanRows, OpenOptions, Pieces, Refill, TargetUse,
-        open,
-    },
+    data::{self, ChunkSource, Gaps, NanRows, OpenOptions, Pieces, Refill, TargetUse, open},
     models::{LinearModel, MemoryPlan},
 };
-use kept::Kept;
-use output::{Writer, is_stdout, require_format};
+use files::Outputs;
+use output::{is_stdout, require_format};
 use seen::Seen;
 use std::{
     path::{Path, PathBuf},
@@ -39,7 +37,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
-use way::{Way, What, class_names};
+use way::{Way, What};
 
 /// Arguments of `bochner predict`.
 #[derive(Debug, clap::Args)]
@@ -128,25 +126,25 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let bar = console.bar("predict", source.rows().map(|rows| rows as u64));
     let quiet = with_bar(&run, bar, before.clone());
     // What cannot be had is known before the output is begun.
-    let with = (args.probabilities.is_some(), threshold);
-    let mut way = Way::load(&model, what, with, &quiet)?;
+    let probable = args.probabilities.is_some();
+    let mut way = Way::load(&model, what, probable, threshold, &quiet)?;
     let _writing = writing();
     let mut progress = args.progress(&run)?;
     if let Some(progress) = &progress {
         progress.note(&console);
     }
-    let outputs = args.outputs(&model, what, progress.as_ref())?;
+    let outputs = args.outputs(&model, what, progress.as_ref(), refill)?;
     let _steps = progress.as_ref().map(|_| steps());
     let mut seen = Seen::for_model(what, &model);
     let (rows, seconds) = console.timed(|| {
-        let written = (outputs, progress.as_mut());
-        let heard = (&mut seen, before.as_ref());
         write(
             &mut way,
             &mut source,
             args.steps.step(),
-            (written, refill),
-            heard,
+            outputs,
+            progress.as_mut(),
+            &mut seen,
+            &before,
         )
     })?;
     if let Some(progress) = progress {
@@ -184,50 +182,26 @@ fn write(
     way: &mut Way<'_>,
     source: &mut dyn ChunkSource,
     step: u64,
-    ((outputs, mut progress), mut refill): ((Outputs, Option<&mut Progress>), Refill),
-    (seen, before): (&mut Seen, &AtomicU64),
+    mut outputs: Outputs,
+    mut progress: Option<&mut Progress>,
+    seen: &mut Seen,
+    before: &AtomicU64,
 ) -> Result<u64> {
-    let Outputs {
-        mut predictions,
-        mut probabilities,
-    } = outputs;
     let mut rows = progress.as_ref().map_or(0, |progress| progress.rows());
     let mut pieces = Pieces::of(source)?;
     loop {
         before.store(rows, Ordering::Relaxed);
-        let mut source = pieces.piece(rows, step);
-        let more = way.stream(&mut source, &mut |found, p_nt| {
-            seen.add(found);
-            let places = refill.places(found.nrows());
-            if let (Some(beside), Some(p_nt)) = (&mut probabilities, p_nt) {
-                beside.refilled(p_nt, places.clone())?;
-            }
-            predictions.refilled(found, places)
-        })?;
+        let more = outputs.write(way, &mut pieces.piece(rows, step), seen)?;
         rows += more;
         if let Some(progress) = &mut progress {
-            let mut done = vec![predictions.mark()?];
-            if let Some(beside) = &mut probabilities {
-                done.push(beside.mark()?);
-            }
-            progress.keep(done)?;
+            progress.keep(outputs.marks()?)?;
         }
         if more < step {
             break;
         }
     }
-    let rest = refill.rest();
-    for mut writer in probabilities.into_iter().chain([predictions]) {
-        writer.blank(rest.len())?;
-        writer.finish()?;
-    }
+    outputs.finish()?;
     Ok(rows)
-}
-
-/// What is written.
-struct Outputs {
-    predictions: Writer,
-    probabilities: Option<Writer>,
 }
 
 impl Args {
@@ -316,38 +290,6 @@ impl Args {
         let source = Box::new(Interruptible(open(&self.input, &options)?));
         check_columns(model, source.as_ref(), &self.input)?;
         Ok(source)
-    }
-
-    /// Begins what is written, or goes on with it.
-    fn outputs(
-        &self,
-        model: &LinearModel,
-        what: What,
-        progress: Option<&Progress>,
-    ) -> Result<Outputs> {
-        let open = |output, path: &Path| -> Result<_> {
-            let fresh = AtomicFile::create(path)?;
-            match progress {
-                // A place that cannot be written is better known now than at the end.
-                Some(progress) => Ok(progress.output(output, path)?),
-                None => Ok((fresh, Done::default())),
-            }
-        };
-        let labels = model
-            .class_names
-            .as_deref()
-            .filter(|_| what.is_labels(model));
-        let columns = (&*what.columns(model), labels);
-        let kept = Kept::from_args(self)?;
-        let predictions = Writer::create(&self.output, |path| open(0, path), columns, kept)?;
-        let probabilities = self.probabilities.as_ref().map(|path| {
-            let classes = class_names(model);
-            Writer::create(path, |path| open(1, path), (&classes, None), None)
-        });
-        Ok(Outputs {
-            predictions,
-            probabilities: probabilities.transpose()?,
-        })
     }
 
     /// What a checkpoint has of this run, if there is to be one.

@@ -44,7 +44,7 @@ impl Bar {
             }
             None => "{prefix:>9} {spinner} {human_pos} rows, {per_sec}",
         };
-        Self::new(stage, (rows, Counted::Rows), template, every)
+        Self::new(stage, rows, Counted::Rows, template, every)
     }
 
     /// Over steps, and what it is at; a spinner where their number is not known.
@@ -53,12 +53,13 @@ impl Bar {
             Some(_) => "{prefix:>9} [{bar:32}] {pos} of {len}, {eta} left: {msg}",
             None => "{prefix:>9} {spinner} {msg}",
         };
-        Self::new(stage, (total, Counted::Steps), template, every)
+        Self::new(stage, total, Counted::Steps, template, every)
     }
 
     fn new(
         stage: &'static str,
-        (total, counted): (Option<u64>, Counted),
+        total: Option<u64>,
+        counted: Counted,
         template: &str,
         every: Duration,
     ) -> Self {
@@ -67,7 +68,7 @@ impl Bar {
             None => ProgressBar::new_spinner(),
         };
         if bar.is_hidden() {
-            let lines = Lines::new(stage, (total, counted), every);
+            let lines = Lines::new(stage, total, counted, every);
             return Self {
                 bar,
                 lines: Some(lines),
@@ -150,7 +151,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(stage: &'static str, (total, counted): (Option<u64>, Counted), every: Duration) -> Self {
+    fn new(stage: &'static str, total: Option<u64>, counted: Counted, every: Duration) -> Self {
         let start = Instant::now();
         Self {
             stage,
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn lines_wait_for_their_time() {
-        let lines = |every| Lines::new("fit", (None, Counted::Rows), every);
+        let lines = |every| Lines::new("fit", None, Counted::Rows, every);
         let hourly = lines(Duration::from_secs(3600));
         assert!(!hourly.is_time() && !hourly.is_time());
         let each = lines(Duration::ZERO);

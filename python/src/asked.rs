@@ -36,7 +36,9 @@ impl Asked<'_> {
 pub(crate) fn heard<T: Send>(
     py: Python<'_>,
     x: &Table<'_>,
-    (device, memory, progress): (&str, Option<u64>, Option<Py<PyAny>>),
+    device: &str,
+    memory: Option<u64>,
+    progress: Option<Py<PyAny>>,
     work: impl Send + FnOnce(TableView<'_>, Asked<'_>) -> Result<T>,
 ) -> PyResult<T> {
     let view = x.view()?;

@@ -92,7 +92,8 @@ fn goes_on(
 pub(crate) fn keep_names(
     model: &mut LinearModel,
     source: &dyn ChunkSource,
-    (names, own_targets): (Option<Vec<String>>, bool),
+    names: Option<Vec<String>>,
+    own_targets: bool,
     columns: Option<Vec<String>>,
 ) {
     model.name_columns(source);

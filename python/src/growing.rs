@@ -52,7 +52,8 @@ fn summed(
     fit: &dyn Fit,
     basis: &Basis,
     (given, y, weights): RowsOf<'_>,
-    (run, interrupt): (&Run, &Interrupt),
+    run: &Run,
+    interrupt: &Interrupt,
 ) -> Result<AnySums> {
     check_weights(fit, weights.is_some())?;
     let mut source = given.source(y, weights, interrupt.flag())?;
@@ -71,7 +72,9 @@ impl GrowingState {
         &self,
         py: Python<'_>,
         learner: &str,
-        (x, y, weights): (Table<'_>, Y<'_>, Weights<'_>),
+        x: Table<'_>,
+        y: Y<'_>,
+        weights: Weights<'_>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<AnySums> {
         let options = Options(options);
@@ -85,7 +88,7 @@ impl GrowingState {
         without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, progress)?;
             let rows = (given, y, weights);
-            summed(fit.as_ref(), &basis, rows, (&run, interrupt))
+            summed(fit.as_ref(), &basis, rows, &run, interrupt)
         })
     }
 }
@@ -93,7 +96,8 @@ impl GrowingState {
 /// The job of a learner on a map.
 fn job_of<'a>(
     fit: &'a dyn Fit,
-    (preparation, target_scale): (&Preparation, TargetScale),
+    preparation: &Preparation,
+    target_scale: TargetScale,
 ) -> Job<&'a dyn Fit> {
     Job {
         preparation: preparation.clone(),
@@ -137,14 +141,14 @@ impl GrowingState {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
             let targets = |survey: &Survey, _: Option<&Schema>| Ok(targets_of(classes, survey));
-            let job = job_of(fit.as_ref(), (&preparation, scale));
+            let job = job_of(fit.as_ref(), &preparation, scale);
             let basis = Basis {
                 class_names: names,
                 column_names: columns,
                 ..job.begin(source.as_mut(), targets, &run)?
             };
             let rows = (given, y, weights);
-            let sums = summed(fit.as_ref(), &basis, rows, (&run, interrupt))?;
+            let sums = summed(fit.as_ref(), &basis, rows, &run, interrupt)?;
             Ok(Partial {
                 basis,
                 sums,
@@ -189,7 +193,7 @@ impl GrowingState {
                 let problem = "rows that are elsewhere take amounts as they are";
                 return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
             }
-            let job = job_of(fit.as_ref(), (&preparation, scale));
+            let job = job_of(fit.as_ref(), &preparation, scale);
             job.check_parts(false)?;
             let (job, _) = job.settled(&survey, &targets, &run)?;
             let preparation = &job.preparation;
@@ -225,7 +229,7 @@ impl GrowingState {
         weights: Weights<'_>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
-        let more = self.sums_of(py, learner, (x, y, weights), options)?;
+        let more = self.sums_of(py, learner, x, y, weights, options)?;
         self.locked().sums.merge(&more).map_err(|e| exception(&e))
     }
 
@@ -240,7 +244,7 @@ impl GrowingState {
         weights: Weights<'_>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
-        let less = self.sums_of(py, learner, (x, y, weights), options)?;
+        let less = self.sums_of(py, learner, x, y, weights, options)?;
         let forgotten = self.locked().sums.subtract(&less);
         forgotten.map_err(|e| exception(&e))
     }

@@ -23,7 +23,7 @@ fn wrong<T>(problem: String) -> PyResult<T> {
 }
 
 /// What intercept there is: whether one is fitted, and whether it is penalised.
-pub(crate) fn intercept_of((fitted, penalised): (bool, bool)) -> Intercept {
+pub(crate) fn intercept_of(fitted: bool, penalised: bool) -> Intercept {
     if penalised && fitted {
         Intercept::Penalised
     } else {
@@ -81,7 +81,7 @@ impl Options<'_, '_> {
             }
         };
         let penalised = self.get("penalize_intercept")?.unwrap_or(false);
-        let intercept = intercept_of((self.intercept()?, penalised));
+        let intercept = intercept_of(self.intercept()?, penalised);
         Ok(RidgeOptions {
             lambda,
             intercept: intercept != Intercept::None,

@@ -103,7 +103,7 @@ impl Model {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.table(y, weights, interrupt.flag())?;
             let (mut model, importance) = fitting.run(source.as_mut(), &run)?;
-            keep_names(&mut model, source.as_ref(), (names, own_targets), columns);
+            keep_names(&mut model, source.as_ref(), names, own_targets, columns);
             Ok((model, importance))
         })?;
         Ok(Self {
@@ -141,7 +141,7 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let work = |view: TableView<'_>, asked: Asked<'_>| self.scores_of(view, asked);
-        let found = heard(py, &x, (device, memory, progress), work)?;
+        let found = heard(py, &x, device, memory, progress, work)?;
         Ok(found.into_pyarray(py))
     }
 
@@ -166,7 +166,7 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let work = |view: TableView<'_>, asked: Asked<'_>| self.row_probabilities_of(view, asked);
-        let found = heard(py, &x, (device, memory, progress), work)?;
+        let found = heard(py, &x, device, memory, progress, work)?;
         Ok(found.into_pyarray(py))
     }
 
@@ -189,7 +189,7 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
         let work = |view: TableView<'_>, asked: Asked<'_>| self.deviations_of(view, asked);
-        let [predicted, deviation] = heard(py, &x, (device, memory, progress), work)?;
+        let [predicted, deviation] = heard(py, &x, device, memory, progress, work)?;
         Ok((predicted.into_pyarray(py), deviation.into_pyarray(py)))
     }
 
@@ -205,7 +205,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let work =
             |view: TableView<'_>, asked: Asked<'_>| self.reconstruction_errors_of(view, asked);
-        let found = heard(py, &x, (device, memory, progress), work)?;
+        let found = heard(py, &x, device, memory, progress, work)?;
         Ok(found.into_pyarray(py))
     }
 
@@ -220,7 +220,7 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let work = |view: TableView<'_>, asked: Asked<'_>| self.squared_norms_of(view, asked);
-        let found = heard(py, &x, (device, memory, progress), work)?;
+        let found = heard(py, &x, device, memory, progress, work)?;
         Ok(found.into_pyarray(py))
     }
 

@@ -112,7 +112,7 @@ pub(crate) fn fit_searched<'py>(
         };
         let meaning = meaning(classes, own_targets);
         let mut fitted = job.fit_heard(source, meaning, &run, &mut hear)?;
-        keep_names(&mut fitted.model, source, (names, own_targets), columns);
+        keep_names(&mut fitted.model, source, names, own_targets, columns);
         let (model, scaling) = (fitted.model, &fitted.scales.scaling);
         let Some(found) = fitted.found else {
             return Err(Error::unsupported("nothing was searched for"));

@@ -46,7 +46,8 @@ impl Writer {
     /// Of so many features.
     pub(super) fn create(
         format: Format,
-        (file, done): (AtomicFile, Done),
+        file: AtomicFile,
+        done: Done,
         columns: usize,
     ) -> Result<Self> {
         Ok(match format {

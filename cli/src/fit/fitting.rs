@@ -157,7 +157,7 @@ impl Fitting {
             let job = args.job(&self.chosen, at.map.clone());
             let spec = at.spec.clone();
             let rows = at.rows(train, &self.run);
-            let found = (args.search).run(&job, &spec, rows, (console, &mut self.report))?;
+            let found = (args.search).run(&job, &spec, rows, console, &mut self.report)?;
             self.chosen.take(&found);
             self.found = Some(found);
         } else if !self.tried_standardized {
@@ -173,9 +173,15 @@ impl Fitting {
         console.detail(&format!("map: {}", drawn.map.describe()));
         let features = drawn.map.output_dim();
         let choice = self.landmarks.is_none().then(|| at.spec.map.clone());
-        let from = (&args.map.kernel, at.spec.kernel.clone(), &at.scales);
-        let how = (at.selection.take(), choice);
-        let built = BuiltMap::of_fit(drawn, from, self.found.as_ref(), how)?;
+        let built = BuiltMap::of_fit(
+            drawn,
+            &args.map.kernel,
+            at.spec.kernel.clone(),
+            &at.scales,
+            self.found.as_ref(),
+            at.selection.take(),
+            choice,
+        )?;
         if self.found.is_some() {
             let train = &mut self.sources.train;
             self.run = args.plan_found(&self.chosen, features, train, self.run.clone())?;
@@ -192,8 +198,9 @@ impl Fitting {
         }
         let job = self.args.job(&self.chosen, at.map.clone());
         let rows = at.rows(self.sources.train.as_mut(), &self.run);
-        let drawn = (built.drawn, self.chosen.iterates);
-        self.args.fit(&job, drawn, rows, &self.console).map(Some)
+        let (drawn, iterates) = (built.drawn, self.chosen.iterates);
+        let model = self.args.fit(&job, drawn, iterates, rows, &self.console);
+        model.map(Some)
     }
 
     fn sum(&mut self, at: &Prepared, built: BuiltMap) -> Result<Option<LinearModel>> {
@@ -201,9 +208,9 @@ impl Fitting {
         let job = args.job(&self.chosen, at.map.clone());
         let job = job.settings_of(&at.targets, train.is_weighted());
         let job = job.with(args.data.said());
-        let how = (&self.chosen, at.targets.clone(), job);
-        let on = (&self.run, &self.console);
-        let sum = || args.sum(built, train, &at.survey, how, on);
+        let basis = args.basis(built, &at.survey, at.targets.clone(), job);
+        let (chosen, rows, run) = (&self.chosen, at.survey.rows, &self.run);
+        let sum = || args.sum(basis, chosen, train, rows, run, &self.console);
         let (summing, seconds) = self.console.timed(sum)?;
         self.report.seconds("fit", seconds);
         if let Some(path) = &args.part.partial {

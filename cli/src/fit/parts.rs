@@ -100,22 +100,22 @@ impl Args {
         Ok(())
     }
 
-    /// The sums of the rows of this run, step by step.
+    /// The sums of the rows of this run, of so many that were surveyed, step by step.
     pub(super) fn sum(
         &self,
-        built: BuiltMap,
+        mut basis: Basis,
+        chosen: &Chosen,
         train: &mut Source,
-        survey: &Survey,
-        (chosen, targets, job): (&Chosen, Targets, Settings),
-        (run, console): (&Run, &Console),
+        surveyed: u64,
+        run: &Run,
+        console: &Console,
     ) -> Result<Summing> {
         let problem = || Usage("this learner does not sum rows".into());
         let learner = chosen.fit.of_sums().ok_or_else(problem)?;
-        let shard = self.part.shard.unwrap_or(Shard::WHOLE);
-        let mut basis = self.basis(built, survey, (targets, job), shard);
+        let shard = self.shard();
         basis.name_columns(train.as_ref());
         let folder = self.steps.open()?;
-        let (first, end) = shard.rows(survey.rows);
+        let (first, end) = shard.rows(surveyed);
         let (run, step) = (run.clone(), self.steps.step());
         let mut summing = Summing {
             partial: Partial {
@@ -139,13 +139,13 @@ impl Args {
             let at = first + done;
             let sums = {
                 let run = run.clone().progress(bar.follow_from(done));
-                summing.step(learner, &mut pieces, (at, rows), &run)?
+                summing.step(learner, &mut pieces, at, rows, &run)?
             };
             if sums.rows() != rows {
                 let problem = format!(
                     "had {} when it was surveyed and has others now; leave it alone while it is \
                      read",
-                    counted(survey.rows, "row")
+                    counted(surveyed, "row")
                 );
                 return Err(Error::data(&self.input, problem).into());
             }
@@ -162,13 +162,18 @@ impl Args {
         Ok(summing)
     }
 
+    /// The part of the rows that this run sums.
+    fn shard(&self) -> Shard {
+        self.part.shard.unwrap_or(Shard::WHOLE)
+    }
+
     /// What the sums of all shards are sums of.
-    fn basis(
+    pub(super) fn basis(
         &self,
         built: BuiltMap,
         survey: &Survey,
-        (targets, job): (Targets, Settings),
-        shard: Shard,
+        targets: Targets,
+        job: Settings,
     ) -> Basis {
         let mut basis = Basis {
             kernel: built.drawn.kernel,
@@ -181,9 +186,8 @@ impl Args {
         let digest = given::digest(format!("{survey:?}").as_bytes());
         let data = format!("{}, digest {digest}", counted(survey.rows, "row"));
         basis.options.insert("data".into(), data);
-        basis
-            .options
-            .insert(SHARDS.to_owned(), shard.count.to_string());
+        let shards = self.shard().count.to_string();
+        basis.options.insert(SHARDS.to_owned(), shards);
         basis
     }
 
@@ -240,7 +244,8 @@ impl Summing {
         &self,
         learner: &dyn FitAnySums,
         pieces: &mut Pieces<&mut Source>,
-        (first_row, rows): (u64, u64),
+        first_row: u64,
+        rows: u64,
         run: &Run,
     ) -> Result<AnySums> {
         let mut piece = pieces.piece(first_row, rows);
@@ -309,7 +314,8 @@ fn solve(
 pub(crate) fn of_sums(
     all: &Partial<AnySums>,
     run: &Run,
-    (console, report): (&Console, &mut Report),
+    console: &Console,
+    report: &mut Report,
 ) -> Result<LinearModel> {
     let given = &all.basis.options;
     let own = env!("CARGO_PKG_VERSION");

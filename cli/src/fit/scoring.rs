@@ -30,7 +30,7 @@ impl Fitting {
         let Some(test) = &mut self.sources.test else {
             return Ok(None);
         };
-        let (scores, seconds) = score(model, &self.run, test, (console, "test", None))?;
+        let (scores, seconds) = score(model, &self.run, test, console, "test", None)?;
         report.seconds("test", seconds);
         report.set("test_rows", scores.rows());
         scores.describe(report, "held-out rows");

@@ -230,7 +230,8 @@ impl SearchArgs {
         job: &Job<&dyn Fit>,
         spec: &MapSpec,
         mut rows: Rows<'_>,
-        (console, report): (&Console, &mut Report),
+        console: &Console,
+        report: &mut Report,
     ) -> Result<Found> {
         let (Some(options), Some(search)) = (job.learner.penalised(), &job.search) else {
             return Err(Usage("--auto is for --model ridge".into()).into());

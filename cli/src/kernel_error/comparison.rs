@@ -41,7 +41,7 @@ impl Comparison<'_> {
         let mut done = 0;
         for line in lines {
             for &features in sizes {
-                let (spec, selection) = self.chosen(line, features, (&bar, console))?;
+                let (spec, selection) = self.chosen(line, features, &bar, console)?;
                 bar.say(format!("{}, D = {features}", line.label));
                 let mut step = || {
                     done += 1;
@@ -84,7 +84,8 @@ impl Comparison<'_> {
         &self,
         line: &Line,
         features: usize,
-        (bar, console): (&Bar, &Console),
+        bar: &Bar,
+        console: &Console,
     ) -> Result<(MapSpec, Option<Value>)> {
         let mut spec = MapSpec {
             features,

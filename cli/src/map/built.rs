@@ -38,9 +38,12 @@ impl BuiltMap {
     /// A map of a fit, which a search found or not, and what its scales came from.
     pub(crate) fn of_fit(
         drawn: DrawnMap,
-        (args, kernel, scales): (&KernelArgs, Arc<dyn Kernel>, &Scales),
+        args: &KernelArgs,
+        kernel: Arc<dyn Kernel>,
+        scales: &Scales,
         found: Option<&Found>,
-        (selection, choice): (Option<Selection>, Option<MapChoice>),
+        selection: Option<Selection>,
+        choice: Option<MapChoice>,
     ) -> Result<Self> {
         let (kernel, lengthscales) = match found {
             Some(found) => (found.kernel.clone(), vec![found.lengthscale]),

@@ -239,7 +239,8 @@ impl KernelArgs {
     /// standardise.
     pub(crate) fn scale(
         &self,
-        (kernel, centred): (&dyn Kernel, bool),
+        kernel: &dyn Kernel,
+        centred: bool,
         columns: usize,
         survey: Option<&Survey>,
         otherwise: Standardize,

@@ -112,7 +112,8 @@ impl<'m> Way<'m> {
     pub(super) fn load(
         model: &'m LinearModel,
         what: What,
-        (probable, threshold): (bool, Option<Threshold>),
+        probable: bool,
+        threshold: Option<Threshold>,
         run: &Run,
     ) -> bochner::Result<Self> {
         Ok(match what {

@@ -95,8 +95,10 @@ const THEORY: &str = "slope of the theorem";
 /// The excess risk with so many features.
 fn risk(
     context: &Context<'_>,
-    (sample, judge): (&Sample, &Judge),
-    (features, leverage): (usize, bool),
+    sample: &Sample,
+    judge: &Judge,
+    features: usize,
+    leverage: bool,
     lambda: f64,
     trial: usize,
 ) -> Result<f64> {
@@ -131,7 +133,8 @@ struct Measured {
 
 fn measure(
     context: &Context<'_>,
-    (target, judge): (&Target, &Judge),
+    target: &Target,
+    judge: &Judge,
     setting: &Setting,
     sizes: &[usize],
     trials: usize,
@@ -149,8 +152,9 @@ fn measure(
             let sample = Sample::draw(target, n, context.seed(trial));
             exact.push(judge.excess(&sample.exact(lambda, &judge.points)));
             for (rule, risks) in RULES.iter().zip(&mut rules) {
-                let how = ((rule.features)(n), rule.leverage);
-                risks.push(risk(context, (&sample, judge), how, lambda, trial)?);
+                let (features, leverage) = ((rule.features)(n), rule.leverage);
+                let risk = risk(context, &sample, judge, features, leverage, lambda, trial)?;
+                risks.push(risk);
             }
         }
         measured.exact.push(exact);
@@ -185,7 +189,7 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     ));
     let mut all = Vec::new();
     for setting in &SETTINGS {
-        all.push(measure(context, (&target, &judge), setting, sizes, trials)?);
+        all.push(measure(context, &target, &judge, setting, sizes, trials)?);
     }
     findings.heading("Excess risk against the number of rows");
     findings.picture("rates", rates(sizes, &all));
@@ -314,7 +318,7 @@ fn by_features(
                 context.say(format!("{}, {m} features {name}", setting.name));
                 let risks = samples.iter().enumerate();
                 let risks = risks.map(|(trial, sample)| {
-                    risk(context, (sample, judge), (m, leverage), lambda, trial)
+                    risk(context, sample, judge, m, leverage, lambda, trial)
                 });
                 let risks = risks.collect::<Result<Vec<f64>>>()?;
                 points.push(point(m as f64, &risks));

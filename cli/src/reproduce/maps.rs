@@ -82,7 +82,8 @@ type Errors = Vec<Vec<Vec<f64>>>;
 
 fn measure(
     context: &Context<'_>,
-    (dataset, rows): (&Dataset, &Array2<f64>),
+    dataset: &Dataset,
+    rows: &Array2<f64>,
     family: &Family,
     sizes: &[usize],
     trials: usize,
@@ -143,7 +144,7 @@ fn run(context: &Context<'_>) -> Result<Findings> {
         let rows = x.select(Along(0), &places);
         let measured = FAMILIES
             .iter()
-            .map(|family| measure(context, (dataset, &rows), family, sizes, trials));
+            .map(|family| measure(context, dataset, &rows, family, sizes, trials));
         let measured = measured.collect::<Result<Vec<Errors>>>()?;
         findings.heading(format!("{}, {} columns", dataset.name, rows.ncols()));
         for (family, errors) in FAMILIES.iter().zip(&measured) {

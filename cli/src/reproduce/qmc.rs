@@ -66,7 +66,7 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     ));
     if let Some(cpu) = context.load(&CPU)? {
         let standardized = cpu.clone().standardized();
-        matrices(context, &mut findings, ("cpu", SIGMA_CPU), &standardized.x)?;
+        matrices(context, &mut findings, "cpu", SIGMA_CPU, &standardized.x)?;
         discrepancy(context, &mut findings, &standardized.x)?;
         regression::of_cpu(context, &mut findings, &cpu)?;
     }
@@ -75,7 +75,7 @@ fn run(context: &Context<'_>) -> Result<Findings> {
     }
     if let Some(mnist) = context.load(&MNIST)? {
         let pixels = mnist.x / 255.0;
-        matrices(context, &mut findings, ("mnist", SIGMA_MNIST), &pixels)?;
+        matrices(context, &mut findings, "mnist", SIGMA_MNIST, &pixels)?;
     }
     Ok(findings)
 }
@@ -102,7 +102,8 @@ type Norm = fn(&KernelError) -> f64;
 fn matrices(
     context: &Context<'_>,
     findings: &mut Findings,
-    (name, sigma): (&str, f64),
+    name: &str,
+    sigma: f64,
     x: &Array2<f64>,
 ) -> Result<()> {
     let rows = sample(x, sigma, rows(context));

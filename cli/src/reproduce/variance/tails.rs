@@ -38,7 +38,7 @@ pub(super) fn add(context: &Context<'_>, findings: &mut Findings) -> Result<()> 
     let uniform = Bound::uniform(&Gaussian, COLUMNS, DIAMETER)?;
     let tails = sizes.iter().map(|&size| {
         context.say(format!("errors of {size} features, {trials} seeds"));
-        let (one_pair, all_pairs) = measured(context, &rows, (size, trials))?;
+        let (one_pair, all_pairs) = measured(context, &rows, size, trials)?;
         Ok(Tail {
             size,
             one_pair,
@@ -81,7 +81,8 @@ struct Tail {
 fn measured(
     context: &Context<'_>,
     rows: &Array2<f64>,
-    (size, trials): (usize, usize),
+    size: usize,
+    trials: usize,
 ) -> Result<(f64, f64)> {
     let exact = |i: usize, j: usize| {
         let square: f64 = (0..COLUMNS)
