@@ -271,8 +271,8 @@ impl Function for Identity {
     }
 }
 
-/// `amplitude * f(t + phase)`. What fills no whole vector goes through one, too: the functions round
-/// otherwise one number at a time, and how many are left over depends on the processor.
+/// `amplitude * f(t + phase)`. What fills no whole vector goes through one, too: one number at a
+/// time the functions round otherwise, and how many are left over depends on the processor.
 #[inline(always)]
 fn apply_each<S: Simd, F: Function>(
     simd: S,
