@@ -3,8 +3,10 @@
 use crate::folders::{root, target_dir};
 use crate::metadata::collect;
 use crate::process::{capture, cargo, run, step};
-use crate::{codegen, dependencies, documents, header, lengths, modules, msrv, web, workflows};
-use anyhow::{Context, Result, bail};
+use crate::{
+    codegen, dependencies, documents, figures, header, lengths, modules, msrv, web, workflows,
+};
+use anyhow::{Result, bail};
 use std::fs;
 use std::process::Command;
 
@@ -76,7 +78,7 @@ pub(crate) fn run_rest() -> Result<()> {
     step("codegen", codegen::check_if_possible)?;
     step("browser", web::check_if_possible)?;
     step("examples", examples)?;
-    step("README's first command", readme)
+    step("figures", figures::check_short)
 }
 
 /// Columns of a line of code or comment.
@@ -263,52 +265,6 @@ fn examples() -> Result<()> {
     Ok(())
 }
 
-/// Runs the README's first command, by the program that the examples were built with: its reader's
-/// unifies features otherwise, which would compile most dependencies once more. That the program
-/// compiles by itself is seen by `msrv`.
-fn readme() -> Result<()> {
-    let text = fs::read_to_string(root().join("README.md")).context("README.md")?;
-    let command = first_command(&text)
-        .context("README.md: no line in a code block starts with `cargo run --release --`")?;
-    eprintln!("$ {command}");
-    let name = format!("release/bochner{}", std::env::consts::EXE_SUFFIX);
-    let program = format!("\"{}\"", target_dir().join(name).display());
-    let command = command.replacen(BY_CARGO, &program, 1);
-    let (shell, flag) = if cfg!(windows) {
-        ("cmd", "/C")
-    } else {
-        ("sh", "-c")
-    };
-    run(Command::new(shell)
-        .args([flag, &command])
-        .current_dir(root()))
-}
-
-/// How a reader of the README builds and runs the CLI.
-const BY_CARGO: &str = "cargo run --release --";
-
-/// The first command in a code block that builds and runs the CLI, its continued lines joined.
-fn first_command(text: &str) -> Option<String> {
-    let mut in_block = false;
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        let line = line.trim();
-        if line.starts_with("```") {
-            in_block = !in_block;
-        }
-        let line = line.strip_prefix("$ ").unwrap_or(line);
-        if !in_block || !line.starts_with(BY_CARGO) {
-            continue;
-        }
-        let mut command = line.to_owned();
-        while let Some(continued) = command.strip_suffix('\\') {
-            command = format!("{} {}", continued.trim_end(), lines.next()?.trim());
-        }
-        return Some(command);
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -351,13 +307,5 @@ mod tests {
         assert!(machine_path(&format!("file://{path}")).is_some());
         assert!(machine_path(&format!("https://example.org{path}")).is_none());
         assert!(machine_path("/usr/share/vulkan/icd.d").is_none());
-    }
-
-    #[test]
-    fn the_first_command_is_in_a_block_and_joined() {
-        let text = "cargo run --release -- no\n```sh\ncargo test\ncargo run --release -- fit \\\n  a.csv \\\n  --json\n```\n";
-        let command = first_command(text).unwrap();
-        assert_eq!(command, "cargo run --release -- fit a.csv --json");
-        assert_eq!(first_command("cargo run --release -- no\n"), None);
     }
 }

@@ -9,6 +9,7 @@ mod dependencies;
 mod dist;
 mod documents;
 mod endurance;
+mod figures;
 mod folders;
 mod fuzz;
 mod header;
@@ -53,8 +54,11 @@ Usage: cargo xtask COMMAND
   checks [--quick | --rest | --whole]
                formatting, columns, dependencies, shaders, paths and documents, which compile
                nothing (--quick: these alone); then clippy, documentation, the browser, the examples
-               and the README's first command (--rest: these alone); with --whole also
+               and the documents whose commands take little (--rest: these alone); with --whole also
                the readers of spreadsheets and databases, and MSRV
+  figures [PAGE ...]
+               run the commands of the README and of the pages of docs/, or of these pages, and
+               compare what pages show with what is printed
   budget       what the parts of a run took, of which XTASK_TIMES names the file, beside what
                .ci/budget.txt says that they may take
   dependencies licences, sources, duplicates and use of all dependencies, as deny.toml has them
@@ -120,7 +124,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         [command, rest @ ..] => (command.as_str(), rest),
     };
     let takes_arguments = match command {
-        "test" | "codegen" => true,
+        "test" | "codegen" | "figures" => true,
         "fuzz" | "dist" | "soak" | "wheel" => rest.len() <= 1,
         "web" => matches!(rest, []) || matches!(rest, [word] if word == "test"),
         "checks" => rest.len() <= 1,
@@ -146,6 +150,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "tools" => dependencies::install(),
         "msrv" => msrv::check(),
         "portability" => portability::run_all(!rest.is_empty()),
+        "figures" => figures::check(rest),
         "fuzz" => fuzz::run_many(rest.first().map_or("1000000", String::as_str)),
         "web" if rest.is_empty() => web::build(),
         "web" => web::test(),

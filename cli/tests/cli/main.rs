@@ -19,7 +19,6 @@ mod files;
 mod first_fit;
 mod folds;
 mod gaps;
-mod guide;
 mod identity;
 #[cfg(unix)]
 mod interrupt;
