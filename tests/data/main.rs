@@ -24,6 +24,7 @@ mod page;
 mod panics;
 mod parts;
 mod round_trips;
+mod rust_of_pages;
 #[path = "../common/samples.rs"]
 mod samples;
 mod schema;

@@ -4,8 +4,8 @@
 //! A page is run from its beginning to its end in a folder of its own, with data/ beside it, on the
 //! CPU. Blocks of `sh` are commands; those of `text` behind them show lines of what these print, on
 //! stdout and stderr; those of `csv` and `toml` are files. A command on a file in backquotes among
-//! words has to be one that the program knows. Code is tested elsewhere: that of Python by
-//! python/tests/test_documents.py.
+//! words has to be one that the program knows. Code is tested elsewhere: Rust by tests/build.rs,
+//! Python by python/tests/test_documents.py.
 
 mod compare;
 mod page;
