@@ -101,6 +101,7 @@ impl Rescale {
             max: self.seen(target.max).ok()?,
             whole: false,
             distinct: None,
+            counts: None,
             log: None,
         })
     }

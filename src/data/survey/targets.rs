@@ -18,6 +18,8 @@ pub struct TargetStats {
     pub whole: bool,
     /// The different values, ascending, if there are at most [`Self::MOST_DISTINCT`] of them.
     pub distinct: Option<Vec<f64>>,
+    /// How many rows have each of them, where that is known: sums of earlier versions do not say.
+    pub counts: Option<Vec<u64>>,
     /// Mean and population variance of the natural logarithms, if all values are above 0.
     pub log: Option<(f64, f64)>,
 }
@@ -33,6 +35,7 @@ pub(super) struct TargetSurvey {
     moments: Moments,
     whole: bool,
     distinct: Option<Vec<f64>>,
+    counts: Option<Vec<u64>>,
     /// Of the logarithms, as long as all values have some.
     log: Option<Moments>,
 }
@@ -43,6 +46,7 @@ impl Default for TargetSurvey {
             moments: Moments::new(1),
             whole: true,
             distinct: Some(Vec::new()),
+            counts: Some(Vec::new()),
             log: Some(Moments::new(1)),
         }
     }
@@ -61,18 +65,24 @@ impl TargetSurvey {
             log => *log = None,
         }
         self.whole &= value.fract() == 0.0;
-        self.see(value);
+        self.see(value, 1);
     }
 
-    /// Counts `value` among the different ones.
-    fn see(&mut self, value: f64) {
-        if let Some(values) = &mut self.distinct
-            && let Err(at) = values.binary_search_by(|other| other.total_cmp(&value))
-        {
-            if values.len() < TargetStats::MOST_DISTINCT {
+    /// Counts `value`, which so many rows have, among the different ones.
+    fn see(&mut self, value: f64, rows: u64) {
+        let Some(values) = &mut self.distinct else {
+            return;
+        };
+        let found = values.binary_search_by(|other| other.total_cmp(&value));
+        match (found, &mut self.counts) {
+            (Ok(at), Some(counts)) => counts[at] += rows,
+            (Ok(_), None) => {}
+            (Err(_), _) if values.len() >= TargetStats::MOST_DISTINCT => {
+                (self.distinct, self.counts) = (None, None);
+            }
+            (Err(at), counts) => {
                 values.insert(at, value);
-            } else {
-                self.distinct = None;
+                counts.iter_mut().for_each(|counts| counts.insert(at, rows));
             }
         }
     }
@@ -85,6 +95,7 @@ impl TargetSurvey {
             max: self.moments.max[0],
             whole: self.whole,
             distinct: self.distinct,
+            counts: self.counts,
             log: self.log.map(|log| (log.mean()[0], log.variance()[0])),
         }
     }
@@ -96,9 +107,16 @@ impl TargetSurvey {
             (log, _) => *log = None,
         }
         self.whole &= other.whole;
+        if other.counts.is_none() {
+            self.counts = None;
+        }
         match &other.distinct {
-            Some(values) => values.iter().for_each(|&value| self.see(value)),
-            None => self.distinct = None,
+            Some(values) => {
+                let rows = |at: usize| other.counts.as_ref().map_or(0, |counts| counts[at]);
+                let values = values.iter().enumerate();
+                values.for_each(|(at, &value)| self.see(value, rows(at)));
+            }
+            None => (self.distinct, self.counts) = (None, None),
         }
     }
 
@@ -109,6 +127,10 @@ impl TargetSurvey {
         if let Some(values) = &self.distinct {
             store.put_vector("distinct", values);
         }
+        if let Some(counts) = &self.counts {
+            let counts: Vec<f64> = counts.iter().map(|&rows| rows as f64).collect();
+            store.put_vector("counts", &counts);
+        }
         if let Some(log) = &self.log {
             store.nest("log", log.store());
         }
@@ -117,11 +139,14 @@ impl TargetSurvey {
 
     pub(super) fn read(store: &Store) -> Result<Self> {
         let moments = Moments::read(&store.nested("moments"))?;
-        let distinct = if store.has("distinct") {
-            Some(store.f64("distinct")?.into_iter().collect::<Vec<_>>())
-        } else {
-            None
+        let vector = |name| {
+            let has = store.has(name);
+            has.then(|| Ok::<Vec<f64>, Error>(store.f64(name)?.into_iter().collect()))
+                .transpose()
         };
+        let (distinct, counts) = (vector("distinct")?, vector("counts")?);
+        let counts: Option<Vec<u64>> =
+            counts.map(|counts| counts.iter().map(|&rows| rows as u64).collect());
         let log = if store.has_property("log.rows") {
             Some(Moments::read(&store.nested("log"))?)
         } else {
@@ -129,15 +154,49 @@ impl TargetSurvey {
         };
         let ascend = |values: &Vec<f64>| values.is_sorted_by(|a, b| a < b);
         let one = |moments: &Moments| moments.columns() == 1;
-        if !one(&moments) || !log.as_ref().is_none_or(one) || !distinct.as_ref().is_none_or(ascend)
-        {
+        let lengths = (
+            distinct.as_ref().map(Vec::len),
+            counts.as_ref().map(Vec::len),
+        );
+        let fit = lengths.1.is_none() || lengths.0 == lengths.1;
+        let is_whole = one(&moments) && log.as_ref().is_none_or(one);
+        if !is_whole || !fit || !distinct.as_ref().is_none_or(ascend) {
             return Err(Error::format("the survey of a target is damaged"));
         }
         Ok(Self {
             moments,
             whole: store.get("whole")?,
             distinct,
+            counts,
             log,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values in an order that goes up and down, in parts that merge and are read again, count as
+    /// in one; sums without counts leave none.
+    #[test]
+    fn rows_of_each_value_are_counted_in_parts_as_in_one() {
+        let of = |rows: std::ops::Range<u32>| {
+            let mut survey = TargetSurvey::default();
+            rows.for_each(|i| survey.add(f64::from(i * 7 % 5), f64::from(i % 3)));
+            survey
+        };
+        let mut merged = of(0..13);
+        merged.merge(&TargetSurvey::read(&of(13..31).store()).expect("reads"));
+        assert_eq!(merged.counts, Some(vec![7, 6, 6, 6, 6]));
+        assert_eq!(merged.finish().counts, of(0..31).finish().counts);
+        let mut before = of(13..31);
+        before.counts = None;
+        let mut merged = of(0..13);
+        merged.merge(&TargetSurvey::read(&before.store()).expect("reads"));
+        assert_eq!(
+            (merged.counts, merged.distinct.map(|v| v.len())),
+            (None, Some(5))
+        );
     }
 }
