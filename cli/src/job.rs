@@ -32,11 +32,38 @@ pub(crate) struct JobArgs {
     like: Option<PathBuf>,
 }
 
-static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+static EXPANDED: OnceLock<Expanded> = OnceLock::new();
+
+/// The words of the command line with those that a job stands for, and the options of the job that
+/// do not go with what is given.
+#[derive(Debug, Default)]
+struct Expanded {
+    words: Vec<OsString>,
+    left_out: Vec<String>,
+}
+
+impl Expanded {
+    fn of_words(words: Vec<OsString>) -> Self {
+        Self {
+            words,
+            left_out: Vec::new(),
+        }
+    }
+}
 
 /// The words of the command line, with those that a job stands for.
 pub(crate) fn words() -> &'static [OsString] {
-    WORDS.get_or_init(|| std::env::args_os().collect())
+    &EXPANDED
+        .get_or_init(|| Expanded::of_words(std::env::args_os().collect()))
+        .words
+}
+
+/// Says which options of a job are left out.
+pub(crate) fn note_left_out() {
+    if let Some(Expanded { left_out, .. }) = EXPANDED.get().filter(|of| !of.left_out.is_empty()) {
+        let left_out = left_out.join(", ");
+        log::warn!("{left_out} of the job: left out beside another --model or --map");
+    }
 }
 
 /// As text, without the name of the program.
@@ -50,27 +77,27 @@ pub(crate) fn arguments() -> impl Iterator<Item = String> {
 pub(crate) fn expand() -> Result<&'static [OsString]> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let expanded = expanded(words)?;
-    Ok(WORDS.get_or_init(|| expanded))
+    Ok(&EXPANDED.get_or_init(|| expanded).words)
 }
 
-fn expanded(mut words: Vec<OsString>) -> Result<Vec<OsString>> {
+fn expanded(mut words: Vec<OsString>) -> Result<Expanded> {
     let asks = |word: &OsString| {
         let word = word.to_string_lossy();
         word.starts_with("--job") || word.starts_with("--like")
     };
     if !words.iter().any(asks) {
-        return Ok(words);
+        return Ok(Expanded::of_words(words));
     }
     // What is wrong with the words is told when all of them are there.
     let mut definition = Cli::definition().ignore_errors(true);
     let Ok(matches) = definition.try_get_matches_from_mut(&words) else {
-        return Ok(words);
+        return Ok(Expanded::of_words(words));
     };
     definition.build();
     let (Some(("fit", given)), Some(command)) =
         (matches.subcommand(), definition.find_subcommand("fit"))
     else {
-        return Ok(words);
+        return Ok(Expanded::of_words(words));
     };
     let file = |name| given.get_one::<PathBuf>(name);
     let options = match (file("job"), file("like")) {
@@ -78,12 +105,12 @@ fn expanded(mut words: Vec<OsString>) -> Result<Vec<OsString>> {
         (None, Some(path)) => {
             Options::of_model(&LinearModel::load(path)?, path, is_given(given, "weight"))?
         }
-        _ => return Ok(words),
+        _ => return Ok(Expanded::of_words(words)),
     };
-    let more = words_beside(&options, command, given)?;
+    let more = beside(&options, command, given)?;
     // After the program and the name of the command.
-    words.splice(2..2, more);
-    Ok(words)
+    words.splice(2..2, more.words);
+    Ok(Expanded { words, ..more })
 }
 
 /// What `--like` takes out of the model of this file, as lines of TOML for `--job`. Errors when it
@@ -118,11 +145,29 @@ const CHOSEN: &[&str] = &[
     "metric-iterations",
 ];
 
+/// Models that stand on the kernel itself, and take no map.
+const OF_KERNEL: [&str; 2] = ["kernel-ridge", "falkon"];
+/// What few models take, and these.
+const TAKERS: [(&str, &[&str]); 3] = [
+    ("leaves", &["ridge"]),
+    ("linear", &["ridge", "logistic", "svm", "svr"]),
+    ("target-scale", &["ridge", "kernel-ridge", "falkon"]),
+];
+
+/// Whether an option, of maps or not, does not go with this model.
+fn is_refused(model: &str, name: &str, of_map: bool) -> bool {
+    let of_features = of_map || matches!(name, "map" | "features");
+    let taker = TAKERS.iter().find(|(option, _)| *option == name);
+    let is_of_others = taker.is_some_and(|(_, takers)| !takers.contains(&model));
+    (of_features && name != "kernel" && OF_KERNEL.contains(&model)) || is_of_others
+}
+
 /// The words of options, but for those that stand back before what is given.
-fn words_beside(options: &Options, command: &Command, given: &ArgMatches) -> Result<Vec<OsString>> {
+fn beside(options: &Options, command: &Command, given: &ArgMatches) -> Result<Expanded> {
     let stays = |name: &str| !is_given(given, name) || options.get(name) == value_of(given, name);
     let (same_model, same_map) = (stays("model"), stays("map"));
     let is_auto = is_given(given, "auto");
+    let model = value_of(given, "model").filter(|_| !same_model);
     let conflicts = |argument: &clap::Arg| {
         let others = command.get_arguments();
         let mut others = others.filter(|other| is_given(given, other.get_id().as_str()));
@@ -134,7 +179,7 @@ fn words_beside(options: &Options, command: &Command, given: &ArgMatches) -> Res
             of(argument, other) || of(other, argument)
         })
     };
-    let mut words = Vec::new();
+    let mut expanded = Expanded::default();
     for option in options.iter() {
         let name = option.name.as_str();
         let found = command.get_arguments().find(|argument| {
@@ -153,16 +198,18 @@ fn words_beside(options: &Options, command: &Command, given: &ArgMatches) -> Res
         );
         let of_map = argument.get_help_heading() == Some("Options of single maps")
             || matches!(name, "kernel" | "form" | "sampling");
-        let stands_back = is_given(given, argument.get_id().as_str())
-            || (of_learner && name != "leaves" && !same_model)
+        let is_given = is_given(given, argument.get_id().as_str());
+        let is_of_others = (of_learner && name != "leaves" && !same_model)
             || (of_map && !same_map)
-            || (is_auto && CHOSEN.contains(&name))
-            || conflicts(argument);
-        if !stands_back {
-            words.extend(option.words(argument)?);
+            || model.is_some_and(|model| is_refused(model, name, of_map));
+        let stands_back = is_given || (is_auto && CHOSEN.contains(&name)) || conflicts(argument);
+        if is_of_others && !is_given {
+            expanded.left_out.push(name.to_owned());
+        } else if !stands_back {
+            expanded.words.extend(option.words(argument)?);
         }
     }
-    Ok(words)
+    Ok(expanded)
 }
 
 fn value_of<'a>(given: &'a ArgMatches, id: &str) -> Option<&'a str> {

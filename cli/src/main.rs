@@ -156,6 +156,7 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     report::log(cli.command.output());
+    job::note_left_out();
     // Unwinding, not the hook, ends a run that panics: half-written files are removed on the way.
     let result = catch_unwind(AssertUnwindSafe(|| run(cli.command)));
     if let (Ok(Err(_)), Some(status)) = (&result, interrupt::status()) {

@@ -11,7 +11,7 @@ fn words(lines: &str, more: &str) -> Result<Vec<String>, String> {
     let line = format!("bochner fit --job {path} {more}");
     let given = line.split_whitespace().map(OsString::from).collect();
     let all = expanded(given).map_err(|e| e.to_string().replace(&path, "FILE"))?;
-    let words = all.into_iter().skip(2);
+    let words = all.words.into_iter().skip(2);
     let words = words.map(|word| word.into_string().expect("text"));
     Ok(words.take_while(|word| word != "--job").collect())
 }
@@ -54,6 +54,35 @@ fn what_is_given_counts() {
     // Another learner has other options.
     assert_eq!(of("--model svm"), "--seed=4 --sigma=2.0 a.csv");
     assert_eq!(of("--auto"), "--model=ridge --seed=4 --solver=dual a.csv");
+}
+
+/// Of a learner that stands on the kernel itself, or that takes no line, what the job has for others
+/// is left out, and a model that takes it keeps it.
+#[test]
+fn what_does_not_go_with_another_model_is_left_out() {
+    let lines = "map = 'fourier'\nfeatures = 90\nkernel = 'laplacian'\nform = 'paired'\n\
+        linear = 'yes'\ntarget_scale = 'log'\nleaves = 9\nseed = 4\n";
+    let of = |more: &str| {
+        let mut found = words(lines, more).expect("options");
+        found.sort();
+        found.join(" ")
+    };
+    for model in ["kernel-ridge", "falkon"] {
+        let left = "--kernel=laplacian --seed=4 --target-scale=log";
+        assert_eq!(of(&format!("--model {model}")), left);
+    }
+    let all = "--features=90 --form=paired --kernel=laplacian --map=fourier --seed=4";
+    for model in ["boosting", "gaussian-process", "lasso", "kmeans"] {
+        assert_eq!(of(&format!("--model {model}")), all);
+    }
+    let linear = all.replace("--map", "--linear=yes --map");
+    assert_eq!(of("--model svr"), linear);
+    let own = linear.replace("--map", "--leaves=9 --map") + " --target-scale=log";
+    assert_eq!(
+        of("--model ridge"),
+        own.replace("--linear=yes --leaves=9", "--leaves=9 --linear=yes")
+    );
+    assert!(of("--model boosting --linear no").starts_with("--features=90"));
 }
 
 #[test]
