@@ -59,7 +59,7 @@ pub(super) use places::Places;
 pub(super) use points::{Marked, Points};
 pub(super) use row_names::numbers_rows;
 pub(super) use survey::survey;
-pub(super) use total::{is_total, total_of};
+pub(super) use total::{is_total, may_be_total};
 pub(super) use weight::NO_WEIGHT;
 pub use words::Words;
 

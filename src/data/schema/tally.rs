@@ -11,14 +11,13 @@ use super::{
     copies::{self, Contents},
     date,
     date_parts::{Covered, DateParts, Dates, Means},
-    is_total,
     levels::Levels,
     means::MOST_SHARES,
+    may_be_total,
     order::Order,
     points::Marked,
     questions,
     sketch::Sketches,
-    total_of,
 };
 use crate::data::{Batch, Column, Table, TargetStats, survey::Reservoir, table::short};
 use crate::error::{Error, Remedy, Result};
@@ -370,7 +369,7 @@ impl Tally {
             Column::Text(texts) => texts.iter().nth(i)?,
             _ => None,
         });
-        let mut totals = texts.filter(|text| is_total(text) || total_of(text).is_some());
+        let mut totals = texts.filter(|text| may_be_total(text));
         self.total = totals.next().map(str::to_owned);
     }
 

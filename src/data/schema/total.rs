@@ -21,17 +21,32 @@ const WORDS: [&str; 17] = [
     "totaux",
 ];
 
-/// The group that a cell says to be the total of: `North` of `North Total` and of `Summe North`.
-pub(in crate::data) fn total_of(text: &str) -> Option<&str> {
-    let text = text.trim();
-    let (first, behind) = text.split_once(' ')?;
-    let (before, last) = text.rsplit_once(' ')?;
-    let group = if is_total(last) {
-        before
-    } else {
-        is_total(first).then_some(behind)?
+/// Those of groups alone, and means, in lower case.
+const OF_GROUPS: [&str; 11] = [
+    "subtotal",
+    "subtotals",
+    "sub-total",
+    "sous-total",
+    "zwischensumme",
+    "teilsumme",
+    "average",
+    "mean",
+    "mittelwert",
+    "durchschnitt",
+    "moyenne",
+];
+
+/// Whether a cell may say that its row is one of totals or means, or of those of a group, as its
+/// first or its last word: `Total`, `North Total`, `Summe North`, `Subtotal`.
+pub(in crate::data) fn may_be_total(text: &str) -> bool {
+    let is = |word: &str| {
+        let bare = word.trim_end_matches(':');
+        is_total(word) || OF_GROUPS.iter().any(|own| own.eq_ignore_ascii_case(bare))
     };
-    Some(group.trim()).filter(|group| !group.is_empty())
+    let text = text.trim();
+    let first = text.split(' ').next().unwrap_or(text);
+    let last = text.rsplit(' ').next().unwrap_or(text);
+    is(first) || is(last) || is_total(text)
 }
 
 /// Whether a cell says that its row is one of totals: `Total`, `SUM:`, `Summe`.
@@ -46,20 +61,33 @@ pub(in crate::data) fn is_total(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::total_of;
+    use super::may_be_total;
 
     #[test]
-    fn totals_name_their_group() {
-        for (text, group) in [
-            ("North Total", Some("North")),
-            (" New York total: ", Some("New York")),
-            ("Summe Nord", Some("Nord")),
-            ("Total", None),
-            ("Grand Total of", None),
-            ("Totally North", None),
-            ("North", None),
+    fn totals_are_named_by_their_first_word_or_their_last() {
+        for text in [
+            "North Total",
+            " New York total: ",
+            "Summe Nord",
+            "Total",
+            "Grand Total",
+            "Subtotal:",
+            "Nord Zwischensumme",
+            "East - Total",
+            "Sum of East",
+            "East Average",
         ] {
-            assert_eq!(total_of(text), group, "{text}");
+            assert!(may_be_total(text), "{text}");
+        }
+        for text in [
+            "Totally North",
+            "North",
+            "A Total of 5",
+            "Summer",
+            "",
+            "Meander",
+        ] {
+            assert!(!may_be_total(text), "{text}");
         }
     }
 }

@@ -65,7 +65,7 @@ pub(super) enum Found {
     Means(Vec<usize>),
     /// The numbers of the first row are the sums of those below.
     FirstSums(Vec<usize>),
-    /// So many rows say of which group they are, the first of them in this row by this text.
+    /// So many rows are totals of groups, the first of them this row by this text.
     OfGroups([usize; 1], (u64, String), usize),
 }
 
@@ -167,9 +167,16 @@ impl Totals {
             (None, Rows::F64(x)) => x[[i, at]],
             (None, Rows::F32(x)) => f64::from(x[[i, at]]),
         };
+        let told = cells.map(groups::told);
+        let mut values = Vec::with_capacity(self.columns.len());
         for i in 0..chunk.x.nrows() {
-            let columns = self.columns.iter_mut();
-            columns.for_each(|above| above.add(value(i, above.at)));
+            values.clear();
+            values.extend(self.columns.iter().map(|above| value(i, above.at)));
+            let each = self.columns.iter_mut().zip(&values);
+            each.for_each(|(above, value)| above.add(*value));
+            if let Some(told) = &told {
+                self.groups.see(self.rows + i as u64, told[i], &values);
+            }
         }
         if let Some(batch) = cells {
             self.see_cells(batch);
@@ -183,11 +190,10 @@ impl Totals {
             Column::Text(texts) => texts.iter().last().flatten().map(str::to_owned),
             _ => None,
         };
-        for (k, column) in batch.columns.iter().enumerate() {
+        for column in &batch.columns {
             if let Column::Text(texts) = column {
                 let words = texts.iter().flatten().filter(|text| is_total(text));
                 self.words += words.count() as u64;
-                self.groups.see(k, self.rows, texts);
             }
         }
         self.rows += batch.rows as u64;
@@ -206,11 +212,11 @@ impl Totals {
 
     /// What the last row is, if it is not one of the others.
     pub(super) fn found(self) -> Option<Found> {
-        if let (1, Some((column, text))) = (self.words, self.named) {
-            return Some(Found::Named(column, text));
-        }
         if let Some((column, first, count)) = self.groups.found() {
             return Some(Found::OfGroups([column], first, count));
+        }
+        if let (1, Some((column, text))) = (self.words, self.named) {
+            return Some(Found::Named(column, text));
         }
         let varies = |above: &&Above| above.last.is_some() && above.squares > 0.0;
         let there: Vec<&Above> = self.columns.iter().filter(varies).collect();
