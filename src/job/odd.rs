@@ -4,7 +4,7 @@ mod gap_codes;
 
 use crate::{
     Result,
-    data::{ChunkSource, KeptRows, Survey, date_text},
+    data::{ChunkSource, KeptRows, Kind, Schema, Survey, date_text},
 };
 use gap_codes::{GapCodes, no_date};
 
@@ -34,7 +34,8 @@ pub fn warn_of_odd_cells(survey: &Survey, sources: &mut [&mut dyn ChunkSource]) 
             &first
         }
     };
-    for warning in warnings(survey, rows) {
+    let schema = sources.first().and_then(|source| source.schema());
+    for warning in warnings(survey, rows, schema) {
         log::warn!("{warning}");
     }
     Ok(())
@@ -58,18 +59,23 @@ fn first_rows(sources: &mut [&mut dyn ChunkSource]) -> Result<KeptRows> {
     Ok(rows)
 }
 
-fn warnings(survey: &Survey, rows: &KeptRows) -> Vec<String> {
+fn warnings(survey: &Survey, rows: &KeptRows, schema: Option<&Schema>) -> Vec<String> {
+    let days = days(schema);
     let features = (0..survey.mean.len()).filter(|&j| {
         let ends = [survey.min[j], survey.max[j]];
-        is_suspect(ends, survey.mean[j], survey.variance[j])
+        is_suspect(
+            ends,
+            (survey.mean[j], survey.variance[j]),
+            days.contains(&j),
+        )
     });
     let features = features.filter_map(|j| {
-        let says = said(rows.feature(j))?;
+        let says = said(rows.feature(j), days.contains(&j))?;
         Some(format!("{}: {says}", survey.column(j)))
     });
     let targets = survey.targets.iter().enumerate().filter(|(_, target)| {
         let ends = [target.min, target.max].map(|end| as_written(survey, end));
-        survey.rescale.is_some() || is_suspect(ends, target.mean, target.variance)
+        survey.rescale.is_some() || is_suspect(ends, (target.mean, target.variance), false)
     });
     let targets = targets.filter_map(|(k, target)| {
         let values = rows.target(k).into_iter();
@@ -77,7 +83,7 @@ fn warnings(survey: &Survey, rows: &KeptRows) -> Vec<String> {
         // Of labels none is a slip.
         let is_label = target.whole && target.distinct.is_some();
         let values = sorted(values);
-        let gaps = gaps(&values).map(|says| says + WITHOUT_TARGET);
+        let gaps = gaps(&values, false).map(|says| says + WITHOUT_TARGET);
         let says = gaps.or_else(|| slips(&values).filter(|_| !is_label))?;
         let which = match survey.targets.len() {
             1 => "the target".to_owned(),
@@ -102,10 +108,20 @@ fn as_written(survey: &Survey, value: f64) -> f64 {
     format!("{amount:.11e}").parse().unwrap_or(amount)
 }
 
-/// Whether values with these ends may be worth a look at each.
-fn is_suspect(ends: [f64; 2], mean: f64, variance: f64) -> bool {
+/// The columns that are days of dates.
+fn days(schema: Option<&Schema>) -> Vec<usize> {
+    let Some(schema) = schema else {
+        return Vec::new();
+    };
+    let fields = schema.features().iter().enumerate();
+    let dates = fields.filter(|(_, field)| matches!(field.kind(), Kind::Date(_)));
+    dates.map(|(k, _)| schema.columns_of(k).start).collect()
+}
+
+/// Whether values, or days, with these ends may be worth a look at each.
+fn is_suspect(ends: [f64; 2], (mean, variance): (f64, f64), is_date: bool) -> bool {
     let most = DEVIATIONS * variance.sqrt();
-    let is_far = |end: f64| (end - mean).abs() > most || gap_codes::may_be(end);
+    let is_far = |end: f64| (end - mean).abs() > most || gap_codes::may_be(end, is_date);
     ends.into_iter().any(is_far)
 }
 
@@ -114,22 +130,22 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// What is said of the values of a column, if anything.
-fn said(values: Vec<f64>) -> Option<String> {
+/// What is said of the values of a column, or of its days, if anything.
+fn said(values: Vec<f64>, is_date: bool) -> Option<String> {
     let sorted = sorted(values);
-    gaps(&sorted).or_else(|| slips(&sorted))
+    gaps(&sorted, is_date).or_else(|| slips(&sorted))
 }
 
-/// What is said of values that stand for none.
-fn gaps(sorted: &[f64]) -> Option<String> {
+/// What is said of values, or of days, that stand for none.
+fn gaps(sorted: &[f64], is_date: bool) -> Option<String> {
     let count = sorted.len();
     if count < ENOUGH {
         return None;
     }
-    let GapCodes { codes, others } = gap_codes::found(sorted).or_else(|| beyond(sorted))?;
-    let are_dates = codes.iter().all(|(code, _)| no_date(*code).is_some());
+    let GapCodes { codes, others } =
+        gap_codes::found(sorted, is_date).or_else(|| beyond(sorted))?;
     let [first, last] = others.map(|end| {
-        if are_dates {
+        if is_date {
             date_text(end)
         } else {
             end.to_string()
@@ -137,9 +153,9 @@ fn gaps(sorted: &[f64]) -> Option<String> {
     });
     let rows = codes
         .iter()
-        .map(|(code, rows)| format!("{} in {rows}", spelled(*code)));
+        .map(|(code, rows)| format!("{} in {rows}", spelled(*code, is_date)));
     let rows = rows.collect::<Vec<_>>().join(", ");
-    let list = codes.iter().map(|(code, _)| spelled(*code));
+    let list = codes.iter().map(|(code, _)| spelled(*code, is_date));
     let list = list.collect::<Vec<_>>().join(",");
     let them = if codes.len() > 1 { "them" } else { "it" };
     Some(format!(
@@ -187,8 +203,8 @@ fn slips(sorted: &[f64]) -> Option<String> {
 }
 
 /// As files have it.
-fn spelled(value: f64) -> String {
-    match no_date(value) {
+fn spelled(value: f64, is_date: bool) -> String {
+    match no_date(value).filter(|_| is_date) {
         Some(date) => date.to_owned(),
         None if value.abs() < 1e12 => value.to_string(),
         None => format!("{value:e}"),
@@ -211,17 +227,17 @@ mod tests {
     fn numbers_for_no_value_are_told_of() {
         for none in [-999.0, 9999.0, -99.0, -32768.0] {
             let mut values = normal(300);
-            assert_eq!(said(values.to_vec()), None);
+            assert_eq!(said(values.to_vec(), false), None);
             values.iter_mut().step_by(9).for_each(|v| *v = none);
-            let found = said(values.to_vec()).expect("far and often");
+            let found = said(values.to_vec(), false).expect("far and often");
             assert!(found.contains(&format!("--na {none} ")), "{found}");
             // Once it may be a value, and among others of its size it is one.
             let mut values = normal(300);
             values[7] = none;
-            assert_eq!(said(values.to_vec()), None);
+            assert_eq!(said(values.to_vec(), false), None);
             let mut values = Array1::linspace(-none.abs(), none.abs(), 300);
             values.iter_mut().step_by(9).for_each(|v| *v = none);
-            assert_eq!(said(values.to_vec()), None);
+            assert_eq!(said(values.to_vec(), false), None);
         }
     }
 
@@ -237,7 +253,7 @@ mod tests {
         let mut source = MemorySource::new(x, None).expect("rows");
         let survey = Survey::of(&mut source, 0, 0).expect("a survey");
         let rows = first_rows(&mut [&mut source]).expect("rows");
-        let found = warnings(&survey, &rows);
+        let found = warnings(&survey, &rows, None);
         assert!(
             found.len() == 1 && found[0].contains("--na -999"),
             "{found:?}"
@@ -247,11 +263,24 @@ mod tests {
 
     #[test]
     fn days_that_stand_for_no_date_are_told_of() {
-        let mut days = normal(120).mapv(|v| 18_700.0 + 400.0 * v);
-        days[7] = 2_932_896.0;
-        let found = said(days.to_vec()).expect("far");
-        let wanted = "9999-12-31 in 1 of 120 rows, apart from all others (20";
-        assert!(found.contains(wanted), "{found}");
+        let own = normal(120).mapv(|v| 18_700.0 + 400.0 * v);
+        for (day, date) in [
+            (2_932_896.0, "9999-12-31"),
+            (47_481.0, "2099-12-31"),
+            (10_957.0, "2000-01-01"),
+            (0.0, "1970-01-01"),
+        ] {
+            let mut days = own.clone();
+            days[7] = day;
+            let found = said(days.to_vec(), true).expect("far");
+            let wanted = format!("{date} in 1 of 120 rows, apart from all others (20");
+            assert!(found.contains(&wanted), "{found}");
+            // A number is no day, and a day is one among others.
+            let found = said(days.to_vec(), false).unwrap_or_default();
+            assert!(!found.contains(date), "{found}");
+            let days = own.mapv(|v| v - own[7] + day);
+            assert_eq!(said(days.to_vec(), true), None, "{date}");
+        }
     }
 
     /// What stands for no value without being of nines, as in files of climate models.
@@ -261,8 +290,11 @@ mod tests {
             let mut values = normal(500);
             values.iter_mut().step_by(step).for_each(|v| *v = none);
             let (mean, variance) = (values.mean().expect("rows"), values.var(0.0));
-            assert!(is_suspect([values[1], none], mean, variance), "{none}");
-            let found = said(values.to_vec()).expect("far and often");
+            assert!(
+                is_suspect([values[1], none], (mean, variance), false),
+                "{none}"
+            );
+            let found = said(values.to_vec(), false).expect("far and often");
             assert!(found.contains(&format!("--na {none:e} ")), "{found}");
         }
     }
@@ -271,10 +303,13 @@ mod tests {
     fn slips_are_told_of_and_long_tails_are_not() {
         let mut values = normal(600);
         (values[100], values[400]) = (1e12, 1e12);
-        let found = said(values.to_vec()).expect("a slip");
+        let found = said(values.to_vec(), false).expect("a slip");
         assert!(found.contains("1e12 in 2 of 600"), "{found}");
-        assert_eq!(said(normal(4000).mapv(|v| (3.0 * v).exp()).to_vec()), None);
+        assert_eq!(
+            said(normal(4000).mapv(|v| (3.0 * v).exp()).to_vec(), false),
+            None
+        );
         let counts = Array1::from_shape_fn(600, |i| f64::from(u8::from(i == 3)));
-        assert_eq!(said(counts.to_vec()), None);
+        assert_eq!(said(counts.to_vec(), false), None);
     }
 }

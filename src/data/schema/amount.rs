@@ -118,6 +118,38 @@ impl Unit {
         found.bare(text).map(|_| found)
     }
 
+    /// The word at one number, whatever it is: that of a column of which somebody said that it holds
+    /// amounts.
+    pub(super) fn of_any_word(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let first = text.find(|c: char| c.is_ascii_digit())?;
+        let last = text.rfind(|c: char| c.is_ascii_digit())?;
+        let (head, tail) = (text[..first].trim_end(), text[last + 1..].trim_start());
+        let found = match (head, tail) {
+            ("", "") => return None,
+            (head, "") => Self::before(head),
+            ("", tail) => Self {
+                name: tail.to_owned(),
+                is_before: false,
+            },
+            _ => return None,
+        };
+        found.bare(text).map(|_| found)
+    }
+
+    /// Amounts in it that are written with these marks.
+    pub(super) fn amount(self, marks: Marks) -> Amount {
+        Amount { unit: self, marks }
+    }
+
+    /// A word before numbers.
+    pub(super) fn before(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            is_before: true,
+        }
+    }
+
     /// Whether two of them in a column are two units, and not words that end texts.
     pub(super) fn is_known(&self) -> bool {
         is_currency(&self.name) || is_unit(&self.name)

@@ -1,10 +1,6 @@
 //! Texts that stand for no value.
 
-use super::{
-    DateFormat, Marks,
-    amount::{Amount, Unit},
-    date,
-};
+use super::{DateFormat, Marks, amount::Unit, date};
 
 /// Texts that say there is no value, in a table without types; an empty cell always does.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,22 +85,33 @@ impl NoValue {
     }
 }
 
-/// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`, or the same in a
-/// unit, `-999 kg`. Three zeros may be thousands.
+/// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`, with marks between
+/// its thousands, `-9.999`, or the same in a unit, `-999,00 €`. Three zeros may be thousands, but
+/// not of a negative number: codes for no value are small.
 fn is_same(whole: &str, text: &str) -> bool {
-    if !text.contains(whole.trim_start_matches(['-', '+'])) {
+    let mut digits = text.bytes().filter(u8::is_ascii_digit);
+    let mut own = whole.bytes().filter(u8::is_ascii_digit);
+    // Nearly all cells have other digits.
+    if !own.all(|digit| digits.next() == Some(digit)) {
         return false;
     }
-    if let Some(unit) = Unit::parse(text) {
-        let marks = Marks::PLAIN;
-        return Amount { unit, marks }.value(text) == whole.parse().ok();
-    }
-    let fraction = text
-        .strip_prefix(whole)
-        .and_then(|rest| rest.strip_prefix(['.', ',']));
-    fraction.is_some_and(|zeros| {
-        !matches!(zeros.len(), 0 | 3) && zeros.bytes().all(|digit| digit == b'0')
-    })
+    let (unit, value) = (Unit::parse(text), whole.parse::<f64>().ok());
+    let is_open = unit.is_none() && !text.ends_with(|c: char| c.is_ascii_digit());
+    let is = |marks: Marks| {
+        let found = match &unit {
+            Some(unit) => unit.clone().amount(marks).value(text),
+            None => marks.value(text),
+        };
+        let may_part = value >= Some(0.0) && has_three_behind(marks.decimal, text);
+        found == value && (!may_part || (unit.is_some() && marks == Marks::PLAIN))
+    };
+    !is_open && std::iter::once(Marks::PLAIN).chain(Marks::ALL).any(is)
+}
+
+/// Whether three digits and no more stand behind this mark.
+fn has_three_behind(mark: char, text: &str) -> bool {
+    let behind = text.rsplit_once(mark).map(|(_, behind)| behind);
+    behind.is_some_and(|behind| behind.bytes().take_while(u8::is_ascii_digit).count() == 3)
 }
 
 /// Days of a date by ISO 8601.
@@ -117,7 +124,8 @@ fn is_day(day: f64, text: &str) -> bool {
     let (year, ..) = date::calendar(day as i64);
     let year = format!("{year:04}");
     let is = |days: f64| days.floor() == day;
-    text.contains(&year)
+    // Nearly all cells have another year, which may be of two digits.
+    text.contains(&year[2..])
         && (date::days(text).is_some_and(is)
             || DateFormat::all().any(|format| format.days(text).is_some_and(is)))
 }
@@ -135,7 +143,7 @@ mod tests {
         for text in ["0", "-", "none", "??", "nand", "n", "NONE"] {
             assert!(!usual.says(text), "{text}");
         }
-        let given = ["-", " -999", "", "9999-12-31"].map(String::from);
+        let given = ["-", " -999", "", "9999-12-31", "-9999", "99", "2000-01-01"].map(String::from);
         let given = NoValue::from_given(Some(&given));
         for (text, says) in [
             ("", true),
@@ -145,13 +153,25 @@ mod tests {
             ("-999,0", true),
             ("-999.", false),
             ("-999.50", false),
-            ("-999.000", false),
-            ("-999,000", false),
+            ("-999.000", true),
+            ("-999,000", true),
+            ("-999.000,00", false),
+            ("999,000", false),
             ("-9990", false),
             ("-999 kg", true),
             ("-999.0kg", true),
             ("-$999", true),
             ("-999 kg bag", false),
+            ("-999,00 €", true),
+            ("-999,0 kg", true),
+            ("€ -999,00", true),
+            ("-999,5 kg", false),
+            ("-999.000,00 €", false),
+            ("-9.999,00 €", true),
+            ("-9,999", true),
+            ("-9,9990", false),
+            ("99,000", false),
+            ("99.0", true),
             ("999 kg", false),
             ("-999.5 kg", false),
             ("9999-12-31", true),
@@ -159,12 +179,17 @@ mod tests {
             ("12/31/9999 00:00", true),
             ("Dec 31, 9999", true),
             ("30.12.9999", false),
+            ("01.01.00", true),
+            ("01.01.01", false),
             ("9999", false),
             ("NA", false),
         ] {
             assert_eq!(given.says(text), says, "{text}");
         }
-        assert_eq!(given.texts(), ["-", "-999", "9999-12-31"]);
+        assert_eq!(
+            given.texts(),
+            ["-", "-999", "-9999", "2000-01-01", "99", "9999-12-31"]
+        );
         let written = serde_json::json!(given.texts());
         assert_eq!(NoValue::from_json(&written), Some(given));
         for bad in [

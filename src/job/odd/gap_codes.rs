@@ -23,9 +23,15 @@ const ENDS: [f64; 6] = [
     2_147_483_648.0,
     4_294_967_295.0,
 ];
-/// Days that stand for no date, of which one tells.
-const NO_DATES: [(f64, &str); 3] = [
+/// Days that stand for no date, of which one tells: the ends of calendars, and where programs and
+/// spreadsheets count days from.
+const NO_DATES: [(f64, &str); 8] = [
     (2_932_896.0, "9999-12-31"),
+    (376_199.0, "2999-12-31"),
+    (47_481.0, "2099-12-31"),
+    (10_957.0, "2000-01-01"),
+    (0.0, "1970-01-01"),
+    (-25_569.0, "1899-12-30"),
     (-25_567.0, "1900-01-01"),
     (-719_162.0, "0001-01-01"),
 ];
@@ -37,24 +43,26 @@ pub(super) fn no_date(value: f64) -> Option<&'static str> {
 }
 
 /// Whether a number is of nines alone, as -999 and 9999 and 99.9 are, of eights or sevens, -1, or
-/// another that programs write for no value.
-pub(super) fn may_be(value: f64) -> bool {
+/// another that programs write for no value; of dates, whether the day is one that stands for none.
+pub(super) fn may_be(value: f64, is_date: bool) -> bool {
+    if is_date {
+        return no_date(value).is_some();
+    }
     let size = value.abs();
     let nines = 10_f64.powi((size + 1.0).log10().round() as i32);
     let ones = (nines - 1.0) / 9.0;
     let is_of = |size: f64, digit: f64| size >= 7.0 && size == digit * ones;
     let is_whole = [7.0, 8.0, 9.0].into_iter().any(|digit| is_of(size, digit));
-    is_whole
-        || is_decimal(size)
-        || value == -1.0
-        || ENDS.contains(&size)
-        || no_date(value).is_some()
+    is_whole || is_decimal(size) || value == -1.0 || ENDS.contains(&size)
 }
 
 /// Whether a number is of nines alone with one behind the point, as 99.9 is.
 fn is_decimal(size: f64) -> bool {
     (2..=9).any(|digits| size == 10_f64.powi(digits) - 0.1)
 }
+
+/// Values of one end of a column, with the rows of each.
+type Codes = [(f64, usize)];
 
 /// Some of the values of a column, with the rows of each, and the ends of the others.
 #[derive(Debug, PartialEq)]
@@ -63,10 +71,10 @@ pub(super) struct GapCodes {
     pub(super) others: [f64; 2],
 }
 
-/// Those of `sorted` values that may stand for none.
-pub(super) fn found(sorted: &[f64]) -> Option<GapCodes> {
-    let low = ends(sorted.chunk_by(|a, b| a == b));
-    let high = ends(sorted.chunk_by(|a, b| a == b).rev());
+/// Those of `sorted` values, or days, that may stand for none.
+pub(super) fn found(sorted: &[f64], is_date: bool) -> Option<GapCodes> {
+    let low = ends(sorted.chunk_by(|a, b| a == b), is_date);
+    let high = ends(sorted.chunk_by(|a, b| a == b).rev(), is_date);
     let pairs = (0..=low.len())
         .rev()
         .flat_map(|l| (0..=high.len()).rev().map(move |h| (l, h)));
@@ -77,13 +85,13 @@ pub(super) fn found(sorted: &[f64]) -> Option<GapCodes> {
         let rows = |codes: &[(f64, usize)]| codes.iter().map(|(_, rows)| rows).sum::<usize>();
         let others = sorted.get(rows(low)..sorted.len() - rows(high))?;
         let ends = [*others.first()?, *others.last()?];
-        let is_far = are_far(low, high, ends) && ends[0] < ends[1];
+        let is_far = are_far((low, high), ends, is_date) && ends[0] < ends[1];
         let is_decimal = low
             .iter()
             .chain(high)
             .any(|(value, _)| is_decimal(value.abs()));
         let is_far = is_far && !(is_decimal && are_prices(others));
-        (is_far || are_no_answers(low, high, others)).then(|| GapCodes {
+        (is_far || (!is_date && are_no_answers(low, high, others))).then(|| GapCodes {
             codes: low.iter().chain(high).copied().collect(),
             others: ends,
         })
@@ -100,27 +108,27 @@ fn are_prices(values: &[f64]) -> bool {
 }
 
 /// The values from one end on that may stand for none.
-fn ends<'a>(alike: impl Iterator<Item = &'a [f64]>) -> Vec<(f64, usize)> {
+fn ends<'a>(alike: impl Iterator<Item = &'a [f64]>, is_date: bool) -> Vec<(f64, usize)> {
     let all = alike.map(|rows| (rows[0], rows.len()));
     all.take(MOST)
-        .take_while(|(value, _)| may_be(*value))
+        .take_while(|(value, _)| may_be(*value, is_date))
         .collect()
 }
 
-/// Whether all of these are far from the others.
-fn are_far(low: &[(f64, usize)], high: &[(f64, usize)], [first, last]: [f64; 2]) -> bool {
+/// Whether all of these, or of these days, are far from the others.
+fn are_far((low, high): (&Codes, &Codes), [first, last]: [f64; 2], is_date: bool) -> bool {
     let far = APART * (last - first);
     let has_nine = high.first().is_some_and(|(value, _)| *value == 9.0);
     let fits = |&(value, rows): &(f64, usize)| {
-        let least = if value.abs() < 10.0 {
-            OFTEN_OF_ONE_DIGIT
-        } else if no_date(value).is_some() {
+        let least = if is_date {
             1
+        } else if value.abs() < 10.0 {
+            OFTEN_OF_ONE_DIGIT
         } else {
             OFTEN
         };
         // Without 9 there are no others of a single digit.
-        let is_code = !(0.0..10.0).contains(&value) || has_nine;
+        let is_code = is_date || !(0.0..10.0).contains(&value) || has_nine;
         is_code && rows >= least && (first - value).max(value - last) > far
     };
     low.iter().chain(high).all(fits)
@@ -163,7 +171,7 @@ mod tests {
     fn codes(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_unstable_by(f64::total_cmp);
-        let found = found(&sorted);
+        let found = found(&sorted, false);
         found.map_or(Vec::new(), |found| {
             found.codes.iter().map(|(v, _)| *v).collect()
         })
