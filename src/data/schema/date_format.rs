@@ -12,7 +12,7 @@ use std::{fmt, str::FromStr};
 
 /// How dates of a column are written, in the manner of strftime: `%Y` (four digits) or `%y` (two,
 /// of 1969 to 2068; `%31y` is of 1931 to 2030), `%m` (one digit or two) or `%b` (the month's name
-/// in a language of Western Europe, whole or short), `%d` (`2nd` and `1er` as well); or `%j`, the
+/// in a language of Europe, whole or short), `%d` (`2nd` and `1er` as well); or `%j`, the
 /// day of the year; or `%G`, `%V` and `%u`, a year, a week and a weekday by ISO 8601, without `%u`
 /// its Monday. Without a day it is the first. `%a` is the name of a weekday; of the time are `%H`
 /// or `%I` with `%p` (AM or PM), `%M`, `%S`, `%f` (a fraction of it) and `%z` (`Z`, `CET` or
@@ -56,6 +56,10 @@ impl DateFormat {
         "%d-%b-%y",
         "%d %b %y",
         "%d. %b %Y",
+        "%d %b %Y r.",
+        "%d %b %Y г.",
+        "%Y. %b %d.",
+        "%Y. %m. %d.",
         "%d.%b.%Y",
         "%d de %b de %Y",
         "%d%b%Y",
@@ -235,6 +239,13 @@ mod tests {
             ("%b %Y", "Mär. 2021", Some(18_687.0)),
             ("%b %Y", "août 2021", Some(18_840.0)),
             ("%d. %b %Y", "1. Dez. 2021", Some(18_962.0)),
+            ("%d %b %Y", "1 grudnia 2021", Some(18_962.0)),
+            ("%d. %b %Y", "1. prosince 2021", Some(18_962.0)),
+            ("%d %b %Y г.", "1 декабря 2021 г.", Some(18_962.0)),
+            ("%d. %b %Y", "1. joulukuuta 2021", Some(18_962.0)),
+            ("%d %b %Y", "1 Aralık 2021", Some(18_962.0)),
+            ("%Y. %b %d.", "2021. december 1.", Some(18_962.0)),
+            ("%Y. %m. %d.", "2021. 12. 1.", Some(18_962.0)),
             ("%d.%b.%Y", "1.Dez.2021", Some(18_962.0)),
             ("%d de %b de %Y", "1 de enero de 2021", Some(18_628.0)),
             ("%G-W%V-%u", "2021-W27-1", Some(18_813.0)),

@@ -1,8 +1,10 @@
 //! Texts around numbers: amounts and dates that nobody understood, told from codes and from names.
 
+mod months;
 mod prefixed;
 
 use super::date;
+use months::Months;
 use prefixed::Prefixed;
 
 /// Different sketches of a column at most: names and addresses have more.
@@ -23,7 +25,7 @@ const CODE: usize = 16;
 /// begins with no letter, one that ends with neither a letter nor a digit, or whole numbers behind
 /// one word ([`Prefixed`]). `SKU-0017` and texts of one length from sixteen bytes on are codes
 /// unless they have marks between digits or begin with a date, `12 Main St` is a name among many
-/// sketches.
+/// sketches, and a day, one of few words and a year are a date in whatever language ([`Months`]).
 #[derive(Debug, Default)]
 pub(super) struct Sketches {
     different: Vec<String>,
@@ -39,6 +41,7 @@ pub(super) struct Sketches {
     begins_otherwise: bool,
     ends_otherwise: bool,
     behind: Prefixed,
+    months: Months,
     /// Bytes of each, and whether there is another length, or what dates have: a blank, a letter, a
     /// mark between digits, a date by ISO 8601 at the beginning.
     length: Option<usize>,
@@ -48,6 +51,8 @@ pub(super) struct Sketches {
 impl Sketches {
     /// Takes one more cell.
     pub(super) fn see(&mut self, row: u64, text: &str) {
+        let text = text.trim();
+        self.months.see(text);
         if self.many || self.numbers >= LOOKED_AT {
             return;
         }
@@ -93,6 +98,7 @@ impl Sketches {
         let are_amounts = are_amounts || self.behind.are_amounts();
         self.first
             .as_ref()
+        let are_dates = self.months.are(TELLING, STRAYS);
             .filter(|_| are_few && are_amounts && !is_code)
     }
 }
