@@ -336,6 +336,17 @@ impl DataArgs {
         self.opened(input, &options)
     }
 
+    /// Opens rows that are counted, and of which nothing is learnt: what is said of texts and dates
+    /// is said of those of the fit.
+    pub(crate) fn open_to_count(&self, input: &Path) -> Result<Box<dyn ChunkSource>> {
+        let mut options = self.options();
+        let table = &mut options.table;
+        table.dates.get_or_insert(Dates::Day);
+        table.by_target.get_or_insert_default();
+        table.words.get_or_insert_default();
+        self.opened(input, &options)
+    }
+
     fn opened(&self, input: &Path, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
         let source = open(input, options)?;
         if options.target_use == TargetUse::Required && source.targets() == 0 {

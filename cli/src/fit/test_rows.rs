@@ -3,7 +3,7 @@
 use super::Args;
 use crate::args::fraction;
 use anyhow::Result;
-use bochner::data::{Field, Folds, Kind, Schema, TargetUse};
+use bochner::data::{Field, Folds, Kind, Schema};
 use std::str::FromStr;
 
 /// Rows that are held out and scored.
@@ -30,7 +30,7 @@ impl Args {
     /// Which rows are the last, which is known when they are counted.
     pub(super) fn hold_out_last(&mut self) -> Result<()> {
         if let (None, Some(TestRows::Last(share))) = (&self.held_out, self.test) {
-            let mut source = self.data.open(&self.input, TargetUse::Required)?;
+            let mut source = self.data.open_to_count(&self.input)?;
             self.held_out = Some((Folds::last(source.as_mut(), share)?, 0));
         }
         Ok(())
