@@ -23,6 +23,10 @@ fn flag(remedy: &Remedy) -> String {
         ),
         Remedy::OtherEncoding(name) => format!("say how it is written, as in --encoding {name}"),
         Remedy::Categorical(name) => format!("name it with --categorical {}", listed(name)),
+        Remedy::Numeric(name) => format!(
+            "take its numbers for amounts with --numeric {}",
+            listed(name)
+        ),
         Remedy::ByTarget(name) => {
             format!("take it by the target with --by-target {}", listed(name))
         }

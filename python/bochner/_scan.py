@@ -197,8 +197,8 @@ def scan(
         Columns of a table whose values are names of categories, though they look like numbers.
 
     numeric : str or list of str, default=None
-        Columns of whole numbers that are numbers, though some begin with 0 and all have as many
-        digits, as codes have.
+        Columns of numbers that are numbers, though some begin with 0 and all have as many digits,
+        as codes have, or one word stands at each, as in ``R12.50`` and ``No. 17``.
 
     most_categories : int, default=64
         A column of text becomes a column for each category up to so many, and beyond it this many

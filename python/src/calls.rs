@@ -216,6 +216,7 @@ fn advice(remedy: &Remedy) -> String {
         }
         Remedy::OtherEncoding(name) => format!("say how it is written, as in encoding='{name}'"),
         Remedy::Categorical(name) => format!("name it with categorical={name:?}"),
+        Remedy::Numeric(name) => format!("take its numbers for amounts with numeric={name:?}"),
         Remedy::ByTarget(name) => format!("take it by the target with by_target={name:?}"),
         Remedy::Ignore(_) => "leave it out by columns=".into(),
         Remedy::KeepKind => "keep it as a kind with na='?'".into(),

@@ -79,8 +79,8 @@ impl DataFile {
         self
     }
 
-    /// One more column of a .csv of whole numbers that are numbers, though some begin with 0 and
-    /// all have as many digits.
+    /// One more column of a .csv of numbers that are numbers, though some begin with 0 and all have
+    /// as many digits, or one word stands at each.
     pub fn numeric(mut self, column: impl Into<String>) -> Self {
         self.options.table.numeric.push(column.into());
         self

@@ -14,6 +14,8 @@ const ALIKE: f64 = 0.5;
 
 /// Standard errors by which neighbours are alike: chance has it once in 740 columns.
 const NEAR: f64 = 3.0;
+/// What amounts may tell apart from their neighbours, of the variance of all.
+const APART: f64 = 0.02;
 
 /// What the rows that share a number of a column say.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +31,8 @@ pub(crate) struct Told {
 /// Components", section 3.6), the part between numbers tau2 and that within them sigma2. With k
 /// rows of each, their means explain `tau2 / (tau2 + sigma2) k / (k + sigma2 / tau2)`.
 ///
-/// Targets are their ranks, for a few of a long tail would be variance that nothing explains.
+/// Targets are their ranks, for a few of a long tail would be variance that nothing explains; where
+/// these tell, the share is that of the targets themselves if it is more, as of two heaps of them.
 ///
 /// `None` of other numbers, of those of which rows of one are no more alike than chance has it, and
 /// of those whose neighbours are alike: the product of the means of two neighbours, less that of
@@ -38,62 +41,104 @@ pub(crate) fn told(x: &[f64], y: &[f64], rows: f64) -> Option<Told> {
     if x.iter().any(|value| value.fract() != 0.0) {
         return None;
     }
-    let mut order: Vec<usize> = (0..x.len()).collect();
-    order.sort_unstable_by(|&a, &b| x[a].total_cmp(&x[b]));
-    let y = ranks(aview1(y));
-    let all = x.len() as f64;
-    let mean = y.sum() / all;
-    // Of each number its rows, the mean of their targets about that of all, and their squares
-    // about their own.
-    let groups: Vec<(f64, f64, f64)> = order
-        .chunk_by(|&a, &b| x[a] == x[b])
-        .map(|rows| {
-            let count = rows.len() as f64;
-            let own = rows.iter().map(|&i| y[i] - mean).sum::<f64>() / count;
-            let squares = rows.iter().map(|&i| (y[i] - mean - own).powi(2)).sum();
-            (count, own, squares)
-        })
-        .collect();
+    let (all, by_value) = (x.len() as f64, groups(x, y.iter().copied()));
+    let groups = groups(x, ranks(aview1(y)).iter().copied());
     if groups.len() < ENOUGH.0 || x.len() - groups.len() < ENOUGH.1 {
         return None;
     }
-    let sum = |of: fn(&(f64, f64, f64)) -> f64| groups.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&Group) -> f64| groups.iter().map(of).sum::<f64>();
     let (free, left) = (groups.len() as f64 - 1.0, all - groups.len() as f64);
-    let (between, within) = (sum(|g| g.0 * g.1 * g.1), sum(|g| g.2) / left);
-    let chance = 1.0 + SURE * (2.0 / free + 2.0 / left).sqrt();
-    if between / free <= chance * within {
+    let (effects, within, ratio) = layout(&groups);
+    if ratio <= 1.0 + SURE * (2.0 / free + 2.0 / left).sqrt() {
         return None;
     }
-    let effects = (between - free * within) / (all - sum(|g| g.0 * g.0) / all);
-    let middle = sum(|g| g.1) / groups.len() as f64;
+    let middle = sum(|g| g.mean) / groups.len() as f64;
     let beside = groups
         .windows(2)
-        .map(|two| (two[0].1 - middle) * (two[1].1 - middle));
+        .map(|two| (two[0].mean - middle) * (two[1].mean - middle));
     if beside.sum::<f64>() / free > ALIKE * effects {
         return None;
     }
-    let pairs = sum(|g| g.0 * (g.0 - 1.0)) / 2.0;
+    let pairs = sum(|g| g.rows * (g.rows - 1.0)) / 2.0;
     let numbers = all * (all - 1.0) / 2.0 / pairs;
     let each = rows / numbers;
+    let explained = |(effects, within, _)| {
+        let noise: f64 = within / effects;
+        each / (1.0 + noise) / (each + noise)
+    };
+    let (by_rank, by_value) = (explained((effects, within, ratio)), layout(&by_value));
+    let is_told = by_value.0 > 0.0;
     Some(Told {
-        r2: effects / (effects + within) * each / (each + within / effects),
+        r2: by_rank.max(if is_told { explained(by_value) } else { 0.0 }),
         numbers,
     })
 }
 
-/// Whether rows of numbers `x` beside each other are more alike in the target `y` than chance has
-/// it: the correlation of the ranks of neighbours, of which that of n rows without an order has a
-/// variance of about 1 / n (Wald & Wolfowitz 1943, "An exact test for randomness in the
-/// non-parametric case based on serial correlation").
-pub(crate) fn are_alike(x: &[f64], y: &[f64]) -> bool {
-    let mut order: Vec<usize> = (0..x.len()).collect();
-    order.sort_unstable_by(|&a, &b| x[a].total_cmp(&x[b]));
-    let y = ranks(aview1(y));
-    let (all, mean) = (x.len() as f64, y.sum() / x.len() as f64);
-    let off: Vec<f64> = order.iter().map(|&i| y[i] - mean).collect();
+/// The variances between numbers and within them, and how many times more the means of numbers
+/// vary than by chance.
+fn layout(groups: &[Group]) -> (f64, f64, f64) {
+    let sum = |of: fn(&Group) -> f64| groups.iter().map(of).sum::<f64>();
+    let (all, free) = (sum(|g| g.rows), groups.len() as f64 - 1.0);
+    let between = sum(|g| g.rows * g.mean * g.mean);
+    let within = sum(|g| g.squares) / (all - groups.len() as f64);
+    let effects = (between - free * within) / (all - sum(|g| g.rows * g.rows) / all);
+    (effects, within, between / free / within)
+}
+
+/// Whether numbers `x` are amounts by the target `y`, where nothing else says whether they are names.
+///
+/// Rows of numbers beside each other are more alike than chance has it: by the correlation of the
+/// means of neighbours, of which that of n numbers without an order has a variance of about 1 / n
+/// (Wald & Wolfowitz 1943, "An exact test for randomness in the non-parametric case based on serial
+/// correlation"). And what numbers tell apart from their neighbours is less than the noise of their
+/// means, by which names would be told, or next to nothing: half of the mean square of successive
+/// differences of the means, less that noise.
+pub(crate) fn are_amounts(x: &[f64], y: &[f64]) -> bool {
+    let groups = groups(x, ranks(aview1(y)).iter().copied());
+    let numbers = groups.len() as f64;
+    let middle = groups.iter().map(|g| g.mean).sum::<f64>() / numbers;
+    let off: Vec<f64> = groups.iter().map(|g| g.mean - middle).collect();
     let products: f64 = off.windows(2).map(|two| two[0] * two[1]).sum();
     let squares: f64 = off.iter().map(|off| off * off).sum();
-    products * all.sqrt() > NEAR * squares
+    if products * numbers.sqrt() <= NEAR * squares {
+        return false;
+    }
+    let left = x.len() - groups.len();
+    if left < ENOUGH.1 {
+        return true;
+    }
+    let within = groups.iter().map(|g| g.squares).sum::<f64>() / left as f64;
+    let noise = groups.iter().map(|g| within / g.rows).sum::<f64>() / numbers;
+    let beside = off.windows(2).map(|two| (two[1] - two[0]).powi(2) / 2.0);
+    let apart = beside.sum::<f64>() / (numbers - 1.0) - noise;
+    apart < noise.max(APART * squares / numbers)
+}
+
+/// Rows of one number: how many, the mean of their targets about that of all, and the squares of
+/// these about it.
+struct Group {
+    rows: f64,
+    mean: f64,
+    squares: f64,
+}
+
+/// Those of each number, ascending.
+fn groups(x: &[f64], y: impl Iterator<Item = f64>) -> Vec<Group> {
+    let y: Vec<f64> = y.collect();
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_unstable_by(|&a, &b| x[a].total_cmp(&x[b]));
+    let middle = y.iter().sum::<f64>() / x.len() as f64;
+    let groups = order.chunk_by(|&a, &b| x[a] == x[b]).map(|of| {
+        let rows = of.len() as f64;
+        let mean = of.iter().map(|&i| y[i] - middle).sum::<f64>() / rows;
+        let squares = of.iter().map(|&i| (y[i] - middle - mean).powi(2)).sum();
+        Group {
+            rows,
+            mean,
+            squares,
+        }
+    });
+    groups.collect()
 }
 
 #[cfg(test)]
@@ -148,15 +193,45 @@ mod tests {
         assert_eq!(drawn((4000, 700), effect, |k| k as f64 / 8.0), None);
     }
 
+    /// A tenth of the numbers put their rows on another heap: ranks of the others are noise.
+    #[test]
+    fn two_heaps_of_targets_are_told_by_their_values() {
+        let heap = |k: usize| if k * k % 11 == 5 { 30.0 } else { 0.0 };
+        let told = drawn((4000, 100), heap, |k| 7.0 * k as f64).expect("codes");
+        assert!(told.r2 > 0.9, "{told:?}");
+    }
+
+    /// Each once and each several times: a line, a wave and a step are amounts, unless so few numbers
+    /// have rows enough to be told as names, and effects of each number are none, however little
+    /// noise there is, nor is nothing at all.
     #[test]
     fn neighbours_are_alike_where_numbers_are_amounts() {
         let mut draws = Seed(5).stream(Stream::Data, 0);
-        let x: Vec<f64> = (0..60).map(|_| (900.0 * draws.uniform()).floor()).collect();
-        let noise: Vec<f64> = x.iter().map(|_| draws.normal()).collect();
-        let both = x.iter().zip(&noise);
-        let amounts: Vec<f64> = both.map(|(x, noise)| x / 150.0 + noise).collect();
-        assert!(are_alike(&x, &amounts));
-        assert!(!are_alike(&x, &noise) && !are_alike(&[], &[]));
+        let mut are = |numbers: usize, of: &dyn Fn(usize) -> f64, noise: f64| {
+            let drawn = (0..400).map(|_| {
+                let k = (draws.uniform() * numbers as f64) as usize;
+                (k as f64, of(k) + noise * draws.normal())
+            });
+            let (x, y): (Vec<f64>, Vec<f64>) = drawn.unzip();
+            are_amounts(&x, &y)
+        };
+        for numbers in [30, 100, 300, 5_000] {
+            let share = |k: usize| k as f64 / numbers as f64;
+            assert!(are(numbers, &|k| 4.0 * share(k), 0.5), "{numbers}");
+            let wave = |k: usize| 2.0 * (9.0 * share(k)).sin();
+            let step = |k: usize| if share(k) > 0.6 { 3.0 } else { 0.0 };
+            for of in [&wave as &dyn Fn(usize) -> f64, &step] {
+                assert_eq!(are(numbers, of, 0.5), numbers > 30, "{numbers}");
+            }
+            for noise in [0.05, 0.5] {
+                assert!(!are(numbers, &effect, noise), "{numbers}");
+                // Names whose numbers tell something as well.
+                let both = |k: usize| effect(k) / 2.0 + 4.0 * share(k);
+                assert!(numbers > 300 || !are(numbers, &both, noise), "{numbers}");
+            }
+            assert!(!are(numbers, &|_| 0.0, 1.0), "{numbers}");
+        }
+        assert!(!are_amounts(&[], &[]));
     }
 
     /// Numbers that are nearly all different and amounts of which few are nearly all the variance:

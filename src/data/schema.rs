@@ -20,6 +20,7 @@ mod marks;
 mod means;
 mod no_value;
 mod notes;
+mod numbered;
 mod options;
 mod order;
 mod places;

@@ -75,6 +75,8 @@ pub enum Remedy {
     OtherEncoding(&'static str),
     /// Treat the values of this column as names of categories.
     Categorical(String),
+    /// Take the numbers of this column for amounts, whatever word stands at them.
+    Numeric(String),
     /// Take the values of this column for names, each by the mean of the target.
     ByTarget(String),
     /// Read nothing of this column.
@@ -150,6 +152,9 @@ impl fmt::Display for Remedy {
             }
             Self::Categorical(name) => {
                 return write!(f, "name it with .categorical({name:?})");
+            }
+            Self::Numeric(name) => {
+                return write!(f, "take its numbers for amounts with .numeric({name:?})");
             }
             Self::ByTarget(name) => {
                 return write!(f, "take it by the target with .by_target(&[{name:?}])");

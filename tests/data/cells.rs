@@ -84,59 +84,122 @@ fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
         let found = became(400, &|i| format!("{word} {}", 1 + 7 * mixed(i, 89)), false).unwrap();
         assert!(!found.contains("amounts"), "{word}: {found}");
     }
-    let cases: [(usize, &dyn Fn(usize) -> String); 4] = [
-        (60, &|i| format!("some {}", mixed(i, 900))),
+    // Those that each row has for itself are left out of features, where there are others.
+    let cases: [(usize, Cells<'_>, bool); 4] = [
+        (60, &|i| format!("some {}", mixed(i, 900)), true),
         // As many of few kinds.
-        (110, &|i| format!("some {}", 50 * mixed(i, 59))),
-        (110, &|i| format!("<{}", 50 * mixed(i, 59))),
-        (60, &|i| format!("No. {}", 100 + mixed(i, 900))),
+        (110, &|i| format!("some {}", 50 * mixed(i, 59)), false),
+        (110, &|i| format!("<{}", 50 * mixed(i, 59)), false),
+        (60, &|i| format!("No. {}", 100 + mixed(i, 900)), true),
     ];
-    for (rows, cell) in cases {
-        for as_target in [false, true] {
-            let says = [
-                "line 2, column \"v\": holds",
-                "looks like an amount or a date and is read as none",
-                "AllBut(vec![\"v\".into()])",
-                ".categorical(\"v\")",
-            ];
-            assert_says(became(rows, cell, as_target), &says);
+    for (rows, cell, is_left_out) in cases {
+        let says = [
+            "line 2, column \"v\": holds",
+            "looks like an amount or a date and is read as none",
+            "AllBut(vec![\"v\".into()])",
+            ".categorical(\"v\")",
+            ".numeric(\"v\")",
+        ];
+        assert_says(became(rows, cell, true), &says);
+        if is_left_out {
+            assert_eq!(became(rows, cell, false).unwrap(), "60 categories");
+        } else {
+            assert_says(became(rows, cell, false), &says);
         }
     }
 }
 
-/// Whole numbers at a word that may be of a currency: rows of one number are alike in both, and
-/// those of numbers beside each other in amounts alone.
+/// Whole numbers at a word, of a currency or not: rows of one number are alike in both, and those
+/// of numbers beside each other in amounts alone.
 #[test]
 fn names_are_told_from_amounts_by_the_target() {
     let (_directory, path) = place("names.csv");
-    let became = |of: &dyn Fn(usize) -> f64, table: TableOptions| {
-        let row = |i: usize| {
-            let k = mixed(i, 83);
-            format!("RM{},{}\n", 100 + k, of(k) + 0.01 * (i % 7) as f64)
+    let became = |cell: &dyn Fn(usize) -> String, y: &dyn Fn(usize) -> f64, numeric: bool| {
+        let row = |i: usize| format!("{},{},{}\n", cell(i), i * 7 % 11, y(i));
+        let text = format!("v,a,y\n{}", (0..400).map(row).collect::<String>());
+        let table = TableOptions {
+            numeric: numeric.then(|| "v".into()).into_iter().collect(),
+            ..TableOptions::default()
         };
-        let text = format!("v,y\n{}", (0..400).map(row).collect::<String>());
         let source = surveyed(&path, &text, &options("y", table)).unwrap();
-        let schema = source.schema().expect("a schema");
-        schema.features()[0].to_string()
+        source.schema().expect("a schema").features()[0].to_string()
     };
-    let own = |k: usize| (7.3 * (k * k % 1009) as f64).sin();
-    let none = TableOptions::default;
-    let found = became(&own, none());
-    assert!(found.contains("mean of the target"), "{found}");
-    assert_eq!(became(&|k| (k as f64).sqrt(), none()), "v: amounts in RM");
-    // Another in each row, of which those beside each other are alike.
-    let row = |i: usize| format!("R{},{}\n", 100 + mixed(i, 900), mixed(i, 900) + i % 40);
-    let text = format!("v,y\n{}", (0..60).map(row).collect::<String>());
-    let read = surveyed(&path, &text, &options("y", none()));
-    assert_says(
-        read,
-        &["line 2, column \"v\": holds \"R113\"", ".by_target"],
-    );
-    let numeric = TableOptions {
-        numeric: vec!["v".into()],
-        ..none()
+    let kind = |i: usize| mixed(i, 83);
+    let noise = |i: usize| 0.01 * (i % 7) as f64;
+    let own = |i: usize| (7.3 * (kind(i).pow(2) % 1009) as f64).sin() + noise(i);
+    for (word, is_unit) in [("RM", true), ("R", false), ("K ", false), ("No. ", false)] {
+        let cell = |i: usize| format!("{word}{}", 100 + kind(i));
+        let found = became(&cell, &own, false);
+        assert!(found.contains("mean of the target"), "{word}: {found}");
+        let how = if is_unit { "in" } else { "behind" };
+        let amounts = format!("v: amounts {how} {}", word.trim());
+        let grows = |i: usize| (kind(i) as f64).sqrt() + noise(i);
+        assert_eq!(became(&cell, &grows, false), amounts);
+        assert_eq!(became(&cell, &own, true), amounts);
+    }
+    // Another in each row, where it is an amount, a name, or counts the rows.
+    for (word, counts) in [
+        ("R", false),
+        ("Customer ", false),
+        ("#", false),
+        ("INV-", true),
+    ] {
+        let number = |i: usize| {
+            if counts {
+                1000 + i
+            } else {
+                1000 + mixed(i, 9000)
+            }
+        };
+        let cell = |i: usize| format!("{word}{}", number(i));
+        let (amounts, left_out) = (
+            format!("v: amounts behind {}", word.trim()),
+            "v: tells rows apart, left out",
+        );
+        let grows = |i: usize| number(i) as f64 + noise(i);
+        let wanted = if counts { left_out } else { &amounts };
+        assert_eq!(became(&cell, &grows, false), wanted);
+        assert_eq!(became(&cell, &|i| (i * i % 89) as f64, false), left_out);
+        assert_eq!(became(&cell, &grows, true), amounts);
+    }
+}
+
+/// What is named for numbers and has none in each cell is an error, as is what is named so as a
+/// target, and amounts of a target are read.
+#[test]
+fn columns_that_are_named_for_numbers_hold_them() {
+    let (_directory, path) = place("numbers.csv");
+    let read = |cell: &dyn Fn(usize) -> String, target: &str| {
+        let row = |i: usize| format!("{},{}\n", cell(i), i * 7 % 11);
+        let text = format!("v,y\n{}", (0..40).map(row).collect::<String>());
+        let table = TableOptions {
+            numeric: vec!["v".into()],
+            ..TableOptions::default()
+        };
+        let source = surveyed(&path, &text, &options(target, table))?;
+        let schema = source.schema().expect("a schema").clone();
+        let mut all = schema.features().iter().chain(schema.targets());
+        Ok::<_, bochner::Error>(
+            all.find(|field| field.name() == "v")
+                .expect("v")
+                .to_string(),
+        )
     };
-    assert_eq!(became(&own, numeric), "v: amounts in RM");
+    for target in ["v", "y"] {
+        let cases: [(Cells<'_>, &str); 3] = [
+            (&|i| format!("R{}.50", i % 9), "v: amounts behind R"),
+            (&|i| format!("x-{i}"), "v: amounts behind x-"),
+            (&|i| format!("{i}Stk"), "v: amounts in Stk"),
+        ];
+        for (cell, wanted) in cases {
+            assert_eq!(read(cell, target).unwrap(), wanted);
+        }
+        let mixed = |i: usize| format!("{}{i}", ["R", "K"][i % 2]);
+        assert_says(
+            read(&mixed, target),
+            &["\"v\": holds \"R0\", and is named for numbers"],
+        );
+    }
 }
 
 /// Cells that are written as none of the fit mean what they can mean alone.

@@ -470,8 +470,8 @@ fn columns_of_two_kinds_are_refused_or_named() {
 #[test]
 fn only_rows_of_the_part_are_looked_at() {
     let (_directory, path) = place("parts.csv");
-    let rows = (0..200).map(|i| format!("{},c{},{i}\n", i * i, i));
-    let text = format!("a,c,y\n{}?,c0,0\n", rows.collect::<String>());
+    let rows = (0..200).map(|i| format!("{},c{}x,{i}\n", i * i, i));
+    let text = format!("a,c,y\n{}?,c0x,0\n", rows.collect::<String>());
     fs::write(&path, text).unwrap();
     let table = TableOptions {
         most_categories: 500,
@@ -491,7 +491,7 @@ fn only_rows_of_the_part_are_looked_at() {
     let chunk = read_in_every_way(&mut inner);
     let taken: Vec<f64> = chunk.y.column(0).to_vec();
     assert!(taken.len() > 50 && taken.len() < 120 && y.nrows() == 201);
-    let mut names: Vec<_> = taken.iter().map(|i| format!("c=c{i}")).collect();
+    let mut names: Vec<_> = taken.iter().map(|i| format!("c=c{i}x")).collect();
     // The last row repeats the first.
     names.sort();
     names.dedup();

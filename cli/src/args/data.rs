@@ -56,8 +56,8 @@ pub(crate) struct DataArgs {
     /// Columns whose values are names of categories though they look like numbers or dates
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     categorical: Vec<Names>,
-    /// Columns of whole numbers that are numbers, though some begin with 0 and all have as many
-    /// digits, as codes have
+    /// Columns of numbers that are numbers, though some begin with 0 and all have as many digits, as
+    /// codes have, or one word stands at each, as in R12.50 and No. 17
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     numeric: Vec<Names>,
     /// Whether columns are looked for that hold codes, which are no numbers.

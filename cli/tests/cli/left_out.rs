@@ -27,7 +27,7 @@ fn columns_that_tell_nothing_are_named() {
     let run = bochner(at, &format!("{FIT} --missing indicator --json -v"), &[]);
     for note in [
         "\"none\": no value in any row; left out",
-        "\"own\": tells rows apart and nothing of others; left out unless all columns are asked for",
+        "\"own\": tells rows apart and nothing of others by the numbers behind its word; left out",
         "\"many\": more than 64 different texts, hashed into 64 columns",
     ] {
         assert_eq!(run.stderr.matches(note).count(), 1, "{note} in {run:?}");
@@ -215,8 +215,8 @@ fn what_tells_rows_apart_is_left_out() {
     );
     // Targets of this table rise with the rows.
     for note in [
-        "\"ID\": numbers the rows",
-        "\"name\", \"code\": tells rows apart",
+        "\"ID\", \"name\": numbers the rows",
+        "\"code\": tells rows apart and nothing of others; left out unless all columns are asked",
     ] {
         assert!(said.contains(note), "{note} in {said}");
     }

@@ -164,7 +164,7 @@ impl Unit {
 
     /// Whether it is a word about numbers, `ca.` or `No.`, and no unit of them.
     pub(super) fn is_word(&self) -> bool {
-        self.is_before && (is_about(&self.name) || self.is_number() || self.is_label())
+        self.is_before && !is_currency(&self.name)
     }
 
     /// What a rating is of, `/5`, if it stands behind one.

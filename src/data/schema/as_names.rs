@@ -1,6 +1,6 @@
-//! Whole numbers at a word, of which the target says what they are: names of things, `RM 101`,
-//! where rows of one are alike and those of numbers beside each other are not, and amounts, `R403`,
-//! where each row has another and those beside each other are alike.
+//! Whole numbers at a word, of which the target says what they are: amounts at a word of such are
+//! names of things, `RM 101`, where rows of one are alike and those of numbers beside each other are
+//! not, and texts, `R403`, `No. 17`, are amounts where those beside each other are alike.
 
 use super::{
     Field, Kind, NoValue, Places, Reading, TableOptions,
@@ -11,12 +11,12 @@ use super::{
 use crate::{
     data::{
         Table,
-        kinds::{are_alike, told},
+        kinds::{are_amounts, told},
     },
     error::{Error, Result},
 };
 
-/// The share of the variance of the target that names explain, at least.
+/// The share of the variance of the target that names at a word of amounts explain, at least.
 const ENOUGH: f64 = 0.2;
 /// Rows that are looked at.
 const LOOKED_AT: u64 = 1 << 16;
@@ -24,15 +24,18 @@ const LOOKED_AT: u64 = 1 << 16;
 /// Features by their places.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    /// Those that were found to be amounts, and are names.
+    /// Those that are names, whether they were found to be amounts or taken for texts.
     pub(super) names: Vec<usize>,
-    /// Those that were taken for what tells rows apart, and are amounts.
-    pub(super) amounts: Vec<usize>,
+    /// Those that were taken for texts, and are these amounts.
+    pub(super) amounts: Vec<(usize, Reading)>,
+    /// Those that may be either, of which the target does not say which, or there is none.
+    pub(super) untold: Vec<usize>,
 }
 
-/// Which features that were `found` to be amounts are names, and which that tell rows apart are
-/// amounts, by the rows `taken`; `tallies` are of features and targets in their order, and weights
-/// are written as in `by`. Those named in [`TableOptions::numeric`] stay what they are.
+/// Which features that were `found` to be amounts are names, and which texts are amounts, by the
+/// rows `taken`; `tallies` are of features and targets in their order, and weights are written as
+/// in `by`. Those named in [`TableOptions::numeric`] stay what they are, and so do texts that count
+/// the rows.
 ///
 /// Errors as the table does.
 pub(super) fn learn(
@@ -42,65 +45,67 @@ pub(super) fn learn(
     (options, taken): (&TableOptions, &Answers),
 ) -> Result<Named> {
     let features = places.features.len();
-    let may = |k: &usize| {
-        let is_open = !options.numeric.contains(&tallies[*k].name);
-        let is_own = |tally: &Tally| tally.numbers_rows_behind_a_word();
-        let may = (found[*k].as_ref()).map_or_else(|| is_own(&tallies[*k]), may_name);
-        is_open && may
+    // How each feature that is in question is read as amounts.
+    let reading = |k: usize| {
+        let tally = &tallies[k];
+        let is_open = !options.numeric.contains(&tally.name);
+        let behind = || {
+            tally
+                .amount_behind()
+                .filter(|_| !tally.count_rows_behind_a_word())
+        };
+        let own = found[k].clone();
+        is_open.then(|| own.map_or_else(behind, |own| Some(own).filter(may_name)))?
     };
-    let mine: Vec<usize> = (0..features).filter(may).collect();
+    let mine: Vec<(usize, Reading)> = (0..features)
+        .filter_map(|k| Some((k, reading(k)?)))
+        .collect();
     let target = match (tallies, found) {
         ([.., tally], [.., reading]) if tallies.len() == features + 1 => answer(tally, reading),
         _ => None,
     };
     let target = target.and_then(|field| Target::from_fields(&[field], None, 2));
     let target = target.map(|target| target.weighed_by(by.cloned()));
+    let texts = mine.iter().map(|(k, _)| *k).filter(|&k| found[k].is_none());
+    let untold = Named {
+        untold: texts.filter(|&k| !tallies[k].are_numbered()).collect(),
+        ..Named::default()
+    };
     let Some(target) = target.filter(|_| !mine.is_empty()) else {
-        return Ok(Named::default());
+        return Ok(untold);
     };
     let mut all = vec![(Vec::new(), Vec::new()); mine.len()];
     let take = &mut |row: Row<'_>| {
         let (x, y) = &mut all[row.feature];
-        let value = match &found[mine[row.feature]] {
-            Some(reading) => reading.value(row.text),
-            None => number_behind(row.text),
-        };
-        if let Some(value) = value {
+        if let Some(value) = mine[row.feature].1.value(row.text) {
             x.push(value);
             y.push(row.targets[0]);
         }
     };
     let taken = taken.first(LOOKED_AT);
-    if let Err(error) = target.each_row(table, (places, no_value), (&mine, &taken), take) {
+    let places_of: Vec<usize> = mine.iter().map(|(k, _)| *k).collect();
+    if let Err(error) = target.each_row(table, (places, no_value), (&places_of, &taken), take) {
         table.select(&places.all())?;
         // Whoever makes up the schema says what is wrong with a target.
         return match error {
-            Error::Data { .. } => Ok(Named::default()),
+            Error::Data { .. } => Ok(untold),
             other => Err(other),
         };
     }
-    let are_names = |(x, y): &(Vec<f64>, Vec<f64>)| {
-        let told = told(x, y, x.len() as f64);
-        told.is_some_and(|told| told.r2 > ENOUGH)
-    };
     let mut named = Named::default();
-    for (&k, rows) in mine.iter().zip(&all) {
-        if found[k].is_some() {
-            named.names.extend(are_names(rows).then_some(k));
-        } else {
-            named
-                .amounts
-                .extend(are_alike(&rows.0, &rows.1).then_some(k));
+    for ((k, reading), (x, y)) in mine.into_iter().zip(&all) {
+        let is_text = found[k].is_none();
+        let least = if is_text { 0.0 } else { ENOUGH };
+        let are_names = || told(x, y, x.len() as f64).is_some_and(|told| told.r2 > least);
+        if is_text && are_amounts(x, y) {
+            named.amounts.push((k, reading));
+        } else if are_names() {
+            named.names.push(k);
+        } else if is_text && !tallies[k].are_numbered() {
+            named.untold.push(k);
         }
     }
     Ok(named)
-}
-
-/// The whole number that a text ends with.
-fn number_behind(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    text[word.len()..].parse().ok()
 }
 
 /// Whether a word stands at amounts behind which names stand as well: `RM`, `No.`, `VB`, but no

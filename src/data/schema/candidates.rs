@@ -66,6 +66,8 @@ pub(super) struct Candidates {
     zone: Option<(u64, String)>,
     /// Whether a comma that may be either stands before a fraction.
     commas: bool,
+    /// Whether any word may stand at its numbers.
+    any_word: bool,
     /// Digits of the first cell, and whether another has more or fewer.
     digits: Option<usize>,
     digits_vary: bool,
@@ -137,8 +139,18 @@ impl Candidates {
             years: Years::default(),
             zone: None,
             commas,
+            any_word: false,
             digits: None,
             digits_vary: false,
+        }
+    }
+
+    /// The same of a column of which somebody said that it holds numbers, if so: one word stands at
+    /// them, whatever it is.
+    pub(super) fn of_numbers(self, are_numbers: bool) -> Self {
+        Self {
+            any_word: are_numbers,
+            ..self
         }
     }
 
@@ -223,8 +235,9 @@ impl Candidates {
     /// Takes amounts in the unit of the first cell that is not plain into account. What has a unit
     /// has it in each cell.
     fn expect_unit(&mut self, text: &str) {
-        let Some(unit) = Unit::parse(text).filter(|unit| self.cells == 0 || unit.name.is_empty())
-        else {
+        let any = || self.any_word.then(|| Unit::of_any_word(text)).flatten();
+        let unit = Unit::parse(text).or_else(any);
+        let Some(unit) = unit.filter(|unit| self.cells == 0 || unit.name.is_empty()) else {
             return;
         };
         let amounts = self.marks.iter().map(|&marks| Amount {

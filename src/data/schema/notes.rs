@@ -30,15 +30,32 @@ pub(super) fn of_names<'a>(table: &dyn Table, columns: impl Iterator<Item = &'a 
     said.warn(table);
 }
 
+/// Says which columns of texts are taken for amounts.
+pub(super) fn of_amounts<'a>(
+    table: &dyn Table,
+    columns: impl Iterator<Item = (&'a Tally, &'a Reading)>,
+) {
+    let mut said = Said::default();
+    for (tally, reading) in columns {
+        let says = format!(
+            "read as {reading} and no names: rows of numbers beside each other are alike; \
+             --categorical (categorical=) takes them for names"
+        );
+        said.add(says, &tally.name);
+    }
+    said.warn(table);
+}
+
 /// Says which features hold no value, tell rows apart, are copies, hold whole numbers that are
 /// codes (those named in `codes`), a text of its own in each row all the same (in `uniques`), or
 /// more texts than there are columns for; of lists (`prose` tells) what takes their words. Of what
-/// numbers the rows it says whether those stand in the order of a target.
+/// numbers the rows it says whether those stand in the order of a target, and of what has a number
+/// behind a word in each row (`numbered`), what takes that.
 pub(super) fn of_fields(
     table: &dyn Table,
     features: &[Field],
     (uniques, codes, prose): (&[String], &[String], &[Prose]),
-    (numbers_rows, are_in_order): (&[String], bool),
+    ((numbers_rows, are_in_order), numbered): ((&[String], bool), &[String]),
 ) {
     let mut said = Said::default();
     for (field, prose) in features.iter().zip(prose) {
@@ -54,6 +71,12 @@ pub(super) fn of_fields(
                 let says = "numbers the rows, which stand in an order of the target: left out, for \
                             new rows have other numbers; where it is a time or a place keep it \
                             (--numeric, numeric=)";
+                said.add(says.into(), &field.name);
+            }
+            Kind::Id if numbered.contains(&field.name) => {
+                let says = "tells rows apart and nothing of others by the numbers behind its word; \
+                            left out: --numeric (numeric=) takes these for amounts, --by-target \
+                            (by_target=) the texts for names, --all-columns (all_columns=) keeps it";
                 said.add(says.into(), &field.name);
             }
             Kind::Id => {

@@ -12,9 +12,9 @@ pub struct TableOptions {
     /// Columns whose values are names of categories though they look like numbers or dates: postal
     /// codes, codes of products.
     pub categorical: Vec<String>,
-    /// Columns of whole numbers that are numbers though some begin with 0 and all have as many
-    /// digits, by which postal codes and the like are found, or though the target says of numbers
-    /// at a word that they are names.
+    /// Columns of numbers that are numbers though some begin with 0 and all have as many digits, by
+    /// which postal codes and the like are found, or though one word stands at each, whatever it is
+    /// and whatever the target says of them: `R12.50`, `No. 17`.
     pub numeric: Vec<String>,
     /// Whether such columns are looked for; who takes numbers alone does not.
     pub codes: bool,

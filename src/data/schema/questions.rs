@@ -79,6 +79,17 @@ pub(super) fn not_understood(
     error.help(Remedy::Categorical(name.to_owned()))
 }
 
+/// The error about texts of which somebody said that they are numbers.
+pub(super) fn no_numbers((table, j, name): ColumnAt<'_>, (row, text): &(u64, String)) -> Error {
+    let says = format!(
+        "holds {}, and is named for numbers, which stand behind one word or before one in all cells",
+        short(text)
+    );
+    let error = table.fault(*row, j, &says);
+    let help = Remedy::words("write all cells so, or do not name it");
+    error.help(help).help(Remedy::Ignore(name.to_owned()))
+}
+
 /// The error about a date in a zone of which the offset is not known.
 pub(super) fn unknown_zone((table, j, name): ColumnAt<'_>, (row, text): &(u64, String)) -> Error {
     let zone = short(unlisted_zone::find(text).unwrap_or_default());

@@ -56,7 +56,6 @@ impl Sketches {
         if self.many || self.numbers >= LOOKED_AT {
             return;
         }
-        let text = text.trim();
         if !text.contains(char::is_numeric) {
             self.others += 1;
             return;
@@ -85,9 +84,13 @@ impl Sketches {
         self.behind.recur_often()
     }
 
-    /// Whether all are numbers behind one word that do not count.
-    pub(super) fn are_numbers_behind(&self) -> bool {
-        self.others == 0 && self.behind.are_unordered()
+    /// Whether all are one number with the same text before it or behind it.
+    pub(super) fn are_alike(&self) -> bool {
+        let [one] = &self.different[..] else {
+            return false;
+        };
+        let is_at_an_end = one.starts_with('#') != one.ends_with('#');
+        one.matches('#').count() == 1 && is_at_an_end && !one.contains('@')
     }
 
     /// The first cell, if the texts are amounts or dates that nobody understood.
@@ -96,10 +99,10 @@ impl Sketches {
         let is_code = !self.is_mixed && self.length.is_some_and(|length| length >= CODE);
         let are_amounts = self.has_marks || self.begins_otherwise || self.ends_otherwise;
         let are_amounts = are_amounts || self.behind.are_amounts();
+        let are_dates = self.months.are(TELLING, STRAYS);
         self.first
             .as_ref()
-        let are_dates = self.months.are(TELLING, STRAYS);
-            .filter(|_| are_few && are_amounts && !is_code)
+            .filter(|_| are_dates || (are_few && are_amounts && !is_code))
     }
 }
 

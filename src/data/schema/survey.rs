@@ -63,19 +63,14 @@ pub(in crate::data) fn survey(
     for (tally, &j) in tallies.iter().zip(&all) {
         found.push(tally.found((table, j), marked)?);
     }
-    let seen = (&tallies[..], &found[..]);
-    let named = as_names::learn(table, from, seen, (options, &taken))?;
-    if let Some(&k) = named.amounts.first() {
-        return Err(tallies[k].not_understood((table, all[k], &tallies[k].name)));
-    }
-    for &k in &named.names {
-        found[k] = None;
-    }
-    notes::of_names(table, named.names.iter().map(|&k| &tallies[k]));
-    let beside = weights.iter().map(|(tally, reading)| (tally, reading));
-    let each = tallies.iter().zip(&found);
-    let each = each.filter_map(|(tally, found)| Some((tally, found.as_ref()?)));
-    notes::of_readings(table, each.chain(beside));
+    let seen = (&tallies[..], &mut found[..]);
+    tell_readings(
+        table,
+        (from, &all),
+        seen,
+        (options, &taken),
+        weights.as_ref(),
+    )?;
     // Dates of other years than the usual ones cover other days.
     let is_read_again = |reading: &Reading| fills || reading.has_own_years();
     if found.iter().flatten().any(is_read_again) || coded.contains(&true) {
@@ -125,6 +120,7 @@ pub(in crate::data) fn survey(
         (options, taken),
     )?;
     let numbers = (&ended.numbers_rows[..], ended.is_in_order);
+    let numbers = (numbers, &ended.numbered[..]);
     let seen = (&ended.uniques[..], &ended.codes[..], &ended.prose[..]);
     notes::of_fields(table, &fields, seen, numbers);
     notes::of_capitals(table, fields.iter().chain(&targets));
@@ -139,6 +135,38 @@ pub(in crate::data) fn survey(
         options: options.said(),
     };
     Ok((schema, out_of_fold))
+}
+
+/// Has the target tell which numbers at words are amounts and which are names, and says how columns
+/// are read, weights among them. Errors where nobody knows.
+fn tell_readings(
+    table: &mut dyn Table,
+    (from, all): ((&Places, &NoValue, Option<&Reading>), &[usize]),
+    (tallies, found): (&[Tally], &mut [Option<Reading>]),
+    about: (&TableOptions, &Answers),
+    weights: Option<&(Tally, Reading)>,
+) -> Result<()> {
+    let named = as_names::learn(table, from, (tallies, found), about)?;
+    let understood = |k: usize| tallies[k].understood((table, all[k], &tallies[k].name));
+    named.untold.iter().try_for_each(|&k| understood(k))?;
+    let beside = weights.map(|(tally, reading)| (tally, reading));
+    let each = tallies.iter().zip(&*found).enumerate();
+    let each = each.filter(|(k, _)| !named.names.contains(k));
+    let each = each.filter_map(|(_, (tally, found))| Some((tally, found.as_ref()?)));
+    notes::of_readings(table, each.chain(beside));
+    // Of texts that look like names nobody asks.
+    let looks_otherwise = |k: &&usize| found[**k].is_some() || understood(**k).is_err();
+    let told = named.names.iter().filter(looks_otherwise);
+    notes::of_names(table, told.map(|&k| &tallies[k]));
+    let amounts = named.amounts.iter();
+    notes::of_amounts(table, amounts.map(|(k, own)| (&tallies[*k], own)));
+    for k in named.names {
+        found[k] = None;
+    }
+    for (k, reading) in named.amounts {
+        found[k] = Some(reading);
+    }
+    Ok(())
 }
 
 /// Has those columns be of texts, whatever their cells look like.
@@ -172,8 +200,10 @@ struct Ended {
     /// Names of columns whose texts are different in each row, and of those that hold codes.
     uniques: Vec<String>,
     codes: Vec<String>,
-    /// Names of features that number the rows, and whether rows stand in the order of a target.
+    /// Names of features that number the rows, of those with another number behind a word in each,
+    /// and whether rows stand in the order of a target.
     numbers_rows: Vec<String>,
+    numbered: Vec<String>,
     is_in_order: bool,
     /// Those of the last column, a target: its different numbers.
     labels: Option<Vec<f64>>,
@@ -188,7 +218,8 @@ impl Ended {
     ) -> Result<()> {
         let is_unique = tally.levels.are_unique();
         let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
-        let numbers_rows = tally.numbers_rows();
+        let numbers_rows = tally.numbers_rows() || tally.count_rows_behind_a_word();
+        let is_numbered = is_id && tally.are_numbered();
         self.is_in_order |= tally.order.as_ref().is_some_and(Order::is_told_by_rows);
         self.labels = tally.labels.take().filter(|_| tally.reading.is_none());
         self.parts.push(tally.covered().parts());
@@ -197,6 +228,8 @@ impl Ended {
         self.uniques.extend(is_unique.then(|| field.name.clone()));
         self.numbers_rows
             .extend(numbers_rows.then(|| field.name.clone()));
+        self.numbered
+            .extend(is_numbered.then(|| field.name.clone()));
         self.codes.extend(holds_codes.then(|| field.name.clone()));
         self.ids.push(is_id && !options.all_columns);
         self.fields.push(field);

@@ -1,9 +1,10 @@
 //! What is known of one column of a table, and what becomes of it.
 
 mod fill;
+mod found;
 
 use super::{
-    Field, Fill, Kind, Missing, Reading, TableOptions,
+    Field, Fill, Kind, Marks, Missing, Reading, TableOptions,
     amount::Unit,
     candidates::{Candidates, is_label, is_number},
     cell::{self, Cell},
@@ -12,8 +13,9 @@ use super::{
     date,
     date_parts::{Covered, DateParts, Dates, Means},
     levels::Levels,
-    means::MOST_SHARES,
     may_be_total,
+    means::MOST_SHARES,
+    numbered::Numbered,
     order::Order,
     points::Marked,
     questions,
@@ -24,11 +26,6 @@ use crate::error::{Error, Remedy, Result};
 
 /// Classes that a target may name.
 const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
-/// Classes that are more than people give names to.
-const MANY_CLASSES: usize = 64;
-/// Texts that are many where each has fewer rows than so many.
-const MANY_OF_FEW: u64 = 20;
-const ROWS_OF_A_KIND: u64 = 4;
 /// Cells of one kind are strangers where there are so many times more of another.
 const FAR_MORE: u64 = 4;
 /// Values that a median looks at.
@@ -71,6 +68,8 @@ pub(super) struct Tally {
     cells: [u64; 4],
     /// What its texts look like that cannot be read.
     sketches: Sketches,
+    /// Whole numbers that they have behind one text.
+    numbered: Numbered,
     hex: HexCodes,
     /// How its text may be read, and how it is, once that is known.
     pub(super) candidates: Candidates,
@@ -112,8 +111,10 @@ impl Tally {
             contents: Contents::default(),
             cells: [0; 4],
             sketches: Sketches::default(),
+            numbered: Numbered::default(),
             hex: HexCodes::default(),
-            candidates: Candidates::new(options, commas),
+            candidates: Candidates::new(options, commas)
+                .of_numbers(options.numeric.contains(&name)),
             reading: None,
             name,
         }
@@ -127,7 +128,7 @@ impl Tally {
         match (number, text) {
             _ if date || truth || self.as_text || self.reading.is_some() => false,
             (true, false) => counts,
-            (false, true) => self.levels.tell_rows_apart(),
+            (false, true) => self.levels.tell_rows_apart() || self.are_numbered(),
             _ => false,
         }
     }
@@ -163,86 +164,6 @@ impl Tally {
         are && !self.as_text && self.reading.is_none() && !self.levels.are_unique()
     }
 
-    /// How its cells are read, if not plainly. Errors where they may be read in two ways, and where
-    /// a text stands among many cells that can be read.
-    pub(super) fn found(
-        &self,
-        (table, j): (&dyn Table, usize),
-        marked: Marked,
-    ) -> Result<Option<Reading>> {
-        let [_, date, truth, text] = &self.first;
-        let is_plain = date.is_some() || truth.is_some();
-        if self.as_text || (is_plain && self.candidates.given_date().is_none()) {
-            return Ok(None);
-        }
-        let place = (table, j, self.name.as_str());
-        if let Some(clocks) = self.candidates.two_clocks() {
-            return Err(questions::two_clocks(place, clocks));
-        }
-        match self.candidates.found(marked) {
-            Ok(Some(found)) if self.are_names(&found) => {}
-            Ok(None) => {}
-            Ok(found) => return Ok(found),
-            Err(ambiguous) => return Err(questions::ambiguous(place, &ambiguous)),
-        }
-        if let Some(units) = self.candidates.units() {
-            return Err(questions::two_units(place, units));
-        }
-        if let Some(zone) = self.candidates.zone() {
-            return Err(questions::unknown_zone(place, zone));
-        }
-        match (text, self.candidates.stray()) {
-            (Some(_), Some((row, text, reading))) => {
-                let says = format!("holds the text {} among {reading}", short(text));
-                let error = table.fault(row, j, &says);
-                Err(questions::cured(error, Some(text), self.name.clone()))
-            }
-            (Some(_), None) if self.has_many_texts() => self.understood(place),
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether it tells rows apart by whole numbers at a letter or two, which may be amounts.
-    pub(super) fn numbers_rows_behind_a_word(&self) -> bool {
-        self.is_feature && self.tells_rows_apart() && self.sketches.are_numbers_behind()
-    }
-
-    /// The error of texts that are amounts, though they do not look so.
-    pub(super) fn not_understood(&self, place: questions::ColumnAt<'_>) -> Error {
-        let none = (0, String::new());
-        let first = self.first[3].as_ref().unwrap_or(&none);
-        questions::not_understood(place, first, self.is_feature)
-    }
-
-    /// Errors where many texts are amounts or dates that are read as none.
-    fn understood(&self, place: questions::ColumnAt<'_>) -> Result<Option<Reading>> {
-        match (self.sketches.not_understood(), &self.first[0]) {
-            (Some(cell), Some(number)) if Unit::parse(&cell.1).is_some() => {
-                Err(questions::some_in_units(place, (cell, number)))
-            }
-            (Some(cell), _) => Err(questions::not_understood(place, cell, self.is_feature)),
-            (None, _) => Ok(None),
-        }
-    }
-
-    /// Whether numbers behind a sign such as `No.` or a label are names of things: they are few,
-    /// recur often where they are no target, or, behind a sign, have as many digits. Nobody said
-    /// that they are numbers.
-    fn are_names(&self, found: &Reading) -> bool {
-        let recur = self.is_feature && self.sketches.recur_often();
-        let vary = is_label(found) || self.candidates.digits_vary();
-        let may = !self.as_numbers && (is_number(found) || is_label(found));
-        may && (recur || !(vary && self.has_many_texts()))
-    }
-
-    /// Whether there are more texts than people give names to, or hardly more rows than texts.
-    fn has_many_texts(&self) -> bool {
-        let different = self.levels.count() as u64;
-        let are_rare = different >= MANY_OF_FEW && self.cells[3] < ROWS_OF_A_KIND * different;
-        let are_classes = !self.is_feature && self.levels.count() > MANY_CLASSES;
-        self.levels.are_many() || are_classes || are_rare
-    }
-
     /// Takes the value of a row, whose number in its file it may be; false if it is infinite.
     pub(super) fn add(&mut self, (row, in_file): (u64, u64), cell: Cell<'_>, weight: f64) -> bool {
         let (kind, value, text) = match cell {
@@ -273,6 +194,7 @@ impl Tally {
                     (_, Some(days), _) => (1, Some(days), text.to_owned()),
                     (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
                     _ => {
+                        self.numbered.see(text);
                         if self.candidates.may_be_texts() {
                             self.sketches.see(row, text);
                         }

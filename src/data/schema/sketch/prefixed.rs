@@ -76,11 +76,6 @@ impl Prefixed {
         !self.is_mixed && self.cells > 0 && self.cells >= often * self.numbers.len()
     }
 
-    /// Whether they stand behind one word, and do not count.
-    pub(super) fn are_unordered(&self) -> bool {
-        !self.is_mixed && self.cells > 0 && !self.count()
-    }
-
     /// Whether they go up from row to row, or are most of those from the least to the greatest.
     fn count(&self) -> bool {
         let least = self.numbers.iter().min().copied().unwrap_or_default();
