@@ -259,7 +259,9 @@ mod tests {
             for (found, known) in found.scores.iter().zip(&known.scores) {
                 assert_eq!(found.name, known.name);
                 let off = (found.value - known.value).abs() / known.value.abs();
-                assert!(off < 2e-5, "{found:?} {known:?}");
+                // Sums less a fold are rounded otherwise than sums of what is left, 2.3e-5 where a
+                // penalty is small; a row more or less in a fold tells by far more.
+                assert!(off < 1e-4, "{found:?} {known:?}");
             }
         }
     }
