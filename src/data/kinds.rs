@@ -31,12 +31,13 @@ pub(crate) struct Told {
 /// Components", section 3.6), the part between numbers tau2 and that within them sigma2. With k
 /// rows of each, their means explain `tau2 / (tau2 + sigma2) k / (k + sigma2 / tau2)`.
 ///
-/// Targets are their ranks, for a few of a long tail would be variance that nothing explains; where
-/// these tell, the share is that of the targets themselves if it is more, as of two heaps of them.
+/// Targets are their ranks, for a few of a long tail would be variance that nothing explains;
+/// where these tell, the share is that of the targets themselves if it is more, as of two heaps of
+/// them.
 ///
-/// `None` of other numbers, of those of which rows of one are no more alike than chance has it, and
-/// of those whose neighbours are alike: the product of the means of two neighbours, less that of
-/// all, is on average what numbers vary by together.
+/// `None` of other numbers, of those of which rows of one are no more alike than chance has it,
+/// and of those whose neighbours are alike: the product of the means of two neighbours, less that
+/// of all, is on average what numbers vary by together.
 pub(crate) fn told(x: &[f64], y: &[f64], rows: f64) -> Option<Told> {
     if x.iter().any(|value| value.fract() != 0.0) {
         return None;
@@ -85,14 +86,15 @@ fn layout(groups: &[Group]) -> (f64, f64, f64) {
     (effects, within, between / free / within)
 }
 
-/// Whether numbers `x` are amounts by the target `y`, where nothing else says whether they are names.
+/// Whether numbers `x` are amounts by the target `y`, where nothing else says whether they are
+/// names.
 ///
 /// Rows of numbers beside each other are more alike than chance has it: by the correlation of the
 /// means of neighbours, of which that of n numbers without an order has a variance of about 1 / n
-/// (Wald & Wolfowitz 1943, "An exact test for randomness in the non-parametric case based on serial
-/// correlation"). And what numbers tell apart from their neighbours is less than the noise of their
-/// means, by which names would be told, or next to nothing: half of the mean square of successive
-/// differences of the means, less that noise.
+/// (Wald & Wolfowitz 1943, "An exact test for randomness in the non-parametric case based on
+/// serial correlation"). And what numbers tell apart from their neighbours is less than the noise
+/// of their means, by which names would be told, or next to nothing: half of the mean square of
+/// successive differences of the means, less that noise.
 pub(crate) fn are_amounts(x: &[f64], y: &[f64]) -> bool {
     let groups = groups(x, ranks(aview1(y)).iter().copied());
     let numbers = groups.len() as f64;
@@ -201,9 +203,9 @@ mod tests {
         assert!(told.r2 > 0.9, "{told:?}");
     }
 
-    /// Each once and each several times: a line, a wave and a step are amounts, unless so few numbers
-    /// have rows enough to be told as names, and effects of each number are none, however little
-    /// noise there is, nor is nothing at all.
+    /// Each once and each several times: a line, a wave and a step are amounts, unless so few
+    /// numbers have rows enough to be told as names, and effects of each number are none, however
+    /// little noise there is, nor is nothing at all.
     #[test]
     fn neighbours_are_alike_where_numbers_are_amounts() {
         let mut draws = Seed(5).stream(Stream::Data, 0);

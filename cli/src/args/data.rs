@@ -56,8 +56,8 @@ pub(crate) struct DataArgs {
     /// Columns whose values are names of categories though they look like numbers or dates
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     categorical: Vec<Names>,
-    /// Columns of numbers that are numbers, though some begin with 0 and all have as many digits, as
-    /// codes have, or one word stands at each, as in R12.50 and No. 17
+    /// Columns of numbers that are numbers, though some begin with 0 and all have as many digits,
+    /// as codes have, or one word stands at each, as in R12.50 and No. 17
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     numeric: Vec<Names>,
     /// Whether columns are looked for that hold codes, which are no numbers.
@@ -67,9 +67,9 @@ pub(crate) struct DataArgs {
     /// hashing [default: 64]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     most_categories: Option<usize>,
-    /// Columns whose texts become the mean of the target over their rows, smoothed and out of fold,
-    /// and no others [default: those of more texts than --most-categories, where such means tell
-    /// something of the target]
+    /// Columns whose texts become the mean of the target over their rows, smoothed and out of
+    /// fold, and no others [default: those of more texts than --most-categories, where such means
+    /// tell something of the target]
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     by_target: Vec<Names>,
     /// Columns whose texts become the words that they have, hashed, and no others [default: those
@@ -336,8 +336,8 @@ impl DataArgs {
         self.opened(input, &options)
     }
 
-    /// Opens rows that are counted, and of which nothing is learnt: what is said of texts and dates
-    /// is said of those of the fit.
+    /// Opens rows that are counted, and of which nothing is learnt: what is said of texts and
+    /// dates is said of those of the fit.
     pub(crate) fn open_to_count(&self, input: &Path) -> Result<Box<dyn ChunkSource>> {
         let mut options = self.options();
         let table = &mut options.table;

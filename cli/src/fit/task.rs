@@ -22,10 +22,11 @@ const ROWS_OF_A_CLASS: f64 = 3.0;
 const LEAST_VARIANCE: f64 = 0.75;
 /// Where one label has most rows it is seldom one in the middle: this share of the span around it.
 const MIDDLE: f64 = 0.2;
-/// How much rows of numbers beside each other differ in how many they are, of what those of any two
-/// do: less where they rise and fall as those of counts. Of labels in no order it is 1 in the mean,
-/// with a variance of about one over their number (von Neumann 1941). Where numbers in the middle
-/// come most often and the first and the last seldom, where the last alone do, and in any case.
+/// How much rows of numbers beside each other differ in how many they are, of what those of any
+/// two do: less where they rise and fall as those of counts. Of labels in no order it is 1 in the
+/// mean, with a variance of about one over their number (von Neumann 1941). Where numbers in the
+/// middle come most often and the first and the last seldom, where the last alone do, and in any
+/// case.
 const SMOOTH: [f64; 3] = [0.4, 0.2, 0.12];
 /// The first and the last of counts that rise have less than this share of the most rows, and the
 /// last of those that fall from the first on.
@@ -34,9 +35,9 @@ const ENDS: [f64; 2] = [0.5, 0.1];
 /// fall at once.
 const FLAT: f64 = 0.8;
 
-/// Whether whole numbers are counts and grades, not labels, which come about equally often or in no
-/// order: there are more than a few of them, and hardly any has rows, or how many these have rises
-/// and falls from one to the next.
+/// Whether whole numbers are counts and grades, not labels, which come about equally often or in
+/// no order: there are more than a few of them, and hardly any has rows, or how many these have
+/// rises and falls from one to the next.
 fn are_amounts(target: &TargetStats, values: &[f64], rows: u64) -> bool {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -52,8 +53,8 @@ fn are_amounts(target: &TargetStats, values: &[f64], rows: u64) -> bool {
     values.len() > FEW_CLASSES && (are_rare || has_form())
 }
 
-/// Whether rows of numbers rise and fall, or fall from the first on: by the ratio of mean squares of
-/// successive differences to the variance, of roots, whose noise is alike.
+/// Whether rows of numbers rise and fall, or fall from the first on: by the ratio of mean squares
+/// of successive differences to the variance, of roots, whose noise is alike.
 fn rise_and_fall(counts: &[u64], is_peaked: bool) -> bool {
     let rows: Vec<f64> = counts.iter().map(|&rows| rows as f64).collect();
     let (&[first, second, third, ..], Some(&last)) = (&rows[..], rows.last()) else {
@@ -146,8 +147,8 @@ mod tests {
         are_amounts(target, target.distinct.as_ref().expect("few"), survey.rows)
     }
 
-    /// Letters of the alphabet, digits, codes with gaps and labels of which the first has most rows
-    /// are labels; points of a test, rare events and counts of few rows are amounts.
+    /// Letters of the alphabet, digits, codes with gaps and labels of which the first has most
+    /// rows are labels; points of a test, rare events and counts of few rows are amounts.
     #[test]
     fn counts_and_grades_are_no_labels() {
         let wave = |i: usize, k: usize| i.wrapping_mul(2_654_435_761) / 7 % k;

@@ -56,8 +56,8 @@ fn what_is_given_counts() {
     assert_eq!(of("--auto"), "--model=ridge --seed=4 --solver=dual a.csv");
 }
 
-/// Of a learner that stands on the kernel itself, or that takes no line, what the job has for others
-/// is left out, and a model that takes it keeps it.
+/// Of a learner that stands on the kernel itself, or that takes no line, what the job has for
+/// others is left out, and a model that takes it keeps it.
 #[test]
 fn what_does_not_go_with_another_model_is_left_out() {
     let lines = "map = 'fourier'\nfeatures = 90\nkernel = 'laplacian'\nform = 'paired'\n\

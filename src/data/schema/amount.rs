@@ -118,8 +118,8 @@ impl Unit {
         found.bare(text).map(|_| found)
     }
 
-    /// The word at one number, whatever it is: that of a column of which somebody said that it holds
-    /// amounts.
+    /// The word at one number, whatever it is: that of a column of which somebody said that it
+    /// holds amounts.
     pub(super) fn of_any_word(text: &str) -> Option<Self> {
         let text = text.trim();
         let first = text.find(|c: char| c.is_ascii_digit())?;

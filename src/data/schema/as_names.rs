@@ -1,6 +1,6 @@
 //! Whole numbers at a word, of which the target says what they are: amounts at a word of such are
-//! names of things, `RM 101`, where rows of one are alike and those of numbers beside each other are
-//! not, and texts, `R403`, `No. 17`, are amounts where those beside each other are alike.
+//! names of things, `RM 101`, where rows of one are alike and those of numbers beside each other
+//! are not, and texts, `R403`, `No. 17`, are amounts where those beside each other are alike.
 
 use super::{
     Field, Kind, NoValue, Places, Reading, TableOptions,
@@ -34,8 +34,8 @@ pub(super) struct Named {
 
 /// Which features that were `found` to be amounts are names, and which texts are amounts, by the
 /// rows `taken`; `tallies` are of features and targets in their order, and weights are written as
-/// in `by`. Those named in [`TableOptions::numeric`] stay what they are, and so do texts that count
-/// the rows.
+/// in `by`. Those named in [`TableOptions::numeric`] stay what they are, and so do texts that
+/// count the rows.
 ///
 /// Errors as the table does.
 pub(super) fn learn(

@@ -85,9 +85,9 @@ impl NoValue {
     }
 }
 
-/// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`, with marks between
-/// its thousands, `-9.999`, or the same in a unit, `-999,00 €`. Three zeros may be thousands, but
-/// not of a negative number: codes for no value are small.
+/// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`, with marks
+/// between its thousands, `-9.999`, or the same in a unit, `-999,00 €`. Three zeros may be
+/// thousands, but not of a negative number: codes for no value are small.
 fn is_same(whole: &str, text: &str) -> bool {
     let mut digits = text.bytes().filter(u8::is_ascii_digit);
     let mut own = whole.bytes().filter(u8::is_ascii_digit);
