@@ -106,7 +106,9 @@ impl<T> Learner<RidgeOptions, T> {
     /// use ndarray::Array;
     /// let places = |(i, j)| ((7 * i) % [97, 101, 103, 107][j]) as f64 / 100.0;
     /// let x = Array::from_shape_fn((400, 4), places);
-    /// let y: Vec<f64> = x.rows().into_iter().map(|x| (6.0 * x[2]).sin()).collect();
+    /// let noise = (0..400).map(|i| (i * 29 % 23) as f64 / 110.0 - 0.1);
+    /// let wave = |(x, noise): (ndarray::ArrayView1<f64>, f64)| (6.0 * x[2]).sin() + noise;
+    /// let y: Vec<f64> = x.rows().into_iter().zip(noise).map(wave).collect();
     /// let ridge = Ridge::on(Fourier::new(Gaussian).features(100)).metric(Metric::Diagonal);
     /// let model = ridge.device(&Device::cpu()).fit((&x, &y))?;
     /// let metric = model.linear().metric.as_ref().expect("was asked for");
