@@ -25,5 +25,8 @@ pub use crate::{
         Probabilities, ProbabilityPredictor, QuantileScore, Range, Ranges, Score, Scores, ToLabels,
     },
     solve::OwnLoss,
-    sums::{AnySums, Embedding, HeldOutSums, ModelContext, OneOfSums, RidgeSums, RowsToSum, Sums},
+    sums::{
+        AnySums, Embedding, HeldOutSums, Keep, ModelContext, OneOfSums, Resume, RidgeSums,
+        RowsToSum, Sums,
+    },
 };

@@ -7,7 +7,9 @@ mod sparse;
 pub use accumulation::COPY_EVERY;
 pub(crate) use accumulation::{Accumulation, SUM_BYTES};
 
-use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};
+use crate::{
+    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store, sums::Resume,
+};
 use ndarray::{Array1, Array2, ArrayView2};
 use std::path::Path;
 
@@ -149,21 +151,23 @@ impl NormalEquations {
         Accumulation::new(map, targets, run, COPY_EVERY).all(source)
     }
 
-    /// As [`Self::accumulate`] of a part of the rows, which may be none, or all of weight 0.
+    /// As [`Self::accumulate`] of a part of the rows, which may be none, or all of weight 0; behind
+    /// those that were summed before.
     pub(crate) fn of_part(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
         targets: &Targets,
         run: impl Into<Run>,
+        resume: Resume<'_, Self>,
     ) -> Result<Self> {
-        Accumulation::new(map, targets, run, COPY_EVERY).part(source)
+        Accumulation::new(map, targets, run, COPY_EVERY).part(source, resume)
     }
 
     /// Adds the rows of `source` after the first [`Self::rows`], which are counted already;
     /// otherwise as [`Self::accumulate`], with the same map, targets and source every time.
     ///
     /// A GPU can be lost in the middle. Its sums therefore go to the host at multiples of
-    /// [`COPY_EVERY`] rows. After an error the sums are those of the rows up to there,
+    /// [`COPY_EVERY`] rows. After such an error the sums are those of the rows up to there,
     /// [`Self::rows`] says of how many, and the same call goes on behind them, on any device: on
     /// the same one to the bits of a fit that nothing stopped.
     ///

@@ -109,9 +109,11 @@ impl Settings {
         self
     }
 
-    /// With the words of another learner in the place of its own.
+    /// With the words of another learner in the place of its own, which are the first.
     pub fn learning(self, learner: Self) -> Self {
-        self.without(LEARNER).with(learner)
+        let said: Vec<_> = learner.iter().map(|(name, _)| name).collect();
+        let rest = self.without(LEARNER).without(&said);
+        learner.with(rest)
     }
 
     /// As a file keeps them.
@@ -180,6 +182,11 @@ mod tests {
         let both = settings.with(other);
         let pairs: Vec<_> = both.iter().collect();
         let expected = [("model", "ridge"), ("lambda", "2.0"), ("map", "fourier")];
+        assert_eq!(pairs, expected);
+        let svm = Settings::of_learner("svm").number("bound", 3.0);
+        let other = both.clone().learning(svm);
+        let pairs: Vec<_> = other.iter().collect();
+        let expected = [("model", "svm"), ("bound", "3.0"), ("map", "fourier")];
         assert_eq!(pairs, expected);
         assert_eq!(both.without(&["lambda", "map"]).iter().count(), 1);
     }

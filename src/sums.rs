@@ -3,12 +3,15 @@
 mod any_sums;
 mod embedding;
 mod held_out;
+mod resume;
 mod ridge;
 mod rows_to_sum;
 
 pub use any_sums::{AnySums, OneOfSums};
 pub use embedding::Embedding;
 pub use held_out::HeldOutSums;
+pub(crate) use resume::keeping;
+pub use resume::{Keep, Resume};
 pub use ridge::RidgeSums;
 pub use rows_to_sum::{ModelContext, RowsToSum};
 

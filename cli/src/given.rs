@@ -26,6 +26,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "--device",
     "--output",
     "--checkpoint",
+    "--every",
     "--shard",
     "--partial",
     "--job",

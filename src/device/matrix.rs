@@ -5,7 +5,8 @@ use super::{
     gpu::{Mapped, PooledBuffer, Readback},
 };
 use crate::{Error, Result};
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, ShapeBuilder};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, ShapeBuilder, s};
+use std::ops::Range;
 
 /// A row-major f32 matrix `[rows, cols]` that stays on its device.
 ///
@@ -130,18 +131,23 @@ impl Matrix {
         })
     }
 
-    /// Multiplies each row by its factor. A GPU's matrix goes to the host and back.
-    pub(crate) fn scale_rows(&mut self, factors_n: ArrayView1<'_, f32>) -> Result<()> {
+    /// Multiplies each of some rows by its factor. A GPU's matrix goes to the host and back.
+    pub(crate) fn scale_rows(
+        &mut self,
+        rows: Range<usize>,
+        factors_n: ArrayView1<'_, f32>,
+    ) -> Result<()> {
         let stride = self.stride.max(1);
         if let MatrixData::Cpu(data) = &mut self.data {
-            let rows = data.as_mut_slice().chunks_exact_mut(stride);
-            for (row, &factor) in rows.zip(factors_n) {
+            let all = data.as_mut_slice().chunks_exact_mut(stride);
+            for (row, &factor) in all.skip(rows.start).zip(factors_n) {
                 row.iter_mut().for_each(|v| *v *= factor);
             }
             return Ok(());
         }
         let mut host = self.download()?;
-        host *= &factors_n.insert_axis(Axis(1));
+        let mut part = host.slice_mut(s![rows, ..]);
+        part *= &factors_n.insert_axis(Axis(1));
         self.write(host.view())
     }
 

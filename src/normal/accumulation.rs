@@ -1,4 +1,5 @@
-//! Summing a stream of rows on a device, in stretches, for the case that the device is lost.
+//! Summing a stream of rows on a device, in stretches, so that it can go on where one ended: after
+//! the loss of a device, or another day.
 
 use super::{NormalEquations, Targets, sparse::SparseSums};
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
     flow::Run,
     linalg::entries,
     ops::gram::{GramAccumulator, GramSums},
+    sums::{Keep, Resume},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::{mem, ops::Range};
@@ -21,44 +23,45 @@ pub(crate) const SUM_BYTES: u32 = 12;
 /// those of 8192 features are 268 MB on their way, and 7 10^13 operations.
 pub const COPY_EVERY: u64 = 1 << 20;
 
+/// Those of the CPU are added to the total at multiples of so many rows, so that a run that goes on
+/// from there ends in the same bits. They take one pass over the sums where the rows themselves
+/// took four or more.
+const ADD_EVERY: u64 = 1 << 14;
+
 /// What a stream is summed with.
 pub(crate) struct Accumulation<'a> {
     map: &'a dyn FeatureMap,
     targets: &'a Targets,
     run: Run,
-    copy_every: u64,
-}
-
-/// What the rows of a source came to, beyond the sums that went to the total.
-struct Rest {
-    /// The sums of the last rows; `None` without any.
-    sums: Option<NormalEquations>,
-    /// Rows of the source.
-    seen: u64,
-    /// Whether some of the rows that are new have weight.
-    weighs: bool,
+    /// Rows of a stretch.
+    stretch: u64,
 }
 
 impl<'a> Accumulation<'a> {
-    /// As [`NormalEquations::resume`], with the sums of a GPU on the host every so many rows.
+    /// As [`NormalEquations::resume`], in stretches of at most so many rows.
     pub(crate) fn new(
         map: &'a dyn FeatureMap,
         targets: &'a Targets,
         run: impl Into<Run>,
         copy_every: u64,
     ) -> Self {
+        let run = run.into();
+        let stretch = match run.device {
+            Device::Gpu(_) => copy_every,
+            Device::Cpu(_) => copy_every.min(ADD_EVERY),
+        };
         Self {
             map,
             targets,
-            run: run.into(),
-            copy_every,
+            run,
+            stretch,
         }
     }
 
     /// The sums of all rows of `source`; nothing is kept after an error.
     pub(crate) fn all(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
         let mut total = self.none();
-        match self.sum(source, &mut total) {
+        match self.sum(source, &mut total, &mut Ok, true) {
             Ok(()) => Ok(total),
             Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
                 reason,
@@ -68,11 +71,17 @@ impl<'a> Accumulation<'a> {
         }
     }
 
-    /// As [`Self::all`] of a part of the rows, which may be none, or all of weight 0.
-    pub(crate) fn part(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
-        let mut total = self.none();
-        let rest = self.sum_any(source, &mut total)?;
-        total.take(rest.sums)?;
+    /// As [`Self::all`] of a part of the rows, which may be none, or all of weight 0; behind those
+    /// that were summed before.
+    pub(crate) fn part(
+        &self,
+        source: &mut dyn ChunkSource,
+        resume: Resume<'_, NormalEquations>,
+    ) -> Result<NormalEquations> {
+        let mut total = resume.from.unwrap_or_else(|| self.none());
+        let mut nobody = Ok;
+        let keep: &mut Keep<'_, _> = resume.keep.unwrap_or(&mut nobody);
+        self.sum(source, &mut total, keep, false)?;
         Ok(total)
     }
 
@@ -83,14 +92,7 @@ impl<'a> Accumulation<'a> {
         source: &mut dyn ChunkSource,
         equations: &mut NormalEquations,
     ) -> Result<()> {
-        let shape = (self.map.output_dim(), self.targets.outputs());
-        if equations.zty_dt.dim() != shape {
-            return Err(Error::shape(format!(
-                "sums for {:?} features and targets do not take rows with {shape:?}",
-                equations.zty_dt.dim()
-            )));
-        }
-        match self.sum(source, equations) {
+        match self.sum(source, equations, &mut Ok, true) {
             Err(Error::DeviceLost { reason, .. }) => Err(Error::DeviceLost {
                 reason,
                 rows_kept: equations.rows,
@@ -103,30 +105,32 @@ impl<'a> Accumulation<'a> {
         NormalEquations::zero(self.map.output_dim(), self.targets.outputs())
     }
 
-    /// Adds the rows of `source` that `total` does not hold.
-    fn sum(&self, source: &mut dyn ChunkSource, total: &mut NormalEquations) -> Result<()> {
-        let before = total.rows;
-        let Rest { sums, seen, weighs } = self.sum_any(source, total)?;
-        if seen == 0 {
-            return Err(Error::shape("the data has no rows"));
+    /// Adds the rows of `source` that `total` does not hold to it. `keep` gets the total, and gives
+    /// it back, whenever a stretch is whole. Errors where rows that count `must` be there and are
+    /// not.
+    fn sum(
+        &self,
+        source: &mut dyn ChunkSource,
+        total: &mut NormalEquations,
+        keep: &mut Keep<'_, NormalEquations>,
+        must: bool,
+    ) -> Result<()> {
+        let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
+        if total.zty_dt.dim() != (features, outputs) {
+            return Err(Error::shape(format!(
+                "sums for {:?} features and targets do not take rows with {:?}",
+                total.zty_dt.dim(),
+                (features, outputs)
+            )));
         }
-        if !weighs && seen > before {
-            return Err(Error::data("weights", "all rows have weight 0"));
-        }
-        total.take(sums)
-    }
-
-    /// Adds the rows of `source` that `total` does not hold to it, but for the last.
-    fn sum_any(&self, source: &mut dyn ChunkSource, total: &mut NormalEquations) -> Result<Rest> {
-        if source.targets() == 0 && self.targets.outputs() > 0 {
+        if source.targets() == 0 && outputs > 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
-        let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
-        // On the CPU one triangle is summed, then written out as a square; a GPU's sums are read
-        // back by panels.
+        // On the CPU one triangle is summed, then added to a square; a GPU's sums are read back by
+        // panels.
         let gram = || format!("the Gram matrix of {features} features");
-        let is_gpu = matches!(self.run.device, Device::Gpu(_));
-        let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.copy_every);
+        let is_gpu = self.run.device.is_gpu();
+        let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.stretch);
         // Those of a stretch go to those of all before.
         let each = SUM_BYTES + if stretches { 8 } else { 0 };
         memory_left::require_square(features, each, gram)?;
@@ -136,46 +140,49 @@ impl<'a> Accumulation<'a> {
         let branches = vec![Branch::features(self.map)?];
         let mut featurizer = Featurizer::new(branches, source.targets(), end, &self.run)?;
         let (skip, before) = (total.rows, total.weight);
-        let mut running = Running {
-            targets: self.targets,
-            left: skip,
-            y_nt: Array2::zeros((0, outputs)),
-            weights_n: Array1::zeros(0),
-            roots_n: None,
-            augmented: Array2::zeros((0, outputs + 1)),
-            sums: GramAccumulator::new(&self.run.device, features, outputs + 1)?,
-            sparse: match &self.run.device {
-                Device::Cpu(_) => {
-                    (self.map.of_zeros()).map(|base_d| SparseSums::new(base_d, outputs + 1))
-                }
-                Device::Gpu(_) => None,
-            },
-            of_targets: OfTargets::zero(outputs),
-            // The CPU cannot be lost.
-            copy_every: if is_gpu { self.copy_every } else { u64::MAX },
-            total,
-        };
+        let mut running = self.running(total, keep)?;
         let seen = featurizer.on_device(source, &mut running)?;
         if seen > 0 && running.left > 0 {
             return Err(Error::shape(format!(
                 "the sums are of {skip} rows, but the data has {seen}; go on with the same data"
             )));
         }
-        let weighs = running.total.weight > before || running.of_targets.weight > 0.0;
-        let of_targets = running.of_targets;
-        let mut rest = Rest {
-            sums: None,
-            seen,
-            weighs,
-        };
-        if of_targets.rows > 0 {
-            let mut sums = running.sums.finish()?;
-            if let Some(sparse) = running.sparse {
-                sparse.add_to(&mut sums.gram_dd, &mut sums.zty_dt);
-            }
-            rest.sums = Some(of_targets.join(sums, self.targets)?);
+        if must && seen == 0 {
+            return Err(Error::shape("the data has no rows"));
         }
-        Ok(rest)
+        let weighs = running.total.weight > before || running.of_targets.weight > 0.0;
+        if must && !weighs && seen > skip {
+            return Err(Error::data("weights", "all rows have weight 0"));
+        }
+        running.finish()
+    }
+
+    fn running<'s>(
+        &'s self,
+        total: &'s mut NormalEquations,
+        keep: &'s mut Keep<'_, NormalEquations>,
+    ) -> Result<Running<'s>> {
+        let (features, outputs) = total.zty_dt.dim();
+        let device = &self.run.device;
+        Ok(Running {
+            targets: self.targets,
+            left: total.rows,
+            y_nt: Array2::zeros((0, outputs)),
+            weights_n: Array1::zeros(0),
+            roots_n: None,
+            augmented: Array2::zeros((0, outputs + 1)),
+            sums: GramAccumulator::new(device, features, outputs + 1)?,
+            sparse: match device {
+                Device::Cpu(_) => {
+                    (self.map.of_zeros()).map(|base_d| SparseSums::new(base_d, outputs + 1))
+                }
+                Device::Gpu(_) => None,
+            },
+            of_targets: OfTargets::zero(outputs),
+            stretch: self.stretch,
+            total,
+            keep,
+        })
     }
 }
 
@@ -199,7 +206,9 @@ struct Running<'a> {
     of_targets: OfTargets,
     /// The sums of all stretches before.
     total: &'a mut NormalEquations,
-    copy_every: u64,
+    stretch: u64,
+    /// Gets the total when a stretch is whole, and gives it back.
+    keep: &'a mut Keep<'a, NormalEquations>,
 }
 
 impl OnDevice for Running<'_> {
@@ -229,27 +238,16 @@ impl OnDevice for Running<'_> {
     }
 
     fn count(&mut self, rows: Range<usize>, z_nd: &mut Matrix, y_nt: &Matrix) -> Result<()> {
-        if let Some(sparse) = &mut self.sparse {
-            let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
-            let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
-            if sparse.add(z_nd, self.augmented.slice(s![rows.clone(), ..]), weights_n) {
-                self.count_targets(rows);
-                return Ok(());
-            }
-        }
-        if let Some(roots_n) = &self.roots_n {
-            z_nd.scale_rows(roots_n.slice(s![rows.clone()]))?;
-        }
         let mut from = rows.start;
         while from < rows.end {
             let counted = self.total.rows + self.of_targets.rows;
-            let left = self.copy_every - counted % self.copy_every;
+            let left = self.stretch - counted % self.stretch;
             let left = usize::try_from(left).unwrap_or(usize::MAX);
             let part = from..rows.end.min(from.saturating_add(left));
             from = part.end;
-            self.count_targets(part.clone());
             let of_portion = part.start - rows.start..part.end - rows.start;
-            self.sums.add_rows(z_nd, y_nt, of_portion)?;
+            self.count_products(part.clone(), z_nd, y_nt, of_portion)?;
+            self.count_targets(part.clone());
             if part.len() == left {
                 self.end_stretch()?;
             }
@@ -259,6 +257,28 @@ impl OnDevice for Running<'_> {
 }
 
 impl Running<'_> {
+    /// Counts the features of some rows of the chunk, which are these of a portion.
+    fn count_products(
+        &mut self,
+        rows: Range<usize>,
+        z_nd: &mut Matrix,
+        y_nt: &Matrix,
+        of_portion: Range<usize>,
+    ) -> Result<()> {
+        if let Some(sparse) = &mut self.sparse {
+            let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
+            let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
+            let beside = self.augmented.slice(s![rows.clone(), ..]);
+            if sparse.add(z_nd, of_portion.clone(), beside, weights_n) {
+                return Ok(());
+            }
+        }
+        if let Some(roots_n) = &self.roots_n {
+            z_nd.scale_rows(of_portion.clone(), roots_n.slice(s![rows]))?;
+        }
+        self.sums.add_rows(z_nd, y_nt, of_portion)
+    }
+
     fn count_targets(&mut self, rows: Range<usize>) {
         let of = &mut self.of_targets;
         of.rows += rows.len() as u64;
@@ -277,11 +297,33 @@ impl Running<'_> {
     /// Adds what the device has summed to the total, and begins anew. It ends at the same rows
     /// however fast they came and wherever an earlier call ended, so that these show in no bit.
     fn end_stretch(&mut self) -> Result<()> {
-        let sums = self.sums.take()?;
+        let zty_dt = self.sums.take_onto(&mut self.total.gram_dd)?;
         let none = OfTargets::zero(self.targets.outputs());
         let of_targets = mem::replace(&mut self.of_targets, none);
-        let stretch = of_targets.join(sums, self.targets)?;
-        self.total.take(Some(stretch))
+        of_targets.join((zty_dt, self.sparse.as_mut()), self.targets, self.total)?;
+        let total = mem::replace(self.total, NormalEquations::zero(0, 0));
+        *self.total = (self.keep)(total)?;
+        Ok(())
+    }
+
+    /// Adds the last rows to the total.
+    fn finish(self) -> Result<()> {
+        let Self {
+            total, mut sums, ..
+        } = self;
+        if self.of_targets.rows == 0 {
+            return Ok(());
+        }
+        let zty_dt = if total.rows == 0 {
+            // As they are: zeros change no bit, but take memory.
+            let GramSums { gram_dd, zty_dt } = sums.finish()?;
+            total.gram_dd = gram_dd;
+            zty_dt
+        } else {
+            sums.take_onto(&mut total.gram_dd)?
+        };
+        let mut sparse = self.sparse;
+        (self.of_targets).join((zty_dt, sparse.as_mut()), self.targets, total)
     }
 }
 
@@ -305,41 +347,38 @@ impl OfTargets {
         }
     }
 
-    /// With the sums of a device, which has a column of ones as last target. Errors when these are
-    /// not finite.
-    fn join(self, sums: GramSums, targets: &Targets) -> Result<NormalEquations> {
+    /// Adds them, and what is beside `Z'Z`, to a total that has the products of features but for
+    /// sparse rows already; `Z'Y` has a column of ones as last target. Errors when sums are not
+    /// finite.
+    fn join(
+        self,
+        (mut zty_dt, sparse): (Array2<f64>, Option<&mut SparseSums>),
+        targets: &Targets,
+        total: &mut NormalEquations,
+    ) -> Result<()> {
         let outputs = targets.outputs();
-        let z_sum_d = sums.zty_dt.column(outputs).to_owned();
-        let mut zty_dt = sums.zty_dt.slice(s![.., ..outputs]).to_owned();
-        for k in 0..outputs {
-            zty_dt.column_mut(k).scaled_add(targets.shift(k), &z_sum_d);
+        if let Some(sparse) = sparse {
+            sparse.take_onto(&mut total.gram_dd, &mut zty_dt);
         }
-        if sums.gram_dd.iter().chain(&zty_dt).any(|v| !v.is_finite()) {
+        let z_sum_d = zty_dt.column(outputs).to_owned();
+        for k in 0..outputs {
+            let mut column = zty_dt.column_mut(k);
+            column.scaled_add(targets.shift(k), &z_sum_d);
+        }
+        let zty_dt = zty_dt.slice(s![.., ..outputs]);
+        // No product of columns is larger than the larger of their squares.
+        let squares = total.gram_dd.diag();
+        if squares.iter().chain(&zty_dt).any(|v| !v.is_finite()) {
             let problem = "the sums are not finite: the features or targets are too large";
             return Err(Error::numerical(problem).help(Remedy::Standardize));
         }
-        Ok(NormalEquations {
-            rows: self.rows,
-            weight: self.weight,
-            log_weight: self.log_weight,
-            gram_dd: sums.gram_dd,
-            zty_dt,
-            z_sum_d,
-            y_sum_t: self.y_sum_t,
-            y_square_t: self.y_square_t,
-        })
-    }
-}
-
-impl NormalEquations {
-    /// Adds sums of other rows, as they are where there are none yet. Zeros change no bit, but take
-    /// memory.
-    fn take(&mut self, other: Option<Self>) -> Result<()> {
-        match other {
-            Some(other) if self.rows == 0 => *self = other,
-            Some(other) => self.merge(&other)?,
-            None => {}
-        }
+        total.zty_dt += &zty_dt;
+        total.z_sum_d += &z_sum_d;
+        total.rows += self.rows;
+        total.weight += self.weight;
+        total.log_weight += self.log_weight;
+        total.y_sum_t += &self.y_sum_t;
+        total.y_square_t += &self.y_square_t;
         Ok(())
     }
 }

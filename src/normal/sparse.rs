@@ -1,7 +1,8 @@
 //! Sums of rows that are mostly zeros, of their other values alone.
 
 use crate::{Device, Matrix, parallel};
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
+use std::ops::Range;
 
 /// Sums of values other than zeros pay where at most one value in so many is one: a product that
 /// is scattered takes longer than one side by side, and there are fewer by the square. On one
@@ -40,16 +41,21 @@ impl SparseSums {
         }
     }
 
-    /// Adds rows on the CPU if that is cheaper than their products with all zeros; says whether it
-    /// did. `y_nt` are the targets with a column of ones, times the roots of the weights.
+    /// Adds some rows of a chunk on the CPU if that is cheaper than their products with all zeros;
+    /// says whether it did. `y_nt` are their targets with a column of ones, times the roots of the
+    /// weights.
     pub(super) fn add(
         &mut self,
         z_nd: &Matrix,
+        rows: Range<usize>,
         y_nt: ArrayView2<'_, f32>,
         weights_n: Option<ArrayView1<'_, f64>>,
     ) -> bool {
         match (z_nd.device(), z_nd.on_host()) {
-            (Device::Cpu(cpu), Some(z_nd)) => cpu.install(|| self.add_here(z_nd, y_nt, weights_n)),
+            (Device::Cpu(cpu), Some(z_nd)) => {
+                let z_nd = z_nd.slice(s![rows, ..]);
+                cpu.install(|| self.add_here(z_nd, y_nt, weights_n))
+            }
             _ => false,
         }
     }
@@ -121,8 +127,8 @@ impl SparseSums {
         Some(Entries { rows, columns })
     }
 
-    /// Adds what was summed to `Z'Z` (the lower triangle) and `Z'Y` of other rows.
-    pub(super) fn add_to(&self, gram_dd: &mut Array2<f64>, zty_dt: &mut Array2<f64>) {
+    /// Adds what was summed to `Z'Z` (the lower triangle) and `Z'Y` of other rows, and begins anew.
+    pub(super) fn take_onto(&mut self, gram_dd: &mut Array2<f64>, zty_dt: &mut Array2<f64>) {
         if self.triangle.is_empty() {
             return;
         }
@@ -139,6 +145,9 @@ impl SparseSums {
         for ((j, k), to) in zty_dt.indexed_iter_mut() {
             *to += self.ety_dt[[j, k]] + base[j] * self.y_sum_t[k];
         }
+        self.triangle.fill(0.0);
+        self.ety_dt.fill(0.0);
+        self.y_sum_t.fill(0.0);
     }
 }
 

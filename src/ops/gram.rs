@@ -202,11 +202,17 @@ impl GramAccumulator {
         }
     }
 
-    /// As [`Self::finish`], and begins anew at zero.
-    pub(crate) fn take(&mut self) -> Result<GramSums> {
+    /// Adds `Z'Z` to that of other rows, and gives `Z'Y`; begins anew at zero. After an error
+    /// nothing was added.
+    pub(crate) fn take_onto(&mut self, gram_dd: &mut Array2<f64>) -> Result<Array2<f64>> {
         match &mut self.loaded {
-            Loaded::Cpu(sums) => Ok(sums.take((self.features, self.targets))),
-            Loaded::Gpu(sums) => sums.take(),
+            // In place: large triangles are in memory once.
+            Loaded::Cpu(sums) => Ok(sums.take_onto(gram_dd, self.targets)),
+            Loaded::Gpu(sums) => {
+                let sums = sums.take()?;
+                *gram_dd += &sums.gram_dd;
+                Ok(sums.zty_dt)
+            }
         }
     }
 }

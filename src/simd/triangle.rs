@@ -21,6 +21,8 @@ const BLOCK_COLUMNS: usize = 288;
 const LEAST_BLOCKS: usize = 6;
 /// Slabs packed by one thread at a time: whole runs of a row.
 const PACKED_TOGETHER: usize = 4;
+/// Sums that a thread sets to zero at a time.
+const CLEARED: usize = 1 << 16;
 
 thread_local! {
     /// The f32 sums of the block in work.
@@ -149,31 +151,66 @@ impl Triangle {
 
     /// The sums, on the current thread pool: `Z'Z` with its lower triangle filled, and `Z'Y`.
     pub(crate) fn finish(mut self) -> (Array2<f64>, Array2<f64>) {
-        self.sum();
-        // Given back before the matrices are made: both at once would be the peak of a fit.
-        self.packed = Aligned::default();
-        let (d, t, width) = (self.features, self.targets, slab_columns());
+        let (d, t) = (self.features, self.targets);
         let mut gram = Array2::zeros((d, d));
         let mut zty = Array2::zeros((d, t));
-        let mut all = self.sums.chunks_exact(width * width);
+        self.sum();
+        // Given back before the matrices are touched: both at once would be the peak of a fit.
+        self.packed = Aligned::default();
+        self.add_to(&mut gram, &mut zty);
+        (gram, zty)
+    }
+
+    /// Adds the sums to those of rows before, in the same places, on the current thread pool, and
+    /// begins anew at zero.
+    pub(crate) fn take_onto(&mut self, gram: &mut Array2<f64>, zty: &mut Array2<f64>) {
+        self.sum();
+        self.add_to(gram, zty);
+        parallel::usual().chunks(&mut self.sums, CLEARED, &|_, sums| sums.fill(0.0));
+    }
+
+    /// Adds what was summed to the lower triangle of `Z'Z` and to `Z'Y`. A thread takes all tiles
+    /// of one run of rows, so that none needs a lock.
+    fn add_to(&self, gram: &mut Array2<f64>, zty: &mut Array2<f64>) {
+        let (d, t, width) = (self.features, self.targets, slab_columns());
+        // Of each slab of rows its tiles: where they lie, and their slab of columns.
+        let mut tiles = vec![Vec::new(); (d + t).div_ceil(width)];
+        let mut at = 0;
         for (i, j) in blocks(d, t) {
             for j in j {
-                for (i, sums) in i.clone().zip(&mut all) {
-                    for (row, sums) in (i * width..).zip(sums.chunks_exact(width)) {
-                        for (col, &sum) in (j * width..d).zip(sums) {
-                            // Tiles on the diagonal are whole: their upper halves are left, as are
-                            // the padding's sums.
-                            if row < d && col <= row {
-                                gram[[row, col]] = sum;
-                            } else if (d..d + t).contains(&row) {
-                                zty[[col, row - d]] = sum;
-                            }
-                        }
+                for i in i.clone() {
+                    tiles[i].push((at, j));
+                    at += width * width;
+                }
+            }
+        }
+        let rows_of = |at: usize| self.sums[at..][..width * width].chunks_exact(width);
+        let gram = gram.as_slice_mut().expect("allocated row by row");
+        parallel::usual().chunks(gram, width * d, &|i, band| {
+            for &(at, j) in &tiles[i] {
+                for (r, (out, sums)) in band.chunks_exact_mut(d).zip(rows_of(at)).enumerate() {
+                    // Tiles on the diagonal are whole: their upper halves are left, as are the
+                    // padding's sums.
+                    let end = (i * width + r + 1).min((j + 1) * width);
+                    let out = out.get_mut(j * width..end).unwrap_or_default();
+                    for (out, sum) in out.iter_mut().zip(sums) {
+                        *out += sum;
+                    }
+                }
+            }
+        });
+        for (i, tiles) in tiles.iter().enumerate().skip(d / width) {
+            for &(at, j) in tiles {
+                for (row, sums) in (i * width..d + t).zip(rows_of(at)) {
+                    let Some(target) = row.checked_sub(d) else {
+                        continue;
+                    };
+                    for (col, sum) in (j * width..d).zip(sums) {
+                        zty[[col, target]] += sum;
                     }
                 }
             }
         }
-        (gram, zty)
     }
 }
 

@@ -2,18 +2,18 @@
 
 use crate::{
     Error, Result,
-    data::{Chunk, ChunkSource},
+    data::{Chunk, ChunkSource, Pieces},
     features::{BinningMap, Branch, Destination, FeatureMap, Featurizer, Structure},
     flow::{RowNeeds, Run, watch_chunks},
     linalg::entries,
     parallel,
     progress::Step,
-    solve::{BinnedRows, FeatureProducts},
+    solve::BinnedRows,
     store::Store,
-    sums::{Sums, check_some},
+    sums::{Keep, Resume, Sums, check_some},
 };
-use ndarray::{Array1, Array2, ArrayView2, Axis};
-use std::ops::Range;
+use ndarray::{Array1, ArrayView2, Axis};
+use std::{mem, ops::Range};
 
 /// Columns that a thread sums at least.
 const COLUMNS: usize = 64;
@@ -48,19 +48,24 @@ impl Embedding {
     /// The sums of the rows of `source`, in one pass; there may be none. Features are summed on the
     /// host, so that a GPU reads them back.
     ///
-    /// Errors as sources and devices do.
+    /// Errors as sources and devices do, and on fewer rows than were summed before.
     pub(crate) fn accumulate(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
         run: &Run,
+        resume: Resume<'_, Self>,
     ) -> Result<Self> {
+        let mut sums = vec![resume.from.unwrap_or_else(|| Self::zero(map.output_dim()))];
+        let mut nobody = Ok;
+        let keep: &mut Keep<'_, Self> = resume.keep.unwrap_or(&mut nobody);
+        // Rows are added one after another: sums may end, and go on, at any.
+        let mut pieces = Pieces::of(source)?;
+        let source = &mut pieces.piece(sums[0].rows, u64::MAX);
         match map.structure() {
-            Structure::Binning(map) => Self::of_bins(map, source, run),
-            _ => {
-                let mut sums = Self::of_any(&[map], source, run)?;
-                Ok(sums.pop().unwrap_or_else(|| Self::zero(0)))
-            }
+            Structure::Binning(map) => Self::of_bins(map, source, run, (&mut sums[0], keep))?,
+            _ => Self::of_any(&[map], source, run, (&mut sums, keep))?,
         }
+        Ok(sums.swap_remove(0))
     }
 
     /// The same of several maps whose features are stored, in one pass for all of them.
@@ -69,55 +74,63 @@ impl Embedding {
         source: &mut dyn ChunkSource,
         run: &Run,
     ) -> Result<Vec<Self>> {
-        let sums = Self::of_any(maps, source, run)?;
+        let zeros = maps.iter().map(|map| Self::zero(map.output_dim()));
+        let mut sums: Vec<_> = zeros.collect();
+        Self::of_any(maps, source, run, (&mut sums, &mut Ok))?;
         sums.iter().try_for_each(Self::check)?;
         Ok(sums)
     }
 
-    /// As [`Self::of_each`], of rows that may be none.
+    /// As [`Self::of_each`], of rows that may be none, onto these sums; the first are kept.
     fn of_any(
         maps: &[&dyn FeatureMap],
         source: &mut dyn ChunkSource,
         run: &Run,
-    ) -> Result<Vec<Self>> {
+        (sums, keep): (&mut [Self], &mut Keep<'_, Self>),
+    ) -> Result<()> {
         let branches = maps.iter().map(|map| Branch::features(*map));
         let branches = branches.collect::<Result<_>>()?;
         let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
-        let mut sums: Vec<_> = maps
-            .iter()
-            .map(|map| Self::zero(map.output_dim()))
-            .collect();
         featurizer.on_host(source, weights, |branches, weight_n: Vec<f64>| {
             for (sums, z_nd) in sums.iter_mut().zip(branches) {
                 sums.add(*z_nd, &weight_n);
             }
-            Ok(())
+            sums.first_mut().map_or(Ok(()), |sums| sums.keep(keep))
         })?;
-        Ok(sums)
+        Ok(())
     }
 
-    fn of_bins(map: &BinningMap, source: &mut dyn ChunkSource, run: &Run) -> Result<Self> {
-        let mut sums = Self::zero(map.bins());
+    fn of_bins(
+        map: &BinningMap,
+        source: &mut dyn ChunkSource,
+        run: &Run,
+        (sums, keep): (&mut Self, &mut Keep<'_, Self>),
+    ) -> Result<()> {
         let needs = RowNeeds::read(source.columns() + source.targets());
         // Column numbers as they come, and grid after grid.
         let chunk = needs.and_bytes(8 * map.grids()).rows_of(run)?;
         let mut binner = map.on(run)?;
         let hear = |rows| run.say(Step::Rows(rows));
         watch_chunks(source, chunk, hear, |chunk| {
-            let rows = chunk.x.nrows();
-            let weight_n = weights(&chunk, 0..rows);
+            let weight_n = weights(&chunk, 0..chunk.x.nrows());
             let mut binned = BinnedRows::new(map, 0, 1.0);
             binned.push(binner.indices(&chunk.x)?.view());
-            let mut sum = Array2::zeros((1, map.bins()));
-            let weight_1n = Array1::from(weight_n.clone()).insert_axis(Axis(0));
-            binned.transposed(weight_1n.view(), &mut sum)?;
-            sums.sum_d += &sum.row(0);
+            let sum_d = sums.sum_d.as_slice_mut().expect("one after another");
+            binned.add_weighted(&weight_n, sum_d);
             sums.count(&weight_n);
             // Each row is in one bin of every grid, and so of length 1.
-            sums.own += weight_n.iter().map(|w| w * w).sum::<f64>();
-            Ok(())
+            for w in &weight_n {
+                sums.own += w * w;
+            }
+            sums.keep(keep)
         })?;
-        Ok(sums)
+        Ok(())
+    }
+
+    /// Lets someone keep the sums so far.
+    fn keep(&mut self, keep: &mut Keep<'_, Self>) -> Result<()> {
+        *self = keep(mem::replace(self, Self::zero(0)))?;
+        Ok(())
     }
 
     fn count(&mut self, weight_n: &[f64]) {

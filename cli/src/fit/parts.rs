@@ -1,4 +1,4 @@
-//! Fits by sums of parts of the rows: steps that are kept, and shards of several processes.
+//! Fits by sums of rows: kept on the way, and shards of several processes.
 
 use super::{Args, Source, chosen::Chosen, describe};
 use crate::{
@@ -12,14 +12,17 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run,
-    data::{MemorySource, Pieces, Rescaled, Survey},
+    data::{ChunkSource, Pieces, Rescaled, Survey},
     features::FeatureMap,
     job::Settings,
-    models::{AnySums, Basis, FitAnySums, LinearModel, ModelContext, Partial, RowsToSum, Sums},
+    models::{
+        AnySums, Basis, FitAnySums, Keep, LinearModel, ModelContext, Partial, Resume, RowsToSum,
+        Sums,
+    },
     seed::Seed,
     solve::Targets,
 };
-use std::{ffi::OsString, fmt, path::PathBuf, str::FromStr, sync::Arc};
+use std::{ffi::OsString, fmt, mem, path::PathBuf, str::FromStr, sync::Arc};
 
 /// Which part of the rows is summed, and where the sums go.
 #[derive(Debug, Clone, clap::Args)]
@@ -100,7 +103,7 @@ impl Args {
         Ok(())
     }
 
-    /// The sums of the rows of this run, of so many that were surveyed, step by step.
+    /// The sums of the rows of this run, of so many that were surveyed; kept on the way.
     pub(super) fn sum(
         &self,
         mut basis: Basis,
@@ -114,34 +117,27 @@ impl Args {
         let learner = chosen.fit.of_sums().ok_or_else(problem)?;
         let shard = self.shard();
         basis.name_columns(train.as_ref());
-        let folder = self.steps.open()?;
-        let (first, end) = shard.rows(surveyed);
-        let (run, step) = (run.clone(), self.steps.step());
         let mut summing = Summing {
             partial: Partial {
-                basis: self.of_steps(&basis, shard, &run)?,
+                basis: self.of_steps(&basis, shard, run)?,
                 sums: AnySums::of_none(),
                 parts: vec![shard.to_string()],
             },
-            folder,
+            folder: self.steps.open()?,
         };
         let begun = summing.resume()?;
+        let (first, end) = shard.rows(surveyed);
         if let Some(folder) = &summing.folder {
             folder.note(summing.partial.sums.rows(), console);
         }
-        let bar = Arc::new(console.bar("fit", Some(end - first)));
-        let _steps = summing.folder.as_ref().map(|_| interrupt::steps());
-        let mut pieces = Pieces::of(train)?;
-        let mut done = summing.partial.sums.rows();
-        let mut any = begun;
-        while !any || first + done < end {
-            let rows = step.min(end - first - done);
-            let at = first + done;
-            let sums = {
-                let run = run.clone().progress(bar.follow_from(done));
-                summing.step(learner, &mut pieces, at, rows, &run)?
-            };
-            if sums.rows() != rows {
+        if !begun || summing.partial.sums.rows() < end - first {
+            let bar = console.bar("fit", Some(end - first));
+            let _steps = summing.folder.as_ref().map(|_| interrupt::steps());
+            let run = run.clone().progress(bar.follow());
+            let mut pieces = Pieces::of(train)?;
+            let mut rows = pieces.piece(first, end - first);
+            summing.sum(learner, &mut rows, begun, self.steps.step(), &run)?;
+            if summing.partial.sums.rows() != end - first {
                 let problem = format!(
                     "had {} when it was surveyed and has others now; leave it alone while it is \
                      read",
@@ -149,14 +145,7 @@ impl Args {
                 );
                 return Err(Error::data(&self.input, problem).into());
             }
-            if any {
-                summing.partial.sums.merge(&sums)?
-            } else {
-                summing.partial.sums = sums
-            }
-            any = true;
-            done += rows;
-            summing.keep(done)?;
+            summing.keep()?;
         }
         summing.partial.basis = basis;
         Ok(summing)
@@ -180,7 +169,7 @@ impl Args {
             seed: Seed(self.map.kernel.seed),
             job: Some(job),
             rescaled: Rescaled::of(survey),
-            options: given::options(&["--memory", "--every", "--test-input", "--test-targets"]),
+            options: given::options(&["--memory", "--test-input", "--test-targets"]),
             ..Basis::new(Arc::from(built.drawn.map), targets)
         };
         let digest = given::digest(format!("{survey:?}").as_bytes());
@@ -239,36 +228,55 @@ impl Summing {
         Ok(true)
     }
 
-    /// The sums of some rows.
-    fn step(
-        &self,
+    /// Sums rows, behind those that were summed before where some were, and keeps the sums whenever
+    /// `every` rows more are in them.
+    fn sum(
+        &mut self,
         learner: &dyn FitAnySums,
-        pieces: &mut Pieces<&mut Source>,
-        first_row: u64,
-        rows: u64,
+        rows: &mut dyn ChunkSource,
+        begun: bool,
+        every: u64,
         run: &Run,
-    ) -> Result<AnySums> {
-        let mut piece = pieces.piece(first_row, rows);
-        let holds = self.folder.is_some() && learner.reads_twice() && rows > 0;
-        let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| {
-            if !holds {
-                return learner.sum_any(map, data);
+    ) -> Result<()> {
+        let basis = self.partial.basis.clone();
+        let from = begun.then(|| mem::replace(&mut self.partial.sums, AnySums::of_none()));
+        let mut kept = from.as_ref().map_or(0, Sums::rows);
+        // What ends the work is an error of this program, not of the library.
+        let mut ended = None;
+        let mut keep = |sums: AnySums| {
+            let rows = sums.rows();
+            if rows.saturating_sub(kept) < every && interrupt::status().is_none() {
+                return Ok(sums);
             }
-            // Rows that are read twice are held meanwhile, not read again from the first.
-            let mut held = MemorySource::of(data.source)?;
-            let source = &mut held;
-            learner.sum_any(map, RowsToSum { source, ..data })
+            kept = rows;
+            self.partial.sums = sums;
+            match self.keep() {
+                Ok(()) => Ok(mem::replace(&mut self.partial.sums, AnySums::of_none())),
+                Err(error) => {
+                    ended = Some(error);
+                    Err(Error::unsupported("the run has ended"))
+                }
+            }
         };
-        Ok(self.partial.basis.sum(&mut piece, run, sum)?)
+        let keep = Some(&mut keep as &mut Keep<'_, AnySums>);
+        let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| {
+            learner.sum_any_on(map, data, Resume { from, keep })
+        };
+        let sums = basis.sum(rows, run, sum);
+        if let Some(error) = ended {
+            return Err(error);
+        }
+        self.partial.sums = sums?;
+        Ok(())
     }
 
     /// Writes the sums so far. Errors when the run is interrupted.
-    fn keep(&self, rows: u64) -> Result<()> {
+    fn keep(&self) -> Result<()> {
         let Some(folder) = &self.folder else {
             return Ok(());
         };
         self.partial.save(folder.at(SUMS))?;
-        folder.stepped(rows)
+        folder.stepped(self.partial.sums.rows())
     }
 
     /// The model of all rows, when they are.

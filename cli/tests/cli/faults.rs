@@ -180,8 +180,8 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Rows, targets and a model.
 fn prepare(folder: &Path) {
-    let x = Array2::from_shape_fn((3_000, 4), |(i, j)| ((i * (7 + j)) % 101) as f32 / 25.0);
-    let y = Array2::from_shape_fn((3_000, 1), |(i, _)| x[[i, 0]].sin() + x[[i, 1]]);
+    let x = Array2::from_shape_fn((30_000, 4), |(i, j)| ((i * (7 + j)) % 101) as f32 / 25.0);
+    let y = Array2::from_shape_fn((30_000, 1), |(i, _)| x[[i, 0]].sin() + x[[i, 1]]);
     for (name, rows) in [("x.npy", &x), ("y.npy", &y)] {
         let mut file = NpyWriter::create(folder.join(name), rows.ncols()).expect("creates");
         file.write_rows(rows.view()).expect("writes");
@@ -241,7 +241,7 @@ fn a_disk_that_is_full_keeps_the_checkpoint() {
     let folder = here.path();
     prepare(folder);
     for (command, output) in [(FIT, "model"), (FEATURIZE, "z.npy"), (PREDICT, "p.csv")] {
-        let arguments = format!("{command} -q -o {output} --checkpoint kept --every 1000");
+        let arguments = format!("{command} -q -o {output} --checkpoint kept --every 8000");
         let calls = count(folder, &arguments, "write");
         let expected = contents(folder);
         fs::remove_file(folder.join(output)).expect("is there");
@@ -276,7 +276,7 @@ fn a_run_that_is_killed_at_any_step_goes_on() {
     let folder = here.path();
     prepare(folder);
     for (command, output) in [(FIT, "model"), (FEATURIZE, "z.npy"), (PREDICT, "p.csv")] {
-        let arguments = format!("{command} -q -o {output} --checkpoint kept --every 1000");
+        let arguments = format!("{command} -q -o {output} --checkpoint kept --every 8000");
         let calls = count(folder, &arguments, "write");
         let expected = contents(folder);
         fs::remove_file(folder.join(output)).expect("is there");

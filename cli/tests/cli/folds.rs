@@ -211,3 +211,29 @@ fn who_holds_out_rows_by_chance_hears_of_later_ones() {
         assert!(said.contains(says.unwrap_or_default()), "{options}: {said}");
     }
 }
+
+/// Of dates it is said once what they become, by the rows of the fit: 120 hours, which are no whole
+/// week, where all rows are three.
+#[test]
+fn dates_are_told_of_by_the_rows_of_the_fit_alone() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("day,y\n");
+    for i in 0..600 {
+        let (day, hour, y) = (1 + i / 24, i % 24, i % 97 + 10 * (i * i % 7));
+        text += &format!("2021-03-{day:02} {hour:02}:00,{y}.5\n");
+    }
+    fs::write(at.join("hours.csv"), text).expect("writes");
+    let fit = "fit hours.csv --target y --device cpu --features 20 --lambda 1e-3";
+    for (options, says) in [
+        ("--test last:0.8", "adds their place in the day,"),
+        ("", "adds their place in the week and the day,"),
+    ] {
+        let said = bochner(at, &format!("{fit} {options}"), &[]).ok().stderr;
+        let told: Vec<_> = said.lines().filter(|l| l.contains("\"day\":")).collect();
+        assert!(
+            told.len() == 1 && told[0].contains(says),
+            "{options}: {said}"
+        );
+    }
+}

@@ -6,7 +6,7 @@ use crate::{
     features::FeatureMap,
     learn::{Fit, FitSums},
     model::{FitTimes, LinearModel},
-    sums::{AnySums, HeldOutSums, ModelContext, OneOfSums, RowsToSum, Sums},
+    sums::{AnySums, HeldOutSums, Keep, ModelContext, OneOfSums, Resume, RowsToSum, Sums, keeping},
 };
 use std::time::Duration;
 
@@ -37,7 +37,19 @@ use std::time::Duration;
 pub trait FitAnySums: Fit {
     /// The sums of the rows of `data`, which may be none. Errors with [`Error::Unsupported`] where
     /// these options need the rows themselves.
-    fn sum_any(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<AnySums>;
+    fn sum_any(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<AnySums> {
+        self.sum_any_on(map, data, Resume::default())
+    }
+
+    /// As [`Self::sum_any`], to the bit, from where an earlier run ended: `data` has the rows that
+    /// this one had, too. Errors with [`Error::Format`] where they are sums of another learner,
+    /// with [`Error::Shape`] where there are fewer rows.
+    fn sum_any_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, AnySums>,
+    ) -> Result<AnySums>;
 
     /// Whether [`Self::sum_any`] reads its rows twice.
     fn reads_twice(&self) -> bool {
@@ -56,16 +68,14 @@ pub trait FitAnySums: Fit {
     ) -> Result<LinearModel>;
 }
 
-/// The sums, if they are of this kind and a model can come of them.
+/// The sums, if they are of this kind.
 fn take_sums<S: OneOfSums>(sums: AnySums) -> Result<S> {
-    let sums = S::of_any(sums).ok_or_else(|| {
+    S::of_any(sums).ok_or_else(|| {
         Error::format(format!(
             "these are no {}; name sums of this learner",
             S::NAME
         ))
-    })?;
-    sums.check()?;
-    Ok(sums)
+    })
 }
 
 impl<L: FitSums> FitAnySums for L
@@ -76,8 +86,16 @@ where
         L::Sums::NAME == HeldOutSums::NAME
     }
 
-    fn sum_any(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<AnySums> {
-        Ok(self.sum(map, data)?.any())
+    fn sum_any_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, AnySums>,
+    ) -> Result<AnySums> {
+        let from = resume.from.map(take_sums).transpose()?;
+        let mut keep = (resume.keep).map(|keep| keeping(keep, L::Sums::any, take_sums));
+        let keep = keep.as_mut().map(|keep| keep as &mut Keep<'_, _>);
+        Ok(self.sum_on(map, data, Resume { from, keep })?.any())
     }
 
     fn model_of(
@@ -87,7 +105,9 @@ where
         known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let start = Instant::now();
-        let model = self.model(map, take_sums(sums)?, known)?;
+        let sums: L::Sums = take_sums(sums)?;
+        sums.check()?;
+        let model = self.model(map, sums, known)?;
         Ok(LinearModel {
             times: Some(FitTimes {
                 accumulate: Duration::ZERO,

@@ -6,7 +6,7 @@ use crate::{
     features::FeatureMap,
     learn::{Fit, FitData},
     model::{FitTimes, LinearModel},
-    sums::{ModelContext, RowsToSum, Sums},
+    sums::{ModelContext, Resume, RowsToSum, Sums},
 };
 
 /// A learner to whom rows are nothing but sums.
@@ -15,7 +15,18 @@ pub trait FitSums: Fit {
     type Sums: Sums;
 
     /// The sums of the rows of `data`, which may be none.
-    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<Self::Sums>;
+    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<Self::Sums> {
+        self.sum_on(map, data, Resume::default())
+    }
+
+    /// As [`Self::sum`], to the bit, from where an earlier run ended: `data` has the rows that this
+    /// one had, too. Errors with [`Error::Shape`](crate::Error::Shape) where it has fewer.
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, Self::Sums>,
+    ) -> Result<Self::Sums>;
 
     /// The model of sums, but for the names of classes.
     fn model(

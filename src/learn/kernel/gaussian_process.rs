@@ -20,7 +20,7 @@ use crate::{
     seed::Seed,
     settings::Settings,
     solve::{Evidence, KnownVariances},
-    sums::{ModelContext, RowsToSum},
+    sums::{ModelContext, Resume, RowsToSum},
 };
 
 /// What a [`GaussianProcess`](crate::models::GaussianProcess) has of its own.
@@ -148,7 +148,12 @@ impl FitSums for GaussianProcessOptions {
 
     /// Errors as [`NormalEquations::accumulate`] does, and with [`Error::Unsupported`] when
     /// lengthscales are to be found, which takes the rows themselves.
-    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<NormalEquations> {
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, NormalEquations>,
+    ) -> Result<NormalEquations> {
         takes(data.targets)?;
         if self.lengthscales != Lengthscales::Fixed {
             return Err(Error::unsupported(
@@ -156,7 +161,7 @@ impl FitSums for GaussianProcessOptions {
                  once, and start with what it finds as the bandwidth",
             ));
         }
-        NormalEquations::of_part(map, data.source, data.targets, data.run)
+        NormalEquations::of_part(map, data.source, data.targets, data.run, resume)
     }
 
     fn model(

@@ -14,7 +14,7 @@ use crate::{
     normal::{NormalEquations, SUM_BYTES},
     settings::Settings,
     solve::{Separable, risk::coefficients},
-    sums::{ModelContext, RowsToSum},
+    sums::{ModelContext, Resume, RowsToSum},
 };
 use problem::Problem;
 
@@ -102,11 +102,16 @@ impl Fit for LassoOptions {
 impl FitSums for LassoOptions {
     type Sums = NormalEquations;
 
-    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<NormalEquations> {
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, NormalEquations>,
+    ) -> Result<NormalEquations> {
         // What is wrong with the options is known before the pass.
         self.check()?;
         require_dense(map)?;
-        NormalEquations::of_part(map, data.source, data.targets, data.run)
+        NormalEquations::of_part(map, data.source, data.targets, data.run, resume)
     }
 
     fn model(

@@ -20,7 +20,7 @@ use crate::{
     normal::{NormalEquations, SUM_BYTES},
     settings::Settings,
     solve::Stagewise,
-    sums::{HeldOutSums, ModelContext, RowsToSum},
+    sums::{HeldOutSums, ModelContext, Resume, RowsToSum},
 };
 use std::fmt::Debug;
 
@@ -92,8 +92,13 @@ impl<S: Staged> Fit for S {
 impl<S: Staged> FitSums for S {
     type Sums = HeldOutSums;
 
-    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<HeldOutSums> {
-        HeldOutSums::accumulate(self.share_held_out(), map, data)
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, HeldOutSums>,
+    ) -> Result<HeldOutSums> {
+        HeldOutSums::accumulate(self.share_held_out(), map, data, resume)
     }
 
     fn model(

@@ -17,7 +17,7 @@ use crate::{
     sampling::Sampling,
     settings::Settings,
     solve::Coefficients,
-    sums::{Embedding, ModelContext, RowsToSum},
+    sums::{Embedding, ModelContext, Resume, RowsToSum},
 };
 use ndarray::{Array1, Axis};
 use noise::{Noise, RowSpread};
@@ -116,7 +116,12 @@ impl Fit for DensityOptions {
 impl FitSums for DensityOptions {
     type Sums = Embedding;
 
-    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<Embedding> {
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, Embedding>,
+    ) -> Result<Embedding> {
         if self.multiples.as_ref().is_some_and(|some| !some.is_empty()) {
             return Err(Error::unsupported(
                 "cross-validation chooses the bandwidth of one fit, not of rows that grow; give \
@@ -125,7 +130,7 @@ impl FitSums for DensityOptions {
         }
         // What is wrong with the kernel is known before the pass.
         kernel_of(map, data.kernel)?.ln_integral()?;
-        Embedding::accumulate(map, data.source, data.run)
+        Embedding::accumulate(map, data.source, data.run, resume)
     }
 
     fn model(

@@ -21,7 +21,7 @@ use crate::{
     parallel,
     settings::Settings,
     solve::Coefficients,
-    sums::{ModelContext, RowsToSum},
+    sums::{ModelContext, Resume, RowsToSum},
     text::counted,
 };
 use ndarray::{Array1, Array2, ArrayView1};
@@ -165,10 +165,15 @@ impl Fit for KernelPcaOptions {
 impl FitSums for KernelPcaOptions {
     type Sums = NormalEquations;
 
-    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<NormalEquations> {
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, NormalEquations>,
+    ) -> Result<NormalEquations> {
         match self.solver {
             PcaSolver::Covariance => {
-                NormalEquations::of_part(map, data.source, data.targets, data.run)
+                NormalEquations::of_part(map, data.source, data.targets, data.run, resume)
             }
             PcaSolver::Randomized { .. } => Err(Error::unsupported(
                 "the randomized solver keeps no sums that rows could be added to; use the \

@@ -2,7 +2,7 @@
 
 use super::GramSums;
 use crate::{device::CpuDevice, simd::Triangle};
-use std::mem;
+use ndarray::Array2;
 
 /// Running sums.
 #[derive(Debug)]
@@ -30,10 +30,13 @@ impl Sums {
         self.cpu.install(|| triangle.sum());
     }
 
-    /// The sums; they begin anew at zero.
-    pub(super) fn take(&mut self, size: (usize, usize)) -> GramSums {
-        let anew = Self::new(&self.cpu, size);
-        mem::replace(self, anew).finish()
+    /// Adds the sums to these and gives those of `Z'Y`; they begin anew at zero.
+    pub(super) fn take_onto(&mut self, gram_dd: &mut Array2<f64>, targets: usize) -> Array2<f64> {
+        let mut zty_dt = Array2::zeros((gram_dd.nrows(), targets));
+        let triangle = &mut self.triangle;
+        self.cpu
+            .install(|| triangle.take_onto(gram_dd, &mut zty_dt));
+        zty_dt
     }
 
     pub(super) fn finish(self) -> GramSums {

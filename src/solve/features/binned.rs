@@ -119,6 +119,15 @@ impl BinnedRows {
         });
     }
 
+    /// Adds `z_i w_i` of every row i to `sum_d`, one row after another.
+    pub(crate) fn add_weighted(&self, weight_n: &[f64], sum_d: &mut [f64]) {
+        self.each_grid(vec![sum_d], &|grid, first, own| {
+            for (&column, w) in grid.iter().zip(weight_n).filter(|(c, _)| **c != UNSEEN) {
+                own[0][(column - first) as usize] += self.value * w;
+            }
+        });
+    }
+
     /// Targets `k ..` in one go, as many as give whole vectors; returns how many.
     fn add_some(&self, k: usize, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> usize {
         macro_rules! of {

@@ -9,7 +9,7 @@ use crate::{
     learn::{FitPenalised, FitSums},
     model::LinearModel,
     normal::NormalEquations,
-    sums::{ModelContext, RidgeSums, RowsToSum},
+    sums::{Keep, ModelContext, Resume, RidgeSums, RowsToSum, keeping},
 };
 
 impl FitSums for RidgeOptions {
@@ -17,7 +17,12 @@ impl FitSums for RidgeOptions {
 
     /// Errors also with [`Error::Unsupported`] where the penalty or the solver needs the rows
     /// themselves.
-    fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<RidgeSums> {
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, RidgeSums>,
+    ) -> Result<RidgeSums> {
         let direct = matches!(self.solver, Solver::Auto | Solver::Cholesky);
         if !direct || !self.lambda.goes_by_sums() {
             return Err(Error::unsupported(
@@ -37,14 +42,18 @@ impl FitSums for RidgeOptions {
             ..
         } = data;
         let size = (source.columns(), targets.outputs());
+        // Rows are kept anew by who goes on: all of them pass again.
+        let join = |normal| RidgeSums { normal, kept: None };
+        let from = resume.from.map(|sums| sums.normal);
+        let mut keep = (resume.keep).map(|keep| keeping(keep, join, |sums| Ok(sums.normal)));
+        let keep = keep.as_mut().map(|keep| keep as &mut Keep<'_, _>);
+        let resume = Resume { from, keep };
         let Some(most) = self.lambda.rows_kept(size) else {
-            return Ok(RidgeSums {
-                normal: NormalEquations::of_part(map, source, targets, run)?,
-                kept: None,
-            });
+            let normal = NormalEquations::of_part(map, source, targets, run, resume)?;
+            return Ok(join(normal));
         };
         let mut keeping = Keeping::new(source, most);
-        let normal = NormalEquations::of_part(map, &mut keeping, targets, run)?;
+        let normal = NormalEquations::of_part(map, &mut keeping, targets, run, resume)?;
         Ok(RidgeSums {
             normal,
             kept: Some(keeping.into_kept()),

@@ -3,13 +3,14 @@
 use super::Staged;
 use crate::{
     Error, Result,
-    data::{ChunkSource, Part, Split},
+    data::{Part, Split},
     features::FeatureMap,
     model::worse,
     normal::NormalEquations,
     solve::Stagewise,
-    sums::{HeldOutSums, RowsToSum, Sums},
+    sums::{HeldOutSums, Keep, Resume, RowsToSum, Sums, keeping},
 };
+use std::mem;
 
 impl HeldOutSums {
     /// Sums rows, of which this share is held out: their features decide which ones, so that equal
@@ -19,37 +20,65 @@ impl HeldOutSums {
         share: f64,
         map: &dyn FeatureMap,
         data: RowsToSum<'_>,
+        resume: Resume<'_, Self>,
     ) -> Result<Self> {
-        let RowsToSum {
-            source,
-            targets,
-            seed,
-            run,
-            ..
-        } = data;
         if !(0.0..1.0).contains(&share) {
             return Err(Error::parameter(format!(
                 "the share of rows to hold out is {share}; it must lie between 0 and 1"
             )));
         }
-        let sum =
-            |source: &mut dyn ChunkSource| NormalEquations::of_part(map, source, targets, run);
+        let mut nobody = Ok;
+        let keep: &mut Keep<'_, Self> = resume.keep.unwrap_or(&mut nobody);
+        let (fitted, held_out) = match resume.from {
+            Some(sums) => (Some(sums.fitted), sums.held_out),
+            None => (None, None),
+        };
+        // Other draws than those that split or sample rows with the same seed.
+        let seed = data.seed.0 ^ u64::from_le_bytes(*b"stages..");
+        let mut part = |part, from, keep: &mut Keep<'_, NormalEquations>| {
+            let resume = Resume {
+                from,
+                keep: Some(keep),
+            };
+            if share == 0.0 {
+                return NormalEquations::of_part(map, data.source, data.targets, data.run, resume);
+            }
+            data.source.rewind()?;
+            let mut rows = Split::by_contents(&mut *data.source, part, share, seed);
+            NormalEquations::of_part(map, &mut rows, data.targets, data.run, resume)
+        };
+        let mut fitted = match (fitted, &held_out) {
+            // One pass is done.
+            (Some(fitted), Some(_)) => fitted,
+            (fitted, _) => {
+                let join = |fitted| Self {
+                    fitted,
+                    held_out: None,
+                };
+                part(
+                    Part::Train,
+                    fitted,
+                    &mut keeping(keep, join, |sums| Ok(sums.fitted)),
+                )?
+            }
+        };
         if share == 0.0 {
             return Ok(Self {
-                fitted: sum(source)?,
+                fitted,
                 held_out: None,
             });
         }
-        // Other draws than those that split or sample rows with the same seed.
-        let seed = seed.0 ^ u64::from_le_bytes(*b"stages..");
-        let part = |part, source: &mut dyn ChunkSource| {
-            source.rewind()?;
-            sum(&mut Split::by_contents(source, part, share, seed))
+        let mut keep_both = |held_out| {
+            let sums = keep(Self {
+                fitted: mem::replace(&mut fitted, NormalEquations::zero(0, 0)),
+                held_out: Some(held_out),
+            })?;
+            fitted = sums.fitted;
+            let lost = || Error::shape("sums that were kept came back without rows held out");
+            sums.held_out.ok_or_else(lost)
         };
-        Ok(Self {
-            fitted: part(Part::Train, &mut *source)?,
-            held_out: Some(part(Part::Test, source)?),
-        })
+        let held_out = Some(part(Part::Test, held_out, &mut keep_both)?);
+        Ok(Self { fitted, held_out })
     }
 
     /// Grows to the stage that is best on the rows held out, then so many stages on all rows; all

@@ -19,7 +19,14 @@ fn sums(rows: usize, draw: u64) -> NormalEquations {
         columns: 1,
         shift: vec![0.0],
     };
-    NormalEquations::of_part(&map, &mut source, &targets, &Device::cpu()).expect("sums")
+    NormalEquations::of_part(
+        &map,
+        &mut source,
+        &targets,
+        &Device::cpu(),
+        Resume::default(),
+    )
+    .expect("sums")
 }
 
 /// All rows are fitted in as many stages as the rows held out chose, no more and no fewer.
