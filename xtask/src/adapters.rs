@@ -154,38 +154,8 @@ fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Re
             .variables
             .push(("XDG_RUNTIME_DIR", runtime_dir()?.into()));
     }
-
     let named = icd::named()?;
-    let mut required = named.clone().unwrap_or_default();
-    let lavapipe = || {
-        icd::installed()
-            .into_iter()
-            .find(|path| icd::is_lavapipe(path))
-    };
-    if (lavapipe().is_none() && !required.iter().any(|path| icd::is_lavapipe(path)))
-        || !software::has_loader()
-    {
-        let attempt = if software::has_apt() {
-            software::install_lavapipe()
-        } else {
-            Err(anyhow::anyhow!("apt is not here"))
-        };
-        if let Err(error) = attempt {
-            failures.push(format!("no lavapipe: {error:#}"));
-        }
-    }
-    required.extend(lavapipe());
-    match software::swiftshader() {
-        Ok(manifest) => required.push(manifest),
-        Err(error) => failures.push(format!("no SwiftShader: {error:#}")),
-    }
-    let mut seen = Vec::new();
-    required.retain(|manifest| {
-        let new = !seen.contains(manifest);
-        seen.push(manifest.clone());
-        new
-    });
-
+    let required = required_drivers(named.as_deref(), failures);
     // Drivers that merely lie installed may be for hardware that is not here; they need not give an
     // adapter.
     let mut joint = required.clone();
@@ -216,6 +186,41 @@ fn set_up_linux(environment: &mut Environment, failures: &mut Vec<String>) -> Re
         environment.set_drivers(&joint)?;
     }
     Ok(drivers)
+}
+
+/// The manifests of drivers that have to work, each once: those named, and the software ones, which
+/// are fetched where they are not here.
+fn required_drivers(named: Option<&[PathBuf]>, failures: &mut Vec<String>) -> Vec<PathBuf> {
+    let mut required = named.unwrap_or_default().to_vec();
+    let lavapipe = || {
+        icd::installed()
+            .into_iter()
+            .find(|path| icd::is_lavapipe(path))
+    };
+    if (lavapipe().is_none() && !required.iter().any(|path| icd::is_lavapipe(path)))
+        || !software::has_loader()
+    {
+        let attempt = if software::has_apt() {
+            software::install_lavapipe()
+        } else {
+            Err(anyhow::anyhow!("apt is not here"))
+        };
+        if let Err(error) = attempt {
+            failures.push(format!("no lavapipe: {error:#}"));
+        }
+    }
+    required.extend(lavapipe());
+    match software::swiftshader() {
+        Ok(manifest) => required.push(manifest),
+        Err(error) => failures.push(format!("no SwiftShader: {error:#}")),
+    }
+    let mut seen = Vec::new();
+    required.retain(|manifest| {
+        let new = !seen.contains(manifest);
+        seen.push(manifest.clone());
+        new
+    });
+    required
 }
 
 /// A directory of our own for XDG_RUNTIME_DIR: Mesa complains on stderr without one.

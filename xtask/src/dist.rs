@@ -28,7 +28,38 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     let host = host()?;
     let target = target.unwrap_or(&host);
     let names = Names::for_target(target);
-    let parts = [
+    let version = env!("CARGO_PKG_VERSION");
+    let name = format!("bochner-{version}-{target}");
+    let all = target_dir().join("dist-archives");
+    let folder = all.join(&name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    }
+    for part in parts(names) {
+        // One after the other: together each would have the other's features.
+        build_one(part.package, target, &host)?;
+        part.copy(&built(target, &host), &folder)?;
+    }
+    copy_documents(target, &folder)?;
+    let program = folder.join(names.program());
+    match runs(&program) {
+        true => completions(&program, &folder.join("completions"))?,
+        false => println!("no completions: a program for {target} does not run here"),
+    }
+    archive(&all, &name)?;
+    if target.contains("musl") {
+        println!(
+            "this program is static, and such a program loads no Vulkan at run time: it computes \
+             on the CPU; the archive of {} finds GPUs",
+            target.replace("musl", "gnu")
+        );
+    }
+    Ok(())
+}
+
+/// What an archive has that is built.
+fn parts(names: Names) -> [Part; 2] {
+    [
         Part {
             package: "bochner-cli",
             most: MOST_OF_PROGRAM,
@@ -41,36 +72,36 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
             files: names.libraries(),
             folder: "lib",
         },
-    ];
-    let version = env!("CARGO_PKG_VERSION");
-    let name = format!("bochner-{version}-{target}");
-    let all = target_dir().join("dist-archives");
-    let folder = all.join(&name);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    }
-    for part in &parts {
-        // One after the other: together each would have the other's features.
-        build_one(part.package, target, &host)?;
-        let to = folder.join(part.folder);
+    ]
+}
+
+impl Part {
+    /// Copies what was built to its place under `folder`; errs if it is too large.
+    fn copy(&self, from: &Path, folder: &Path) -> Result<()> {
+        let to = folder.join(self.folder);
         fs::create_dir_all(&to)?;
-        for file in &part.files {
-            let built = built(target, &host).join(file);
+        for file in &self.files {
+            let built = from.join(file);
             let bytes = fs::metadata(&built)
                 .with_context(|| built.display().to_string())?
                 .len();
             println!("{file}: {:.1} MB", bytes as f64 / 1e6);
             // Of what is linked into another program it takes only what that needs.
             let linked = file.ends_with(".a") || file.ends_with(".lib");
-            if bytes > part.most && !linked {
+            if bytes > self.most && !linked {
                 bail!(
                     "{file} has more than {} MB; see what came in with `cargo tree`",
-                    part.most / 1_000_000
+                    self.most / 1_000_000
                 );
             }
             fs::copy(&built, to.join(file))?;
         }
+        Ok(())
     }
+}
+
+/// Copies what is for reading, the header of the C library, and the licences of all that is linked.
+fn copy_documents(target: &str, folder: &Path) -> Result<()> {
     for file in ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md"] {
         fs::copy(root().join(file), folder.join(file))?;
     }
@@ -78,24 +109,17 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     let header = "include/bochner.h";
     fs::copy(root().join("capi").join(header), folder.join(header))?;
     fs::write(folder.join("LICENSES-OF-OTHERS.txt"), licenses(target)?)?;
-    let program = folder.join(names.program());
-    match runs(&program) {
-        true => completions(&program, &folder.join("completions"))?,
-        false => println!("no completions: a program for {target} does not run here"),
-    }
+    Ok(())
+}
+
+/// Packs the folder of that name beside itself.
+fn archive(all: &Path, name: &str) -> Result<()> {
     let archive = all.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
-    tar.arg("-czf").arg(&archive).arg("-C").arg(&all).arg(&name);
+    tar.arg("-czf").arg(&archive).arg("-C").arg(all).arg(name);
     run(&mut tar)?;
     let bytes = fs::metadata(&archive)?.len();
     println!("{}: {:.1} MB", archive.display(), bytes as f64 / 1e6);
-    if target.contains("musl") {
-        println!(
-            "this program is static, and such a program loads no Vulkan at run time: it computes \
-             on the CPU; the archive of {} finds GPUs",
-            target.replace("musl", "gnu")
-        );
-    }
     Ok(())
 }
 

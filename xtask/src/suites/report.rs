@@ -19,32 +19,7 @@ pub(super) fn tell(
     request: &Request,
     drivers: &[Driver],
 ) -> Result<()> {
-    let mut jobs: Vec<(&str, f64)> = outcomes
-        .iter()
-        .map(|outcome| {
-            let seconds = outcome.took.as_secs_f64();
-            (outcome.name.as_str(), outcome.processors.unwrap_or(seconds))
-        })
-        .collect();
-    slowest("processes", &mut jobs);
-    let mut tests: Vec<(String, f64)> = Vec::new();
-    for outcome in outcomes {
-        let own = outcome.tests.iter();
-        tests.extend(own.map(|(test, s)| (format!("{} {test}", outcome.name), *s)));
-    }
-    let mut named: Vec<_> = tests.iter().map(|(name, s)| (name.as_str(), *s)).collect();
-    slowest("tests", &mut named);
-    let all = target_dir().join("test-times.txt");
-    let lines = named.iter().map(|(name, s)| format!("{s:.2} {name}\n"));
-    fs::write(&all, lines.collect::<String>()).with_context(|| all.display().to_string())?;
-    println!("all of them: {}", all.display());
-
-    let sum = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).sum::<usize>();
-    let failed = sum(|outcome| outcome.failed);
-    let (passed, skipped) = (
-        sum(|outcome| outcome.passed),
-        sum(|outcome| outcome.skipped),
-    );
+    let tests = tell_times(outcomes)?;
     let names: Vec<&str> = drivers.iter().map(|driver| driver.name.as_str()).collect();
     println!("adapters tested: {}", names.join("; "));
     println!(
@@ -52,52 +27,101 @@ pub(super) fn tell(
         building.as_secs_f64(),
         running.as_secs_f64()
     );
+    let exceptions = Exceptions::read()?;
+    require_passes(outcomes)?;
+    if request.is_all() {
+        require_use(&exceptions, &tests)?;
+    }
+    match request.whole {
+        true => Ok(()),
+        false => require_short(&exceptions, &tests),
+    }
+}
+
+/// Prints what took longest, and writes the times of all tests to a file. Returns those times,
+/// longest first.
+fn tell_times(outcomes: &[Outcome]) -> Result<Vec<(String, f64)>> {
+    let processes = outcomes.iter().map(|outcome| {
+        let seconds = outcome.took.as_secs_f64();
+        (outcome.name.clone(), outcome.processors.unwrap_or(seconds))
+    });
+    slowest("processes", &mut processes.collect::<Vec<_>>());
+    let mut tests: Vec<(String, f64)> = Vec::new();
+    for outcome in outcomes {
+        let own = outcome.tests.iter();
+        tests.extend(own.map(|(test, s)| (format!("{} {test}", outcome.name), *s)));
+    }
+    slowest("tests", &mut tests);
+    let all = target_dir().join("test-times.txt");
+    let lines = tests.iter().map(|(name, s)| format!("{s:.2} {name}\n"));
+    fs::write(&all, lines.collect::<String>()).with_context(|| all.display().to_string())?;
+    println!("all of them: {}", all.display());
+    Ok(tests)
+}
+
+/// Prints how many passed, in the last line, by which a run is counted. Errs if one failed, or none
+/// ran.
+fn require_passes(outcomes: &[Outcome]) -> Result<()> {
+    let sum = |of: fn(&Outcome) -> usize| outcomes.iter().map(of).sum::<usize>();
+    let passed = sum(|outcome| outcome.passed);
+    let failed = sum(|outcome| outcome.failed);
+    let skipped = sum(|outcome| outcome.skipped);
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
     let ill: Vec<&str> = outcomes
         .iter()
         .filter(|outcome| !outcome.ended_well || outcome.failed > 0)
         .map(|outcome| outcome.name.as_str())
         .collect();
-    let exceptions = Exceptions::read()?;
-    let test = |name: &'_ str| name.rsplit(' ').next().unwrap_or_default().to_owned();
-    let paths: Vec<String> = named.iter().map(|(name, _)| test(name)).collect();
-    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let idle = match request.is_all() {
-        true => exceptions.idle(&paths),
-        false => Vec::new(),
-    };
-    let too_long: Vec<String> = named
-        .iter()
-        .filter(|(name, seconds)| *seconds > exceptions.most(&test(name)))
-        .map(|(name, seconds)| format!("{name} took {seconds:.1} s of processors"))
-        .collect();
-    // The last line, by which a run is counted.
-    println!("{passed} passed, {failed} failed, {skipped} skipped");
     if !ill.is_empty() {
         bail!("tests failed in {}", ill.join(", "));
     }
     if passed == 0 {
         bail!("no test ran");
     }
+    Ok(())
+}
+
+/// Errs if a test is excused that did not run.
+fn require_use(exceptions: &Exceptions, tests: &[(String, f64)]) -> Result<()> {
+    let paths: Vec<&str> = tests.iter().map(|(name, _)| path(name)).collect();
+    let idle = exceptions.idle(&paths);
     if !idle.is_empty() {
         bail!(
             "tests/slow.txt excuses tests that are not there: {}",
             idle.join(", ")
         );
     }
-    if !too_long.is_empty() && !request.whole {
-        let told = format!(
-            "{}; a test takes 20 s at most, unless tests/slow.txt says why",
-            too_long.join(", ")
-        );
-        match std::env::var_os("CI") {
-            Some(_) => bail!("{told}"),
-            None => println!("note: {told}"),
-        }
+    Ok(())
+}
+
+/// Says which tests took longer than they may, and errs in CI.
+fn require_short(exceptions: &Exceptions, tests: &[(String, f64)]) -> Result<()> {
+    let too_long: Vec<String> = tests
+        .iter()
+        .filter(|(name, seconds)| *seconds > exceptions.most(path(name)))
+        .map(|(name, seconds)| format!("{name} took {seconds:.1} s of processors"))
+        .collect();
+    if too_long.is_empty() {
+        return Ok(());
+    }
+    let told = format!(
+        "{}; a test takes 20 s at most, unless tests/slow.txt says why",
+        too_long.join(", ")
+    );
+    match std::env::var_os("CI") {
+        Some(_) => bail!("{told}"),
+        None => println!("note: {told}"),
     }
     Ok(())
 }
 
-fn slowest(what: &str, all: &mut [(&str, f64)]) {
+/// The path of a test, without the name of its process.
+fn path(name: &str) -> &str {
+    name.rsplit(' ').next().unwrap_or_default()
+}
+
+/// Sorts by time, longest first, and prints the first of them.
+fn slowest(what: &str, all: &mut [(String, f64)]) {
     all.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     println!("the slowest {what}, seconds of processors:");
     for (name, seconds) in all.iter().take(SLOWEST) {
