@@ -91,26 +91,7 @@ impl CsrSource {
                 values.rows()
             ));
         }
-        let y = match y {
-            Some(y) => {
-                let place = ArrayLocation {
-                    path: y.to_owned(),
-                    array: None,
-                };
-                let y = Input::File(open_file(y)?);
-                Some(ArrayReader::new(place, y, Role::Targets)?)
-            }
-            None => array(path, "y", Role::Targets)?,
-        };
-        if let Some(y) = &y
-            && y.rows() as f64 != rows
-        {
-            return Err(y.place().problem(format!(
-                "has {}, but the features have {rows}; give one row of targets for each row of \
-                 features",
-                counted(y.rows(), "row")
-            )));
-        }
+        let y = open_targets((path, y), rows)?;
         let mut source = Self {
             rows: starts.rows() - 1,
             columns: columns as usize,
@@ -265,4 +246,29 @@ impl ChunkSource for CsrSource {
     fn is_checked(&self) -> bool {
         true
     }
+}
+
+/// The targets of so many rows: in a file of their own, or in the archive.
+fn open_targets((path, y): (&Path, Option<&Path>), rows: f64) -> Result<Option<ArrayReader>> {
+    let y = match y {
+        Some(y) => {
+            let place = ArrayLocation {
+                path: y.to_owned(),
+                array: None,
+            };
+            let y = Input::File(open_file(y)?);
+            Some(ArrayReader::new(place, y, Role::Targets)?)
+        }
+        None => array(path, "y", Role::Targets)?,
+    };
+    if let Some(y) = &y
+        && y.rows() as f64 != rows
+    {
+        return Err(y.place().problem(format!(
+            "has {}, but the features have {rows}; give one row of targets for each row of \
+             features",
+            counted(y.rows(), "row")
+        )));
+    }
+    Ok(y)
 }

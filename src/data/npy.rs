@@ -1,11 +1,13 @@
 //! .npy files as a source, streamed.
 
 mod array;
+mod arrays;
 mod dtype;
 mod entry;
 mod header;
 
-pub(in crate::data) use array::{ArrayLocation, ArrayReader, Arrays, Input, Role};
+pub(in crate::data) use array::{ArrayLocation, ArrayReader, Input, Role};
+pub(in crate::data) use arrays::Arrays;
 pub(in crate::data) use entry::{Description, Entry};
 
 use super::input::open_file;

@@ -1,5 +1,6 @@
 //! The rows of a table as numbers, by a schema.
 
+mod columns;
 mod encoded;
 mod look;
 mod totals;
@@ -8,9 +9,10 @@ use super::gaps::GaplessTable;
 use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, survey};
 use super::{
     Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Schema, Table,
-    TargetUse, choice, require_rows,
+    TargetUse, require_rows,
 };
 use crate::error::{Error, Remedy, Result};
+use columns::{advised, choose, with_parts};
 use encoded::encoded;
 use ndarray::s;
 use totals::{Found, Totals};
@@ -65,24 +67,7 @@ impl TableSource {
         let options = &with_parts(table.as_ref(), options);
         let places =
             choose(table.as_ref(), options).map_err(|e| advised(e, table.as_ref(), options))?;
-        let names = |of: &[usize]| {
-            of.iter()
-                .map(|&j| table.names()[j].clone())
-                .collect::<Vec<_>>()
-        };
-        let (schema, settled) = match &options.columns {
-            ColumnChoice::Known(schema) => {
-                let mut schema = (**schema).clone();
-                schema.keep_targets(&names(&places.targets));
-                schema.keep_what_is_read();
-                (schema, true)
-            }
-            _ => {
-                let weight = options.table.weight.as_deref();
-                let (features, targets) = (names(&places.features), names(&places.targets));
-                (Schema::of_numbers(&features, &targets, weight), false)
-            }
-        };
+        let (schema, settled) = first_schema(table.as_ref(), &places, options);
         if let Some(gaps) = options.nan.gaps() {
             let columns = (table.as_ref(), &places);
             let needed = needed(columns, (&schema, settled), options);
@@ -203,6 +188,28 @@ impl TableSource {
     }
 }
 
+/// The schema that the columns of `table` have at first, and whether it is that of a model.
+fn first_schema(table: &dyn Table, places: &Places, options: &OpenOptions) -> (Schema, bool) {
+    let names = |of: &[usize]| {
+        of.iter()
+            .map(|&j| table.names()[j].clone())
+            .collect::<Vec<_>>()
+    };
+    match &options.columns {
+        ColumnChoice::Known(schema) => {
+            let mut schema = (**schema).clone();
+            schema.keep_targets(&names(&places.targets));
+            schema.keep_what_is_read();
+            (schema, true)
+        }
+        _ => {
+            let weight = options.table.weight.as_deref();
+            let (features, targets) = (names(&places.features), names(&places.targets));
+            (Schema::of_numbers(&features, &targets, weight), false)
+        }
+    }
+}
+
 /// Whether a .csv is read as numbers until it turns out to hold others: a weight is read as the
 /// last of the targets then, so they have to be there.
 fn reads_numbers(options: &OpenOptions) -> bool {
@@ -237,140 +244,6 @@ fn needed(
     let beside = places.weight.iter().chain(&places.group);
     let others = places.targets.iter().chain(beside);
     features.chain(others).copied().chain(left_out).collect()
-}
-
-/// The options with the columns that lists became in the place of the names of the lists.
-fn with_parts(table: &dyn Table, options: &OpenOptions) -> OpenOptions {
-    let all = |names: &[String]| -> Vec<String> {
-        let parts = |name: &String| {
-            table
-                .parts(name.trim())
-                .unwrap_or_else(|| vec![name.clone()])
-        };
-        names.iter().flat_map(parts).collect()
-    };
-    let mut options = options.clone();
-    options.target = all(&options.target);
-    options.columns = match (&options.columns, &options.table.group) {
-        (ColumnChoice::These(names), _) => ColumnChoice::These(all(names)),
-        (ColumnChoice::AllBut(names), None) => ColumnChoice::AllBut(all(names)),
-        (ColumnChoice::AllBut(names), Some(group)) => {
-            let mut names = all(names);
-            if !names.iter().any(|name| name.trim() == group) {
-                names.push(group.clone());
-            }
-            ColumnChoice::AllBut(names)
-        }
-        (ColumnChoice::All, Some(group)) => ColumnChoice::AllBut(vec![group.clone()]),
-        (other, _) => other.clone(),
-    };
-    options
-}
-
-/// The error about columns that are asked for, with what helps where the first of them that is not
-/// there stands further down in the file.
-fn advised(error: Error, table: &dyn Table, options: &OpenOptions) -> Error {
-    let columns = match &options.columns {
-        ColumnChoice::These(names) | ColumnChoice::AllBut(names) => names.clone(),
-        ColumnChoice::Matching(names) if choice::names_tell(names) => names.clone(),
-        ColumnChoice::Known(schema) => schema.feature_names(),
-        ColumnChoice::All | ColumnChoice::Matching(_) => Vec::new(),
-    };
-    let cells = (options.table.weight.iter())
-        .chain(&options.table.group)
-        .chain(options.table.named_texts())
-        .chain(&options.table.numeric);
-    let mut asked = options.target.iter().chain(cells).chain(&columns);
-    let is_there = |name: &str| table.names().iter().any(|own| own == name);
-    let gone = asked.find(|name| !is_there(name.trim()));
-    match gone.and_then(|name| table.remedy(name.trim())) {
-        Some(remedy) => error.help(remedy),
-        None => error,
-    }
-}
-
-/// Which columns are what.
-fn choose(table: &dyn Table, options: &OpenOptions) -> Result<Places> {
-    let (names, path) = (table.names(), table.path());
-    let known = match &options.columns {
-        ColumnChoice::Known(schema) => Some(schema),
-        _ => None,
-    };
-    let mut wanted = options.target.clone();
-    if let Some(schema) = known {
-        if wanted.is_empty() {
-            wanted = schema.target_names();
-        } else if options.target_use == TargetUse::Required && wanted != schema.target_names() {
-            let problem = format!(
-                "has the targets {}, but the model predicts {}; name those",
-                wanted.join(", "),
-                schema.target_names().join(", ")
-            );
-            return Err(Error::data(path, problem));
-        }
-    }
-    let targets = choice::targets(&wanted, options.target_use, names, path)?;
-    let weight = match &options.table.weight {
-        None => None,
-        Some(name) => {
-            let found = choice::find(names, name, " of weights", path)?;
-            if targets.contains(&found) {
-                let problem = format!("column {name:?} is a target and no weight");
-                return Err(Error::parameter(problem));
-            }
-            Some(found)
-        }
-    };
-    let group = options.table.group.as_ref();
-    let group = group.map(|name| choice::find(names, name, " of groups", path));
-    let group = group.transpose()?;
-    if let Some(found) = group {
-        let name = &names[found];
-        let other = match () {
-            () if targets.contains(&found) => Some("a target"),
-            () if weight == Some(found) => Some("a weight"),
-            () if options.columns.names(name) => Some("a feature"),
-            () => None,
-        };
-        if let Some(other) = other {
-            let problem = format!("column {name:?} is {other} and no group; name it once");
-            return Err(Error::parameter(problem));
-        }
-    }
-    for name in options.table.named_texts() {
-        choice::find(names, name, " of categories", path)?;
-    }
-    for name in &options.table.numeric {
-        choice::find(names, name, " of numbers", path)?;
-        if options.table.named_texts().any(|text| text == name) {
-            let problem = format!("column {name:?} is named for categories and for numbers");
-            return Err(Error::parameter(problem));
-        }
-    }
-    let mut words = options.table.words.iter().flatten();
-    let by_target = |name: &&String| options.table.by_target.iter().flatten().any(|n| n == *name);
-    if let Some(name) = words.find(by_target) {
-        let problem = format!("column {name:?} is named for words and for means of the target");
-        return Err(Error::parameter(problem));
-    }
-    if options.table.most_categories == 0 {
-        return Err(Error::parameter(
-            "0 categories leave no column; allow at least 1",
-        ));
-    }
-    let taken: Vec<usize> = targets.iter().chain(&weight).copied().collect();
-    let features = options.columns.features(names, &taken, path)?;
-    let read = match options.target_use {
-        TargetUse::Ignored => Vec::new(),
-        TargetUse::IfPresent if targets.len() < wanted.len() => Vec::new(),
-        _ => targets,
-    };
-    Ok(Places {
-        features,
-        targets: read,
-        weight,
-        group,
-    })
 }
 
 impl ChunkSource for TableSource {

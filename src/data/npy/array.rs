@@ -3,11 +3,10 @@
 use super::dtype::Dtype;
 use super::entry::Entry;
 use super::header::{Fault, Header};
+use crate::data::Rows;
 use crate::data::rows::{EXACT, first_non_finite, not_finite};
-use crate::data::{Chunk, Rows, require_rows};
 use crate::error::{Error, Result};
 use crate::linalg::entries::narrow;
-use crate::text::counted;
 use ndarray::Array2;
 use std::convert::identity;
 use std::fs::File;
@@ -119,39 +118,7 @@ impl ArrayReader {
         })?;
         let (rows, columns) =
             dimensions(&header.shape, role).map_err(|problem| place.problem(problem))?;
-        let size = header.dtype.size();
-        let bytes = (rows.checked_mul(columns))
-            .and_then(|values| values.checked_mul(size))
-            .filter(|&bytes| isize::try_from(bytes).is_ok())
-            .ok_or_else(|| {
-                place.problem(format!(
-                    "is [{rows}, {columns}], more than any machine \
-                     holds: its header is damaged; write it again"
-                ))
-            })?;
-        if columns > MOST_COLUMNS {
-            return Err(place.problem(format!(
-                "has {columns} columns, and {MOST_COLUMNS} can be read; is it stored with samples \
-                 in columns? Save its transpose"
-            )));
-        }
-        let (need, have) = (
-            header.start + bytes as u64,
-            input.len().map_err(|error| place.io(error))?,
-        );
-        if have < need {
-            return Err(place.problem(format!(
-                "is truncated: [{rows}, {columns}] of {size} bytes each need {need} bytes and \
-                 {have} are there; copy or write the file again"
-            )));
-        }
-        if have > need {
-            return Err(place.problem(format!(
-                "goes on for {} bytes after the array [{rows}, {columns}] that its header names; \
-                 save one array per file",
-                have - need
-            )));
-        }
+        let bytes = length(&place, &header, (rows, columns), &input)?;
         // With one row or one column both orders are the same bytes.
         let by_columns = header.fortran && rows > 1 && columns > 1;
         if by_columns && let Input::Entry(entry) = &mut input {
@@ -179,6 +146,11 @@ impl ArrayReader {
     /// Number of rows.
     pub(in crate::data) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Rows that have not been read.
+    pub(super) fn left(&self) -> usize {
+        self.rows - self.next
     }
 
     /// Number of columns.
@@ -292,7 +264,7 @@ impl ArrayReader {
         self
     }
 
-    fn read_features(&mut self, rows: usize) -> Result<Rows> {
+    pub(super) fn read_features(&mut self, rows: usize) -> Result<Rows> {
         let first = self.next;
         let x = if self.dtype.fits_f32() {
             Rows::F32(self.read(rows, narrow)?)
@@ -363,6 +335,50 @@ impl ArrayReader {
     }
 }
 
+/// Bytes of the values of an array of so many rows and columns. Errors unless they are all that
+/// stands behind the header.
+fn length(
+    place: &ArrayLocation,
+    header: &Header,
+    (rows, columns): (usize, usize),
+    input: &Input,
+) -> Result<usize> {
+    let size = header.dtype.size();
+    let bytes = (rows.checked_mul(columns))
+        .and_then(|values| values.checked_mul(size))
+        .filter(|&bytes| isize::try_from(bytes).is_ok())
+        .ok_or_else(|| {
+            place.problem(format!(
+                "is [{rows}, {columns}], more than any machine \
+                 holds: its header is damaged; write it again"
+            ))
+        })?;
+    if columns > MOST_COLUMNS {
+        return Err(place.problem(format!(
+            "has {columns} columns, and {MOST_COLUMNS} can be read; is it stored with samples \
+             in columns? Save its transpose"
+        )));
+    }
+    let (need, have) = (
+        header.start + bytes as u64,
+        input.len().map_err(|error| place.io(error))?,
+    );
+    if have < need {
+        return Err(place.problem(format!(
+            "is truncated: [{rows}, {columns}] of {size} bytes each need {need} bytes and \
+             {have} are there; copy or write the file again"
+        )));
+    }
+    if have > need {
+        return Err(place.problem(format!(
+            "goes on for {} bytes after the array [{rows}, {columns}] that its header names; \
+             save one array per file",
+            have - need
+        )));
+    }
+    Ok(bytes)
+}
+
 /// Rows and columns of an array of this shape.
 fn dimensions(shape: &[usize], role: Role) -> std::result::Result<(usize, usize), String> {
     let (rows, columns) = match (shape, role) {
@@ -392,70 +408,4 @@ fn dimensions(shape: &[usize], role: Role) -> std::result::Result<(usize, usize)
         ));
     }
     Ok((rows, columns))
-}
-
-/// Features and, perhaps, targets, read in step.
-#[derive(Debug)]
-pub(in crate::data) struct Arrays {
-    x: ArrayReader,
-    y: Option<ArrayReader>,
-}
-
-impl Arrays {
-    pub(in crate::data) fn new(x: ArrayReader, y: Option<ArrayReader>) -> Result<Self> {
-        if let Some(y) = &y
-            && y.rows != x.rows
-        {
-            let problem = format!(
-                "has {}, but the features have {}; give one row of targets for each row of \
-                 features",
-                counted(y.rows, "row"),
-                x.rows
-            );
-            return Err(y.place.problem(problem));
-        }
-        Ok(Self { x, y })
-    }
-
-    /// Takes NaN and infinities, too.
-    pub(in crate::data) fn any_values(mut self) -> Self {
-        self.x.finite = false;
-        self.y = self.y.map(ArrayReader::any_values);
-        self
-    }
-
-    pub(in crate::data) fn columns(&self) -> usize {
-        self.x.columns
-    }
-
-    pub(in crate::data) fn targets(&self) -> usize {
-        self.y.as_ref().map_or(0, |y| y.columns)
-    }
-
-    pub(in crate::data) fn rows(&self) -> usize {
-        self.x.rows
-    }
-
-    pub(in crate::data) fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
-        require_rows(max_rows)?;
-        let rows = max_rows.min(self.x.rows - self.x.next);
-        if rows == 0 {
-            return Ok(None);
-        }
-        let x = self.x.read_features(rows)?;
-        let y = match &mut self.y {
-            Some(y) => y.read_targets(rows)?,
-            None => Array2::zeros((rows, 0)),
-        };
-        Ok(Some(Chunk {
-            x,
-            y,
-            weights: None,
-        }))
-    }
-
-    pub(in crate::data) fn rewind(&mut self) -> Result<()> {
-        self.x.rewind()?;
-        self.y.as_mut().map_or(Ok(()), ArrayReader::rewind)
-    }
 }

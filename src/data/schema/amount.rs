@@ -298,9 +298,18 @@ mod tests {
         Amount { unit, marks }.value(text)
     }
 
+    /// The names of the units of texts, and their values.
+    fn assert_amounts(cases: &[(&str, &str, f64)]) {
+        for (text, name, expected) in cases {
+            let unit = Unit::parse(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(unit.name, *name, "{text}");
+            assert_eq!(value(text, Marks::PLAIN), Some(*expected), "{text}");
+        }
+    }
+
     #[test]
-    fn amounts_are_numbers_in_a_unit() {
-        for (text, name, expected) in [
+    fn amounts_are_numbers_in_a_currency() {
+        assert_amounts(&[
             ("341.00 EUR", "EUR", 341.0),
             ("€ 3.50", "€", 3.5),
             ("$12", "$", 12.0),
@@ -310,6 +319,29 @@ mod tests {
             ("USD 7", "USD", 7.0),
             ("$1.5M", "$", 1_500_000.0),
             ("1.5k EUR", "EUR", 1500.0),
+            ("Rs. 406", "Rs.", 406.0),
+            ("Rs.406", "Rs.", 406.0),
+            ("Rs. -12", "Rs.", -12.0),
+            ("100kr", "kr", 100.0),
+            ("100 MYR", "MYR", 100.0),
+            ("PKR 406", "PKR", 406.0),
+            ("NT$406", "NT$", 406.0),
+            ("S/ 229", "S/", 229.0),
+            ("S/.229", "S/.", 229.0),
+            ("B/. -2.5", "B/.", -2.5),
+            ("GH₵229", "GH₵", 229.0),
+            ("-COP$ 7", "COP$", -7.0),
+            ("Rp229", "Rp", 229.0),
+            ("CHF 1702.--", "CHF", 1702.0),
+            ("€12,-", "€", 12.0),
+            ("12.- CHF", "CHF", 12.0),
+            ("500/-", "", 500.0),
+        ]);
+    }
+
+    #[test]
+    fn amounts_are_numbers_in_a_unit_or_none() {
+        assert_amounts(&[
             ("2bn", "", 2e9),
             ("1.2k", "", 1200.0),
             ("(12.50)", "", -12.5),
@@ -323,24 +355,17 @@ mod tests {
             ("\u{2212}3 °C", "°C", -3.0),
             ("3 stars", "stars", 3.0),
             ("+4 kg", "kg", 4.0),
-            ("Rs. 406", "Rs.", 406.0),
-            ("Rs.406", "Rs.", 406.0),
-            ("Rs. -12", "Rs.", -12.0),
-            ("100kr", "kr", 100.0),
-            ("100 MYR", "MYR", 100.0),
-            ("PKR 406", "PKR", 406.0),
-            ("NT$406", "NT$", 406.0),
+        ]);
+    }
+
+    #[test]
+    fn amounts_stand_at_words() {
+        assert_amounts(&[
             ("ca. 406", "ca.", 406.0),
             ("About 1183", "About", 1183.0),
             ("~1.5k", "~", 1500.0),
             ("No. 7", "No.", 7.0),
             ("#1024", "#", 1024.0),
-            ("S/ 229", "S/", 229.0),
-            ("S/.229", "S/.", 229.0),
-            ("B/. -2.5", "B/.", -2.5),
-            ("GH₵229", "GH₵", 229.0),
-            ("-COP$ 7", "COP$", -7.0),
-            ("Rp229", "Rp", 229.0),
             ("Price: 229", "Price:", 229.0),
             ("t=-2.5", "t=", -2.5),
             ("4.3/5", "/5", 4.3),
@@ -348,18 +373,18 @@ mod tests {
             ("4.3 out of 5 stars", " out of 5 stars", 4.3),
             ("12 von 20", " von 20", 12.0),
             ("x = 7", "x =", 7.0),
-            ("CHF 1702.--", "CHF", 1702.0),
-            ("€12,-", "€", 12.0),
-            ("12.- CHF", "CHF", 12.0),
-            ("500/-", "", 500.0),
-        ] {
-            let unit = Unit::parse(text).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(unit.name, name, "{text}");
-            assert_eq!(value(text, Marks::PLAIN), Some(expected), "{text}");
-        }
+        ]);
+    }
+
+    #[test]
+    fn amounts_are_written_with_given_marks() {
         let german = Marks::new(',', Some('.'));
         assert_eq!(value("1.234,50 €", german), Some(1234.5));
         assert_eq!(value("1.234,50 €", Marks::PLAIN), None);
+    }
+
+    #[test]
+    fn one_and_several_are_of_one_unit() {
         let one = Unit::parse("2 days").expect("a unit");
         let days = Amount {
             unit: one,

@@ -45,21 +45,7 @@ pub(super) fn learn(
     (options, taken): (&TableOptions, &Answers),
 ) -> Result<Named> {
     let features = places.features.len();
-    // How each feature that is in question is read as amounts.
-    let reading = |k: usize| {
-        let tally = &tallies[k];
-        let is_open = !options.numeric.contains(&tally.name);
-        let behind = || {
-            tally
-                .amount_behind()
-                .filter(|_| !tally.count_rows_behind_a_word())
-        };
-        let own = found[k].clone();
-        is_open.then(|| own.map_or_else(behind, |own| Some(own).filter(may_name)))?
-    };
-    let mine: Vec<(usize, Reading)> = (0..features)
-        .filter_map(|k| Some((k, reading(k)?)))
-        .collect();
+    let mine = in_question(&tallies[..features], found, options);
     let target = match (tallies, found) {
         ([.., tally], [.., reading]) if tallies.len() == features + 1 => answer(tally, reading),
         _ => None,
@@ -93,19 +79,52 @@ pub(super) fn learn(
         };
     }
     let mut named = Named::default();
-    for ((k, reading), (x, y)) in mine.into_iter().zip(&all) {
-        let is_text = found[k].is_none();
+    for ((k, reading), rows) in mine.into_iter().zip(&all) {
+        named.judge((k, reading), rows, (&tallies[k], found[k].is_none()));
+    }
+    Ok(named)
+}
+
+impl Named {
+    /// Adds what the values and the targets of the rows of feature `k` say of it, which was taken
+    /// for text or was found to be amounts.
+    fn judge(
+        &mut self,
+        (k, reading): (usize, Reading),
+        (x, y): &(Vec<f64>, Vec<f64>),
+        (tally, is_text): (&Tally, bool),
+    ) {
         let least = if is_text { 0.0 } else { ENOUGH };
         let are_names = || told(x, y, x.len() as f64).is_some_and(|told| told.r2 > least);
         if is_text && are_amounts(x, y) {
-            named.amounts.push((k, reading));
+            self.amounts.push((k, reading));
         } else if are_names() {
-            named.names.push(k);
-        } else if is_text && !tallies[k].are_numbered() {
-            named.untold.push(k);
+            self.names.push(k);
+        } else if is_text && !tally.are_numbered() {
+            self.untold.push(k);
         }
     }
-    Ok(named)
+}
+
+/// The features that may be either, and how each is read as amounts.
+fn in_question(
+    features: &[Tally],
+    found: &[Option<Reading>],
+    options: &TableOptions,
+) -> Vec<(usize, Reading)> {
+    let reading = |tally: &Tally, found: &Option<Reading>| {
+        let is_open = !options.numeric.contains(&tally.name);
+        let behind = || {
+            tally
+                .amount_behind()
+                .filter(|_| !tally.count_rows_behind_a_word())
+        };
+        let own = found.clone();
+        is_open.then(|| own.map_or_else(behind, |own| Some(own).filter(may_name)))?
+    };
+    let all = features.iter().zip(found).enumerate();
+    all.filter_map(|(k, (tally, found))| Some((k, reading(tally, found)?)))
+        .collect()
 }
 
 /// Whether a word stands at amounts behind which names stand as well: `RM`, `No.`, `VB`, but no

@@ -81,6 +81,16 @@ pub(super) struct Ambiguous {
     pub(super) readings: Vec<Reading>,
 }
 
+/// What a cell is by the readings that it allows.
+#[derive(Default)]
+struct Told {
+    /// Its value by the first of them, and whether another says otherwise.
+    one: Option<f64>,
+    differs: bool,
+    /// The date that it is by two digits of the year.
+    short_year: Option<f64>,
+}
+
 impl Candidates {
     /// For cells that nobody has seen; with `commas`, a comma that may stand before a fraction or
     /// between thousands does the former.
@@ -165,20 +175,42 @@ impl Candidates {
             self.expect_unit(text);
             self.expect_times(text);
         }
-        match plain {
-            Some(_) => {
-                self.points.see(text);
-                if self.month.is_none() && is_month(text) {
-                    self.month = Some((row, text.to_owned()));
-                }
-            }
-            None => self.is_plain = false,
-        }
+        self.look_at_points(row, text, plain.is_some());
         if self.readings.is_empty() {
             return;
         }
-        let (mut one, mut differs, mut short_year) = (None, false, None);
         let last = self.readings.first().map(|first| first.reading.clone());
+        let told = self.keep_those_that_read(text, plain);
+        if let (true, Some(kind)) = (self.readings.is_empty(), last) {
+            self.units = self.two_units(row, text, &kind);
+            self.zone = unlisted_zone::find(text).map(|_| (row, text.to_owned()));
+            let telling = self.cells >= TELLING && self.first.is_some();
+            self.stray = telling.then(|| (row, text.to_owned(), kind));
+            return;
+        }
+        self.count((row, text), told.short_year);
+        if told.differs {
+            self.differs.get_or_insert_with(|| (row, text.to_owned()));
+        }
+        if plain.is_none() || told.one != plain {
+            self.first.get_or_insert_with(|| (row, text.to_owned()));
+        }
+    }
+
+    fn look_at_points(&mut self, row: u64, text: &str, is_plain: bool) {
+        if !is_plain {
+            self.is_plain = false;
+            return;
+        }
+        self.points.see(text);
+        if self.month.is_none() && is_month(text) {
+            self.month = Some((row, text.to_owned()));
+        }
+    }
+
+    /// Keeps the readings that a cell allows, and says what it is by them.
+    fn keep_those_that_read(&mut self, text: &str, plain: Option<f64>) -> Told {
+        let mut told = Told::default();
         // Amounts of one unit stay what they are, where they may be times as well.
         let mut all = self.readings.iter();
         let has_amounts = all.any(|own| own.reading.amount().is_some());
@@ -195,28 +227,16 @@ impl Candidates {
             };
             let counts = *reading != Reading::Time || !has_amounts;
             if let Some(value) = value.filter(|_| counts) {
-                differs |= *one.get_or_insert(value) != value;
+                told.differs |= *told.one.get_or_insert(value) != value;
             }
             if let (Some(days), Reading::Date(format)) = (value, &*reading) {
                 covered.add(days);
-                short_year = short_year.or(format.has_usual_years().then_some(days));
+                let short_year = format.has_usual_years().then_some(days);
+                told.short_year = told.short_year.or(short_year);
             }
             value.is_some()
         });
-        if let (true, Some(kind)) = (self.readings.is_empty(), last) {
-            self.units = self.two_units(row, text, &kind);
-            self.zone = unlisted_zone::find(text).map(|_| (row, text.to_owned()));
-            let telling = self.cells >= TELLING && self.first.is_some();
-            self.stray = telling.then(|| (row, text.to_owned(), kind));
-            return;
-        }
-        self.count((row, text), short_year);
-        if differs {
-            self.differs.get_or_insert_with(|| (row, text.to_owned()));
-        }
-        if plain.is_none() || one != plain {
-            self.first.get_or_insert_with(|| (row, text.to_owned()));
-        }
+        told
     }
 
     /// Takes a cell that was read, and the date that it is by two digits of the year.

@@ -94,10 +94,21 @@ pub(super) fn in_units(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
+    /// Days, told in hours, to be read.
+    fn assert_hours(cases: &[(&str, Option<f64>)]) {
+        for &(text, wanted) in cases {
+            let found = days(text).map(|days| 24.0 * days);
+            let fits = match (found, wanted) {
+                (Some(found), Some(wanted)) => (found - wanted).abs() < 1e-12,
+                (found, wanted) => found == wanted,
+            };
+            assert!(fits, "{text:?}: {found:?} for {wanted:?}");
+        }
+    }
+
     #[test]
-    fn times_are_days() {
-        // In hours, to be read.
-        for (text, wanted) in [
+    fn clocks_are_days() {
+        assert_hours(&[
             ("13:45", Some(13.75)),
             ("0:30", Some(0.5)),
             ("-0:30", Some(-0.5)),
@@ -107,6 +118,17 @@ mod tests {
             ("12:15 am", Some(0.25)),
             ("13:15 pm", None),
             ("-1:00 PM", None),
+            ("13:60", None),
+            ("13:4", None),
+            ("13:45:10:00", None),
+            ("13:45:1.x", None),
+            ("1:a", None),
+        ]);
+    }
+
+    #[test]
+    fn times_with_units_are_days() {
+        assert_hours(&[
             ("1h 20m", Some(1.0 + 20.0 / 60.0)),
             ("1h20m", Some(1.0 + 20.0 / 60.0)),
             ("90 min", Some(1.5)),
@@ -116,14 +138,18 @@ mod tests {
             ("1.5h 20m", None),
             ("20m 1h", None),
             ("1h 1h", None),
-            ("13:60", None),
-            ("13:4", None),
             ("13", None),
-            ("13:45:10:00", None),
-            ("13:45:1.x", None),
             ("h", None),
             ("", None),
             ("-", None),
+            ("1h x", None),
+            ("5 kg", None),
+        ]);
+    }
+
+    #[test]
+    fn durations_of_iso_8601_are_days() {
+        assert_hours(&[
             ("PT15M36S", Some(0.26)),
             ("P1DT2H", Some(26.0)),
             ("PT0.5H", Some(0.5)),
@@ -144,16 +170,6 @@ mod tests {
             ("PT0.5H1M", None),
             ("P1WT1H", None),
             ("pt5m", None),
-            ("1h x", None),
-            ("1:a", None),
-            ("5 kg", None),
-        ] {
-            let found = days(text).map(|days| 24.0 * days);
-            let fits = match (found, wanted) {
-                (Some(found), Some(wanted)) => (found - wanted).abs() < 1e-12,
-                (found, wanted) => found == wanted,
-            };
-            assert!(fits, "{text:?}: {found:?} for {wanted:?}");
-        }
+        ]);
     }
 }

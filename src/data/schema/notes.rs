@@ -67,21 +67,9 @@ pub(super) fn of_fields(
         }
         match field.kind {
             Kind::Empty => said.add("no value in any row; left out".into(), &field.name),
-            Kind::Id if are_in_order && numbers_rows.contains(&field.name) => {
-                let says = "numbers the rows, which stand in an order of the target: left out, for \
-                            new rows have other numbers; where it is a time or a place keep it \
-                            (--numeric, numeric=)";
-                said.add(says.into(), &field.name);
-            }
-            Kind::Id if numbered.contains(&field.name) => {
-                let says = "tells rows apart and nothing of others by the numbers behind its word; \
-                            left out: --numeric (numeric=) takes these for amounts, --by-target \
-                            (by_target=) the texts for names, --all-columns (all_columns=) keeps it";
-                said.add(says.into(), &field.name);
-            }
             Kind::Id => {
-                let says = "tells rows apart and nothing of others; left out unless all columns are \
-                            asked for (--all-columns, all_columns=)";
+                let in_order = are_in_order && numbers_rows.contains(&field.name);
+                let says = left_out(in_order, numbered.contains(&field.name));
                 said.add(says.into(), &field.name);
             }
             Kind::Copy(ref of) => {
@@ -111,6 +99,26 @@ pub(super) fn of_fields(
         }
     }
     said.warn(table);
+}
+
+/// What is said of a column that tells rows apart: it numbers rows that stand in the order of a
+/// target, or has a number behind a word in each, or neither.
+fn left_out(in_order: bool, is_numbered: bool) -> &'static str {
+    match (in_order, is_numbered) {
+        (true, _) => {
+            "numbers the rows, which stand in an order of the target: left out, for new rows have \
+             other numbers; where it is a time or a place keep it (--numeric, numeric=)"
+        }
+        (false, true) => {
+            "tells rows apart and nothing of others by the numbers behind its word; left out: \
+             --numeric (numeric=) takes these for amounts, --by-target (by_target=) the texts for \
+             names, --all-columns (all_columns=) keeps it"
+        }
+        (false, false) => {
+            "tells rows apart and nothing of others; left out unless all columns are asked for \
+             (--all-columns, all_columns=)"
+        }
+    }
 }
 
 /// Says of which columns kinds differ in capitals and blanks alone, as slips do.

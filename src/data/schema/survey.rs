@@ -35,71 +35,23 @@ pub(in crate::data) fn survey(
     options: &TableOptions,
     takes: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(Schema, Option<OutOfFold>)> {
-    let all = places.all();
-    let features = places.features.len();
-    let names: Vec<String> = all.iter().map(|&j| table.names()[j].clone()).collect();
-    let how = (options, table.has_decimal_commas());
-    let new = |(k, name): (usize, &String)| Tally::new(name.clone(), k < features, how);
-    let mut tallies: Vec<Tally> = names.iter().enumerate().map(new).collect();
-    // Who fills gaps needs the values, which are known when all cells have told how to read them.
-    let fills = options.missing != Missing::Error;
     let no_value = NoValue::from_given(options.na.as_deref());
     let weights = weight::learn(table, (places, &no_value), options)?;
     let by = weights.as_ref().map(|(_, reading)| reading);
     let from = (places, &no_value, by);
-    let mut taken = Answers::default();
-    pass(table, from, &mut tallies, &mut |row| {
-        let takes = takes(row);
-        taken.push(takes);
-        takes
-    })?;
-    require_dates(table, options, &tallies)?;
-    let coded: Vec<bool> = tallies.iter().map(Tally::holds_hex).collect();
-    take_as_text(&mut tallies, &coded);
-    let mut marked = Marked::default();
-    let each = tallies.iter();
-    each.for_each(|tally| tally.candidates.tell(&mut marked));
-    let mut found = Vec::with_capacity(tallies.len());
-    for (tally, &j) in tallies.iter().zip(&all) {
-        found.push(tally.found((table, j), marked)?);
-    }
-    let seen = (&tallies[..], &mut found[..]);
-    tell_readings(
-        table,
-        (from, &all),
-        seen,
-        (options, &taken),
-        weights.as_ref(),
-    )?;
-    // Dates of other years than the usual ones cover other days.
-    let is_read_again = |reading: &Reading| fills || reading.has_own_years();
-    if found.iter().flatten().any(is_read_again) || coded.contains(&true) {
-        tallies = names.iter().enumerate().map(new).collect();
-        take_as_text(&mut tallies, &coded);
-        for (tally, reading) in tallies.iter_mut().zip(&found) {
-            tally.reading.clone_from(reading);
-        }
-        let takes = &mut |row| taken.get(row);
-        pass(table, from, &mut tallies, takes)?;
-    }
-    let contents: Vec<Contents> = tallies[..features]
+    let (read, taken) = read(table, from, (options, takes), weights.as_ref())?;
+    let contents: Vec<Contents> = read[..places.features.len()]
         .iter()
-        .map(|tally| tally.contents)
+        .map(|(tally, _)| tally.contents)
         .collect();
-    let columns = tallies.into_iter().zip(found).zip(all);
-    let columns = columns.take(features + places.targets.len());
-    let mut ended = Ended::default();
-    for ((mut tally, reading), j) in columns {
-        tally.reading = reading;
-        ended.take(tally, (table, j), options)?;
-    }
-    let (mut fields, labels) = (ended.fields, ended.labels);
-    let targets = fields.split_off(features);
+    let mut ended = Ended::of(table, places, read, options)?;
+    let targets = ended.fields.split_off(places.features.len());
+    let mut fields = ended.fields;
     if fields.iter().all(|field| field.kind == Kind::Empty) {
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
     }
-    let labels = labels.filter(|labels| labels.len() > 1);
+    let labels = ended.labels.filter(|labels| labels.len() > 1);
     let target = |most| {
         let target = Target::from_fields(&targets, labels.as_deref(), most)?;
         Some(target.weighed_by(by.cloned()))
@@ -111,10 +63,9 @@ pub(in crate::data) fn survey(
     );
     let tell = date_parts::learn(table, (places, &no_value), dates, of_dates, &taken)?;
     let seen = (&ended.prose[..], ended.ids, contents);
-    let from = (places, &no_value);
     let out_of_fold = settle_texts(
         table,
-        from,
+        (places, &no_value),
         (&mut fields[..], seen),
         &target,
         (options, taken),
@@ -135,6 +86,55 @@ pub(in crate::data) fn survey(
         options: options.said(),
     };
     Ok((schema, out_of_fold))
+}
+
+/// Reads all rows for what columns hold and how their cells are read, and once more where that
+/// changes what was seen. Says which rows were taken.
+fn read(
+    table: &mut dyn Table,
+    from: (&Places, &NoValue, Option<&Reading>),
+    (options, takes): (&TableOptions, &mut dyn FnMut(u64) -> bool),
+    weights: Option<&(Tally, Reading)>,
+) -> Result<(Vec<(Tally, Option<Reading>)>, Answers)> {
+    let (places, ..) = from;
+    let all = places.all();
+    let features = places.features.len();
+    let names: Vec<String> = all.iter().map(|&j| table.names()[j].clone()).collect();
+    let how = (options, table.has_decimal_commas());
+    let new = |(k, name): (usize, &String)| Tally::new(name.clone(), k < features, how);
+    let mut tallies: Vec<Tally> = names.iter().enumerate().map(new).collect();
+    let mut taken = Answers::default();
+    pass(table, from, &mut tallies, &mut |row| {
+        let takes = takes(row);
+        taken.push(takes);
+        takes
+    })?;
+    require_dates(table, options, &tallies)?;
+    let coded: Vec<bool> = tallies.iter().map(Tally::holds_hex).collect();
+    take_as_text(&mut tallies, &coded);
+    let mut marked = Marked::default();
+    let each = tallies.iter();
+    each.for_each(|tally| tally.candidates.tell(&mut marked));
+    let mut found = Vec::with_capacity(tallies.len());
+    for (tally, &j) in tallies.iter().zip(&all) {
+        found.push(tally.found((table, j), marked)?);
+    }
+    let seen = (&tallies[..], &mut found[..]);
+    tell_readings(table, (from, &all), seen, (options, &taken), weights)?;
+    // Who fills gaps needs the values, which are known when all cells have told how to read them.
+    let fills = options.missing != Missing::Error;
+    // Dates of other years than the usual ones cover other days.
+    let is_read_again = |reading: &Reading| fills || reading.has_own_years();
+    if found.iter().flatten().any(is_read_again) || coded.contains(&true) {
+        tallies = names.iter().enumerate().map(new).collect();
+        take_as_text(&mut tallies, &coded);
+        for (tally, reading) in tallies.iter_mut().zip(&found) {
+            tally.reading.clone_from(reading);
+        }
+        let takes = &mut |row| taken.get(row);
+        pass(table, from, &mut tallies, takes)?;
+    }
+    Ok((tallies.into_iter().zip(found).collect(), taken))
 }
 
 /// Has the target tell which numbers at words are amounts and which are names, and says how columns
@@ -210,6 +210,23 @@ struct Ended {
 }
 
 impl Ended {
+    /// What becomes of features and targets, with how their cells are read.
+    fn of(
+        table: &dyn Table,
+        places: &Places,
+        read: Vec<(Tally, Option<Reading>)>,
+        options: &TableOptions,
+    ) -> Result<Self> {
+        let columns = read.into_iter().zip(places.all());
+        let columns = columns.take(places.features.len() + places.targets.len());
+        let mut ended = Self::default();
+        for ((mut tally, reading), j) in columns {
+            tally.reading = reading;
+            ended.take(tally, (table, j), options)?;
+        }
+        Ok(ended)
+    }
+
     fn take(
         &mut self,
         mut tally: Tally,

@@ -1,10 +1,11 @@
 //! What is known of one column of a table, and what becomes of it.
 
 mod fill;
+mod finish;
 mod found;
 
 use super::{
-    Field, Fill, Kind, Marks, Missing, Reading, TableOptions,
+    Fill, Kind, Marks, Missing, Reading, TableOptions,
     amount::Unit,
     candidates::{Candidates, is_label, is_number},
     cell::{self, Cell},
@@ -21,13 +22,10 @@ use super::{
     questions,
     sketch::Sketches,
 };
-use crate::data::{Batch, Column, Table, TargetStats, survey::Reservoir, table::short};
-use crate::error::{Error, Remedy, Result};
+use crate::data::{Batch, Column, TargetStats, survey::Reservoir};
 
 /// Classes that a target may name.
 const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
-/// Cells of one kind are strangers where there are so many times more of another.
-const FAR_MORE: u64 = 4;
 /// Values that a median looks at.
 const MEDIAN_VALUES: usize = 1 << 16;
 
@@ -166,12 +164,46 @@ impl Tally {
 
     /// Takes the value of a row, whose number in its file it may be; false if it is infinite.
     pub(super) fn add(&mut self, (row, in_file): (u64, u64), cell: Cell<'_>, weight: f64) -> bool {
-        let (kind, value, text) = match cell {
-            Cell::Missing(text) => {
-                self.missing.get_or_insert_with(|| (row, text.to_owned()));
-                self.contents.add(copies::MISSING);
-                return true;
+        if let Cell::Missing(text) = cell {
+            self.missing.get_or_insert_with(|| (row, text.to_owned()));
+            self.contents.add(copies::MISSING);
+            return true;
+        }
+        let (kind, value, text) = self.understand(row, cell);
+        self.cells[kind] += 1;
+        self.first[kind].get_or_insert_with(|| match cell {
+            Cell::Number(value) => (row, value.to_string()),
+            Cell::Date(value) => (row, date::text(value)),
+            Cell::Text(text) | Cell::Missing(text) => (row, text.to_owned()),
+            Cell::Boolean(value) => (row, value.to_string()),
+        });
+        self.contents.add(match value {
+            Some(value) => copies::of_value(kind, value),
+            None => copies::of_text(&text),
+        });
+        if let Some(value) = value {
+            if !value.is_finite() {
+                return false;
             }
+            self.see_value((row, in_file), (kind, value), weight);
+        }
+        self.look_for_codes(cell, weight);
+        if value.is_none() {
+            self.order
+                .iter_mut()
+                .for_each(|order| order.see_text(&text));
+        }
+        if kind > 0 {
+            self.levels.add(&text, weight);
+        }
+        true
+    }
+
+    /// Which kind a cell is of, by its place in `first`; its value, if it has one; and its text as a
+    /// category, but of numbers and of what is read. Sees what texts look like while nobody knows
+    /// how they are read.
+    fn understand(&mut self, row: u64, cell: Cell<'_>) -> (usize, Option<f64>, String) {
+        match cell {
             Cell::Number(value) if self.as_text => (3, None, value.to_string()),
             Cell::Boolean(value) if self.as_text => (3, None, value.to_string()),
             Cell::Date(value) if self.as_text => (3, None, date::text(value)),
@@ -185,7 +217,7 @@ impl Tally {
                 let value = reading.and_then(|reading| reading.value(text));
                 (kind, value, String::new())
             }
-            Cell::Text(text) => {
+            Cell::Text(text) | Cell::Missing(text) => {
                 self.hex.see(text);
                 let plain = cell::plain(text);
                 self.candidates.see(row, text, plain);
@@ -202,49 +234,27 @@ impl Tally {
                     }
                 }
             }
-        };
-        self.cells[kind] += 1;
-        self.first[kind].get_or_insert_with(|| match cell {
-            Cell::Number(value) => (row, value.to_string()),
-            Cell::Date(value) => (row, date::text(value)),
-            Cell::Text(text) | Cell::Missing(text) => (row, text.to_owned()),
-            Cell::Boolean(value) => (row, value.to_string()),
-        });
-        self.contents.add(match value {
-            Some(value) => copies::of_value(kind, value),
-            None => copies::of_text(&text),
-        });
-        if let Some(value) = value {
-            if !value.is_finite() {
-                return false;
-            }
-            for (from, counts) in self.counts.iter_mut().enumerate() {
-                *counts &= value == (in_file + from as u64) as f64;
-            }
-            self.see_label(value);
-            self.order.iter_mut().for_each(|order| order.see(value));
-            self.weight += weight;
-            self.mean += weight / self.weight * (value - self.mean);
-            if let Some(sample) = &mut self.sample {
-                sample.offer(row, &[value]);
-            }
-            if kind == 1 {
-                self.covered.add(value);
-                self.means
-                    .iter_mut()
-                    .for_each(|means| means.add(value, weight));
-            }
         }
-        self.look_for_codes(cell, weight);
-        if value.is_none() {
-            self.order
+    }
+
+    /// Takes a finite value of that kind.
+    fn see_value(&mut self, (row, in_file): (u64, u64), (kind, value): (usize, f64), weight: f64) {
+        for (from, counts) in self.counts.iter_mut().enumerate() {
+            *counts &= value == (in_file + from as u64) as f64;
+        }
+        self.see_label(value);
+        self.order.iter_mut().for_each(|order| order.see(value));
+        self.weight += weight;
+        self.mean += weight / self.weight * (value - self.mean);
+        if let Some(sample) = &mut self.sample {
+            sample.offer(row, &[value]);
+        }
+        if kind == 1 {
+            self.covered.add(value);
+            self.means
                 .iter_mut()
-                .for_each(|order| order.see_text(&text));
+                .for_each(|means| means.add(value, weight));
         }
-        if kind > 0 {
-            self.levels.add(&text, weight);
-        }
-        true
     }
 
     /// Keeps what is written in a cell, as long as it may be a code.
@@ -295,122 +305,11 @@ impl Tally {
         self.total = totals.next().map(str::to_owned);
     }
 
-    /// What the column becomes.
-    pub(super) fn finish(
-        self,
-        table: &dyn Table,
-        j: usize,
-        options: &TableOptions,
-    ) -> Result<Field> {
-        if let Some(error) = self.two_kinds(table, j) {
-            return Err(error);
-        }
-        let [number, date, truth, text] = &self.first;
-        let is_read = self.reading.is_some();
-        let is_empty = self.first.iter().all(Option::is_none);
-        if is_empty && !self.is_feature {
-            let problem = format!("target {} has no value in any row", short(&self.name));
-            let help = Remedy::words("name another target");
-            return Err(Error::data(table.path(), problem).help(help));
-        }
-        if let Some((row, text)) = &self.missing
-            && (!self.is_feature || options.missing == Missing::Error)
-        {
-            let mut error = table.fault(*row, j, &cell::missing(text));
-            if let Some(total) = &self.total {
-                let says = format!("{} beside {}", cell::missing(text), short(total));
-                let help = Remedy::words("remove the row, if it is of totals");
-                error = table.fault(*row, j, &says).help(help);
-            }
-            // `None` among kinds may be one.
-            if text.contains(char::is_alphabetic) && self.first[3].is_some() && !is_read {
-                error = error.help(Remedy::KeepKind);
-            }
-            return Err(cell::refused(error, self.is_feature));
-        }
-        let dates = Kind::Date(if self.has_parts {
-            self.covered().parts()
-        } else {
-            DateParts::default()
-        });
-        let kind = match (number, date, truth, text) {
-            _ if matches!(self.reading, Some(Reading::Date(_))) => dates,
-            _ if is_read => Kind::Number,
-            _ if is_empty => Kind::Empty,
-            _ if self.holds_codes() => self.levels.kind(),
-            (Some(_), ..) => Kind::Number,
-            (_, Some(_), None, None) => dates,
-            (_, None, Some(_), None) if self.is_feature => Kind::Boolean,
-            _ => self.levels.kind(),
-        };
-        if !self.is_feature && matches!(kind, Kind::Hashed(_)) {
-            let problem = format!(
-                "target {} holds more than {MOST_CLASSES} different texts, which are no classes",
-                short(&self.name)
-            );
-            return Err(Error::data(table.path(), problem));
-        }
-        let (name, reading) = (self.name.clone(), self.reading.clone());
-        let fill = if self.is_feature {
-            self.fill(&kind, options.missing)?
-        } else {
-            None
-        };
-        Ok(Field {
-            name,
-            kind,
-            fill,
-            reading,
-        })
-    }
-
-    /// The error of a column of two kinds, where cells of one are not meant to be: it blames one of
-    /// which there are far fewer, or the one that came later.
-    fn two_kinds(&self, table: &dyn Table, j: usize) -> Option<Error> {
-        let [number, date, truth, text] = &self.first;
-        let [numbers, dates, _, texts] = self.cells;
-        let others: u64 = self.cells[1..].iter().sum();
-        let (stray, says) = if let Some(number) = number {
-            if self.reading.is_some() {
-                return None;
-            }
-            let other = [date, truth, text].into_iter().flatten().min()?;
-            if is_stray((others, other.0), (numbers, number.0)) {
-                (other, format!("the text {} among numbers", short(&other.1)))
-            } else {
-                (number, format!("the number {} among text", number.1))
-            }
-        } else {
-            let (date, text) = (date.as_ref()?, text.as_ref().filter(|_| !self.as_text)?);
-            if is_stray((texts, text.0), (dates, date.0)) {
-                (text, format!("{} among dates", short(&text.1)))
-            } else {
-                (date, format!("{} among text", short(&date.1)))
-            }
-        };
-        let error = table.fault(stray.0, j, &format!("holds {says}"));
-        let is_text = text.as_ref() == Some(stray);
-        let word = is_text.then_some(stray.1.as_str());
-        Some(questions::cured(error, word, self.name.clone()))
-    }
-
     /// What its dates cover. Where gaps are filled it is read a second time, by its reading.
     pub(super) fn covered(&self) -> &Covered {
         let read = self.reading.as_ref();
         let read = read.and_then(|reading| self.candidates.covered(reading));
         read.unwrap_or(&self.covered)
-    }
-}
-
-/// Whether cells are strangers among others, by how many there are of each, and by the rows of the
-/// first.
-fn is_stray((few, row): (u64, u64), (many, other): (u64, u64)) -> bool {
-    match (few, many) {
-        (1, 2..) => true,
-        (2.., 1) => false,
-        _ if many >= FAR_MORE * few => true,
-        _ if few >= FAR_MORE * many => false,
-        _ => row > other,
     }
 }
 

@@ -104,6 +104,23 @@ impl Target {
         }
     }
 
+    /// What reads the target and the weights of rows.
+    fn encoder(&self, places: &Places, no_value: &NoValue) -> Encoder {
+        let schema = Schema {
+            features: Vec::new(),
+            targets: vec![self.field.clone()],
+            weight: None,
+            weight_reading: self.weights.clone(),
+            no_value: no_value.clone(),
+            options: BTreeMap::new(),
+        };
+        let beside = Places {
+            features: Vec::new(),
+            ..places.clone()
+        };
+        Encoder::new(schema, beside).silent()
+    }
+
     /// Reads `table` once, as far as rows are `taken`, and hands over each text of these features
     /// in those that weigh something.
     pub(super) fn each_row(
@@ -118,19 +135,7 @@ impl Target {
             ..places.clone()
         };
         table.select(&own.all())?;
-        let schema = Schema {
-            features: Vec::new(),
-            targets: vec![self.field.clone()],
-            weight: None,
-            weight_reading: self.weights.clone(),
-            no_value: no_value.clone(),
-            options: BTreeMap::new(),
-        };
-        let beside = Places {
-            features: Vec::new(),
-            ..places.clone()
-        };
-        let mut encoder = Encoder::new(schema, beside).silent();
+        let mut encoder = self.encoder(places, no_value);
         let no_value = (!table.is_typed()).then_some(no_value);
         let (mut first, mut shift) = (0, None);
         let mut targets = vec![0.0; self.width()];

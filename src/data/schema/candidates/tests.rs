@@ -74,6 +74,11 @@ fn what_all_cells_allow_is_found() {
             "{cells:?}"
         );
     }
+}
+
+#[test]
+fn what_may_be_read_in_two_ways_is_told() {
+    let usual = TableOptions::default();
     let two = found(&["101,000", "12,500"], &usual).expect_err("two readings");
     assert_eq!(two, ["numbers as in 1234,5", "numbers as in 1,234.5"]);
     let two = found(&["101.000", "12.500"], &usual).expect_err("two readings");
