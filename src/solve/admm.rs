@@ -10,7 +10,7 @@ use super::{
     risk::{FittedRows, coefficients, not_finite},
 };
 use crate::Result;
-use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, Axis, s};
 
 /// How far beyond its target each step goes.
 const RELAXATION: f64 = 1.6;
@@ -86,6 +86,13 @@ struct Copies {
 }
 
 impl Copies {
+    fn zero(outputs: usize, rows: usize) -> Self {
+        Self {
+            own_tn: Array2::zeros((outputs, rows)),
+            pull_tn: Array2::zeros((outputs, rows)),
+        }
+    }
+
     /// Proximal steps of rows `row0 ..`, whose scores `[t, m]` become residuals for the
     /// coefficients.
     fn step(
@@ -127,6 +134,14 @@ struct Best {
 }
 
 impl Best {
+    /// Nothing is known of any place.
+    fn none(at: &Point) -> Self {
+        Self {
+            at: at.clone(),
+            value_t: vec![f64::INFINITY; at.intercept_t.len()],
+        }
+    }
+
     fn see(&mut self, at: &Point, output: usize, value: f64) {
         if value < self.value_t[output] {
             self.value_t[output] = value;
@@ -146,6 +161,17 @@ enum Follow {
 }
 
 impl Follow {
+    /// With another stiffness.
+    fn stiffen(&mut self, covariance: &Covariance, (rho, lambda): (f64, f64)) -> Result<()> {
+        match self {
+            Self::Factor(preconditioner) => {
+                *preconditioner = covariance.preconditioner(rho, lambda)?
+            }
+            Self::Each(quadratic, _) => quadratic.rescale(rho),
+        }
+        Ok(())
+    }
+
     fn step(&self, at: &mut Point, gradient: &Point, tolerance: f64) {
         match self {
             Self::Factor(preconditioner) => at.add(-1.0, &preconditioner.inverse(gradient)),
@@ -176,6 +202,45 @@ impl Admm {
         loss + square + cost + self.tilt * shift
     }
 
+    /// Adds to the slopes of coefficients, of which those by the weighted rows are there, what
+    /// centring, the tilt and the penalty give, and sets that of the intercept: with residuals of
+    /// these means and this stiffness.
+    fn complete(
+        &self,
+        gradient: &mut Point,
+        at: &Point,
+        (rho, mean_t): (f64, Array1<f64>),
+        mean_d: &Array1<f64>,
+    ) {
+        for ((mut g, &mean), beta) in (gradient.beta_td.rows_mut().into_iter())
+            .zip(&mean_t)
+            .zip(at.beta_td.rows())
+        {
+            g.scaled_add(-rho * mean - self.tilt, mean_d);
+            g.scaled_add(self.lambda, &beta);
+        }
+        if self.intercept {
+            gradient.intercept_t = mean_t * rho + self.tilt;
+        }
+    }
+
+    /// Keeps outputs whose objective is the least so far, by sums over rows of this weight.
+    fn look(
+        &self,
+        best: &mut Best,
+        (at, shift_t): (&Point, &Array1<f64>),
+        (sums_t, total): (&[Sums], f64),
+    ) -> Result<()> {
+        for (k, sums) in sums_t.iter().enumerate() {
+            let value = self.objective(sums.loss / total, at.beta_td.row(k), shift_t[k]);
+            if !value.is_finite() {
+                return Err(not_finite());
+            }
+            best.see(at, k, value);
+        }
+        Ok(())
+    }
+
     /// Minimises. `hear` gets the number of passes and the larger relative residual.
     pub(crate) fn solve(
         &self,
@@ -189,16 +254,10 @@ impl Admm {
         let total = rows.total();
         let mut rho = self.stiffness;
         let mut follow = self.follow(covariance, rho)?;
-        let mut copies = Copies {
-            own_tn: Array2::zeros((outputs, rows.rows)),
-            pull_tn: Array2::zeros((outputs, rows.rows)),
-        };
+        let mut copies = Copies::zero(outputs, rows.rows);
         let mut work_tn = copies.own_tn.clone();
         let mut at = Point::zero(outputs, mean_d.len());
-        let mut best = Best {
-            at: at.clone(),
-            value_t: vec![f64::INFINITY; outputs],
-        };
+        let mut best = Best::none(&at);
         let (mut passes, mut changes, mut residual) = (0, 0, f64::INFINITY);
         // The first passes say nothing: all begins at zero, where a loss may have its kink.
         while passes < self.max_passes && (passes < 3 || residual > self.tolerance) {
@@ -214,29 +273,14 @@ impl Admm {
             let beta = at.beta_td.view();
             features.round_trip_through(beta, &mut work_tn, &mut between, &mut gradient.beta_td)?;
             passes += 1;
-            for (k, sums) in sums_t.iter().enumerate() {
-                let value = self.objective(sums.loss / total, at.beta_td.row(k), shift[k]);
-                if !value.is_finite() {
-                    return Err(not_finite());
-                }
-                best.see(&at, k, value);
-            }
+            self.look(&mut best, (&at, &shift), (&sums_t, total))?;
             let relative = sums_t.iter().map(Sums::residuals);
             residual = relative.fold(0.0, |m, (primal, dual)| m.max(primal).max(dual));
             hear(passes, residual);
 
             let mean_t = work_tn.sum_axis(Axis(1)) / total;
             gradient.beta_td *= rho / total;
-            for ((mut g, &mean), beta) in (gradient.beta_td.rows_mut().into_iter())
-                .zip(&mean_t)
-                .zip(at.beta_td.rows())
-            {
-                g.scaled_add(-rho * mean - self.tilt, mean_d);
-                g.scaled_add(self.lambda, &beta);
-            }
-            if self.intercept {
-                gradient.intercept_t = mean_t * rho + self.tilt;
-            }
+            self.complete(&mut gradient, &at, (rho, mean_t), mean_d);
             follow.step(&mut at, &gradient, self.tolerance);
 
             if passes % LOOK_EVERY == 0 && changes < MOST_CHANGES {
@@ -245,12 +289,7 @@ impl Admm {
                     changes += 1;
                     rho *= factor;
                     copies.pull_tn /= factor;
-                    match &mut follow {
-                        Follow::Factor(preconditioner) => {
-                            *preconditioner = covariance.preconditioner(rho, self.lambda)?
-                        }
-                        Follow::Each(quadratic, _) => quadratic.rescale(rho),
-                    }
+                    follow.stiffen(covariance, (rho, self.lambda))?;
                 }
             }
         }

@@ -117,15 +117,7 @@ impl Cholesky {
         let z_mean = &sums.z_sum_d / n;
         let y_mean = &sums.y_sum_t / n;
         if intercept {
-            // Z'Z - n zbar zbar', lower triangle; Z'y - n zbar ybar.
-            for i in 0..z_mean.len() {
-                for (g, zj) in gram.row_mut(i).iter_mut().zip(&z_mean) {
-                    *g -= n * z_mean[i] * zj;
-                }
-            }
-            for (mut row, zi) in beta_dt.rows_mut().into_iter().zip(&z_mean) {
-                row.scaled_add(-n * zi, &y_mean);
-            }
+            center(&mut gram, &mut beta_dt, n, (&z_mean, &y_mean));
         }
         for i in 0..z_mean.len() {
             gram.row_mut(i)[i] += lambda * n;
@@ -158,6 +150,23 @@ impl Cholesky {
             intercept_t,
         };
         Ok((coefficients, gram))
+    }
+}
+
+/// Makes `Z'Z - n zbar zbar'`, its lower triangle, of Z'Z, and `Z'y - n zbar ybar` of Z'y.
+fn center(
+    gram: &mut Lower,
+    zty_dt: &mut Array2<f64>,
+    n: f64,
+    (z_mean, y_mean): (&Array1<f64>, &Array1<f64>),
+) {
+    for i in 0..z_mean.len() {
+        for (g, zj) in gram.row_mut(i).iter_mut().zip(z_mean) {
+            *g -= n * z_mean[i] * zj;
+        }
+    }
+    for (mut row, zi) in zty_dt.rows_mut().into_iter().zip(z_mean) {
+        row.scaled_add(-n * zi, y_mean);
     }
 }
 

@@ -139,7 +139,6 @@ impl ConjugateGradients {
     ) -> Result<Solution> {
         self.check()?;
         let (targets, rows) = y_tn.dim();
-        let columns = features.columns();
         let middle = self.middle(features, y_tn, weights_n)?;
         let (n, penalty) = (middle.n, self.lambda * middle.n);
         let b_td = middle.right_side(features, y_tn, weights_n)?;
@@ -161,7 +160,7 @@ impl ConjugateGradients {
         };
         let of = Size {
             rows,
-            columns,
+            columns: system.features.columns(),
             targets,
         };
         let mut schedule = Schedule::new(preconditioning, of);

@@ -262,6 +262,24 @@ mod tests {
         }
     }
 
+    /// The preconditioner of one output at a place, by sums of every single row in f64.
+    fn product(
+        of: &Curvature<'_>,
+        z: ArrayView2<'_, f32>,
+        weight_n: ArrayView1<'_, f64>,
+        (beta, b): (ArrayView1<'_, f64>, f64),
+    ) -> (Array1<f64>, f64) {
+        let mut back = &beta * of.penalty;
+        let mut back_intercept = if of.intercept { of.penalty * b } else { 0.0 };
+        for (z, w) in z.rows().into_iter().zip(weight_n) {
+            let z = z.mapv(f64::from) - of.mean_d;
+            let along = w * (z.dot(&beta) + b) / of.total;
+            back.scaled_add(along, &z);
+            back_intercept += if of.intercept { along } else { 0.0 };
+        }
+        (back, back_intercept)
+    }
+
     /// The preconditioner times its inverse gives a gradient back, by sums of every single row in
     /// f64: with and without an intercept, one for each output or one for all by the mean of their
     /// weights, on every device.
@@ -309,21 +327,14 @@ mod tests {
             };
             let (step, gradient) = (turned(&step), turned(&gradient));
             for k in 0..2 {
-                let (beta, b) = (step.beta_td.row(k), step.intercept_t[k]);
-                let mut back = &beta * penalty;
-                let mut back_intercept = if intercept { penalty * b } else { 0.0 };
                 let mean_n = weight_tn.mean_axis(Axis(0)).expect("outputs");
                 let weight_n = if each {
                     weight_tn.row(k)
                 } else {
                     mean_n.view()
                 };
-                for (z, w) in z.rows().into_iter().zip(weight_n) {
-                    let z = z.mapv(f64::from) - &mean_d;
-                    let along = w * (z.dot(&beta) + b) / total;
-                    back.scaled_add(along, &z);
-                    back_intercept += if intercept { along } else { 0.0 };
-                }
+                let at = (step.beta_td.row(k), step.intercept_t[k]);
+                let (back, back_intercept) = product(&of, z.view(), weight_n, at);
                 let off = (&back - &gradient.beta_td.row(k)).fold(0.0, |m: f64, v| m.max(v.abs()));
                 let off = off.max((back_intercept - gradient.intercept_t[k]).abs());
                 assert!(off < 1e-5, "output {k} of {each} on {device:?}: {off}");

@@ -137,6 +137,33 @@ impl FeatureEvidence {
         }
     }
 
+    /// The derivative of the evidence by the logarithm of a ratio, with `tr Z'Z A^-1` and `|beta|^2`
+    /// of each target.
+    fn by_log_ratio(
+        &self,
+        (ratio, free): (f64, f64),
+        norms_t: &Array1<f64>,
+        (misfit_t, noise_t): (&Array1<f64>, &Array1<f64>),
+    ) -> f64 {
+        let shrunk: f64 = norms_t
+            .iter()
+            .zip(noise_t)
+            .map(|(b, noise)| ratio * b / noise)
+            .sum();
+        let targets = norms_t.len() as f64;
+        let mut by_log_ratio = 0.5 * (targets * free - shrunk);
+        if let (None, Some(_)) = (self.known.noise, self.known.signal) {
+            // The noise of a known signal grows with the ratio.
+            let off: f64 = misfit_t
+                .iter()
+                .zip(noise_t)
+                .map(|(m, noise)| m / noise)
+                .sum();
+            by_log_ratio += 0.5 * (off - targets * self.counted);
+        }
+        by_log_ratio
+    }
+
     /// The evidence at features `[D, n]` and at the logarithm of a ratio, with the likeliest noise
     /// where none is known, and its derivatives. `None` where rounding leaves no positive definite
     /// matrix.
@@ -180,21 +207,7 @@ impl FeatureEvidence {
         factor.solve_transposed(&mut slope_dn);
         let free: f64 = slope_dn.iter().zip(&z_dn).map(|(a, z)| a * z).sum();
         let norms_t = entries::column_squares(beta_dt.view());
-        let shrunk: f64 = norms_t
-            .iter()
-            .zip(&noise_t)
-            .map(|(b, noise)| ratio * b / noise)
-            .sum();
-        let mut by_log_ratio = 0.5 * (targets * free - shrunk);
-        if let (None, Some(_)) = (self.known.noise, self.known.signal) {
-            // The noise of a known signal grows with the ratio.
-            let off: f64 = misfit_t
-                .iter()
-                .zip(&noise_t)
-                .map(|(m, noise)| m / noise)
-                .sum();
-            by_log_ratio += 0.5 * (off - targets * counted);
-        }
+        let by_log_ratio = self.by_log_ratio((ratio, free), &norms_t, (&misfit_t, &noise_t));
         let mut scaled_tn = Array2::zeros((self.y_nt.ncols(), rows));
         scaled_tn.assign(&self.y_nt.t());
         let fitted_nt = z_dn.t().dot(&beta_dt);

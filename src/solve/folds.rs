@@ -132,59 +132,102 @@ mod tests {
         solve::Cholesky,
     };
 
+    /// Rows.
+    const N: usize = 120;
+
+    /// Rows with two targets, and a map of them.
+    struct Example {
+        x: Array2<f64>,
+        y: Array2<f64>,
+        map: Box<dyn FeatureMap>,
+        targets: Targets,
+        cpu: Device,
+    }
+
+    impl Example {
+        fn new() -> Self {
+            let map = Fourier::new(Gaussian).features(20);
+            Self {
+                x: Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 41) as f64 / 9.0),
+                y: Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin()),
+                map: Box::new(map.build(Affine::identity(2)).expect("builds")),
+                targets: Targets::Real {
+                    columns: 2,
+                    shift: vec![4.0, 3.0],
+                },
+                cpu: Device::cpu(),
+            }
+        }
+
+        fn source(&self) -> MemorySource {
+            MemorySource::new(&self.x, Some(self.y.clone())).expect("rows")
+        }
+
+        fn sums(&self, folds: usize) -> Result<FoldSums> {
+            let (map, targets) = (self.map.as_ref(), &self.targets);
+            FoldSums::accumulate(map, &mut self.source(), targets, (folds, 7), &self.cpu)
+        }
+
+        /// The squares of errors on fold `k` of a fit of the others with each penalty, `[l, t]`.
+        fn left_out(&self, k: usize, lambdas: &[f64], intercept: bool) -> Array2<f64> {
+            let map = self.map.as_ref();
+            let mut rest = NormalEquations::zero(20, 2);
+            for other in (0..4).filter(|&other| other != k) {
+                let mut part = Split::fold(self.source(), (other, 4), 7).expect("a fold");
+                let part = NormalEquations::accumulate(map, &mut part, &self.targets, &self.cpu);
+                rest.merge(&part.expect("sums")).expect("merges");
+            }
+            let mut fold = Split::fold(self.source(), (k, 4), 7).expect("a fold");
+            let chunk = fold.next_chunk(N).expect("reads").expect("rows");
+            let mut z_md = Array2::zeros((0, 20));
+            featurize(map, &mut fold, &self.cpu, |z| {
+                // A part of a source fills its chunks by half at least.
+                z_md.append(Axis(0), z.mapv(f64::from).view())
+                    .expect("as wide");
+                Ok(())
+            })
+            .expect("features");
+            let mut squares_lt = Array2::zeros((lambdas.len(), 2));
+            for (l, &lambda) in lambdas.iter().enumerate() {
+                let fit = Cholesky { lambda, intercept }.solve(&rest).expect("solves");
+                let error = &chunk.y - &(z_md.dot(&fit.beta_dt) + &fit.intercept_t);
+                let squares = error.mapv(|e| e * e).sum_axis(Axis(0));
+                squares_lt.row_mut(l).assign(&squares);
+            }
+            squares_lt
+        }
+    }
+
     /// Against a fit of the other folds for each fold, and predictions of its rows.
     #[test]
     fn a_fold_left_out_is_a_fit_without_it() {
-        const N: usize = 120;
-        let x = Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 41) as f64 / 9.0);
-        let y = Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin());
-        let map = Fourier::new(Gaussian).features(20);
-        let map = map.build(Affine::identity(2)).expect("builds");
-        let targets = Targets::Real {
-            columns: 2,
-            shift: vec![4.0, 3.0],
-        };
-        let cpu = Device::cpu();
-        let source = || MemorySource::new(&x, Some(y.clone())).expect("rows");
-        let sums = FoldSums::accumulate(&map, &mut source(), &targets, (4, 7), &cpu);
-        let sums = sums.expect("sums");
+        let example = Example::new();
+        let sums = example.sums(4).expect("sums");
         assert_eq!(sums.total().rows, N as u64);
         let lambdas = [1e-4, 1e-2, 1.0];
         for intercept in [true, false] {
             let fast_lt = sums.errors(&lambdas, intercept).expect("errors");
             let mut slow_lt = Array2::<f64>::zeros((3, 2));
             for k in 0..4 {
-                let mut rest = NormalEquations::zero(20, 2);
-                for other in (0..4).filter(|&other| other != k) {
-                    let mut part = Split::fold(source(), (other, 4), 7).expect("a fold");
-                    let part = NormalEquations::accumulate(&map, &mut part, &targets, &cpu);
-                    rest.merge(&part.expect("sums")).expect("merges");
-                }
-                let mut fold = Split::fold(source(), (k, 4), 7).expect("a fold");
-                let chunk = fold.next_chunk(N).expect("reads").expect("rows");
-                let mut z_md = Array2::zeros((0, 20));
-                featurize(&map, &mut fold, &cpu, |z| {
-                    // A part of a source fills its chunks by half at least.
-                    z_md.append(Axis(0), z.mapv(f64::from).view())
-                        .expect("as wide");
-                    Ok(())
-                })
-                .expect("features");
-                for (l, &lambda) in lambdas.iter().enumerate() {
-                    let fit = Cholesky { lambda, intercept }.solve(&rest).expect("solves");
-                    let error = &chunk.y - &(z_md.dot(&fit.beta_dt) + &fit.intercept_t);
-                    let squares = error.mapv(|e| e * e).sum_axis(Axis(0));
-                    slow_lt.row_mut(l).scaled_add(1.0 / N as f64, &squares);
-                }
+                let squares_lt = example.left_out(k, &lambdas, intercept);
+                slow_lt.scaled_add(1.0 / N as f64, &squares_lt);
             }
             let worst = (&fast_lt / &slow_lt - 1.0).fold(0.0, |m: f64, v| m.max(v.abs()));
             assert!(worst < 1e-3, "{intercept}: {worst:e}, {fast_lt} {slow_lt}");
         }
+    }
+
+    #[test]
+    fn folds_are_two_at_least_and_have_rows() {
         for folds in [0, 1, 1000] {
-            let few = FoldSums::accumulate(&map, &mut source(), &targets, (folds, 7), &cpu);
+            let few = Example::new().sums(folds);
             assert!(matches!(few, Err(Error::Parameter(_))), "{folds}");
         }
-        // What is taken away was there, and no more.
+    }
+
+    #[test]
+    fn what_is_taken_away_was_there_and_no_more() {
+        let sums = Example::new().sums(4).expect("sums");
         let (mut left, all) = (sums.total().clone(), sums.total());
         left.subtract(&sums.folds[0]).expect("was there");
         assert_eq!(left.rows + sums.folds[0].rows, N as u64);

@@ -78,29 +78,7 @@ pub fn weighted_kernel_ridge(
     intercept: bool,
 ) -> Result<KernelSolution> {
     let (n, targets) = y_nt.dim();
-    if k_nn.dim() != (n, n) || n == 0 {
-        return Err(Error::shape(format!(
-            "a kernel matrix of {:?} does not go with {n} rows of targets",
-            k_nn.dim()
-        )));
-    }
-    if !(lambda >= 0.0 && lambda.is_finite()) {
-        return Err(Error::parameter(format!(
-            "lambda is {lambda}; it must be 0 or positive, and finite"
-        )));
-    }
-    if weights_n.len() != n {
-        return Err(Error::shape(format!(
-            "{} weights do not go with {n} rows",
-            weights_n.len()
-        )));
-    }
-    let total = weights_n.sum();
-    if weights_n.iter().any(|&c| c < 0.0) || !(total > 0.0 && total.is_finite()) {
-        return Err(Error::parameter(
-            "weights of rows must be 0 or positive, and finite, and one of them positive",
-        ));
-    }
+    let total = total_weight(&k_nn, n, weights_n, lambda)?;
     let root_n = weights_n.mapv(f64::sqrt);
     let penalty = lambda * total;
     let factor = factored(k_nn, &root_n, (lambda, penalty))?;
@@ -134,6 +112,40 @@ pub fn weighted_kernel_ridge(
         },
         effective_dimension: dimension.max(0.0),
     })
+}
+
+/// The weight of all rows. Errors unless kernel, weights and penalty are of so many rows and in
+/// their domains.
+fn total_weight(
+    k_nn: &Array2<f64>,
+    n: usize,
+    weights_n: ArrayView1<'_, f64>,
+    lambda: f64,
+) -> Result<f64> {
+    if k_nn.dim() != (n, n) || n == 0 {
+        return Err(Error::shape(format!(
+            "a kernel matrix of {:?} does not go with {n} rows of targets",
+            k_nn.dim()
+        )));
+    }
+    if !(lambda >= 0.0 && lambda.is_finite()) {
+        return Err(Error::parameter(format!(
+            "lambda is {lambda}; it must be 0 or positive, and finite"
+        )));
+    }
+    if weights_n.len() != n {
+        return Err(Error::shape(format!(
+            "{} weights do not go with {n} rows",
+            weights_n.len()
+        )));
+    }
+    let total = weights_n.sum();
+    if weights_n.iter().any(|&c| c < 0.0) || !(total > 0.0 && total.is_finite()) {
+        return Err(Error::parameter(
+            "weights of rows must be 0 or positive, and finite, and one of them positive",
+        ));
+    }
+    Ok(total)
 }
 
 /// A factor of `M = S K S + penalty I`, S of these roots of weights. Errors when M is singular to

@@ -167,50 +167,70 @@ mod tests {
         solve::{Cholesky, Intercept, NormalEquations},
     };
 
-    /// Against as many fits as there are rows, with weights, with and without an intercept, and
-    /// with one that is a feature.
-    #[test]
-    fn a_row_left_out_is_a_fit_without_it() {
-        const N: usize = 40;
-        let x = Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 17) as f64 / 5.0);
-        let y = Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin());
-        let weights = Array1::from_shape_fn(N, |i| 0.5 + (i % 3) as f64);
-        let map = Fourier::new(Gaussian).features(20);
-        let map = map.build(Affine::identity(2)).expect("builds");
-        let targets = Targets::Real {
-            columns: 2,
-            shift: vec![4.0, 3.0],
-        };
-        let cpu = Device::cpu();
-        let source = |weights: Array1<f64>| {
-            let rows = MemorySource::new(&x, Some(y.clone())).expect("rows");
+    /// Rows.
+    const N: usize = 40;
+    /// Penalties.
+    const LAMBDAS: [f64; 3] = [1e-4, 1e-2, 1.0];
+
+    /// Weighted rows with two targets, and a map of them.
+    struct Example {
+        x: Array2<f64>,
+        y: Array2<f64>,
+        weights: Array1<f64>,
+        map: Box<dyn FeatureMap>,
+        targets: Targets,
+        cpu: Device,
+    }
+
+    impl Example {
+        fn new() -> Self {
+            let map = Fourier::new(Gaussian).features(20);
+            Self {
+                x: Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 17) as f64 / 5.0),
+                y: Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin()),
+                weights: Array1::from_shape_fn(N, |i| 0.5 + (i % 3) as f64),
+                map: Box::new(map.build(Affine::identity(2)).expect("builds")),
+                targets: Targets::Real {
+                    columns: 2,
+                    shift: vec![4.0, 3.0],
+                },
+                cpu: Device::cpu(),
+            }
+        }
+
+        fn source(&self, weights: Array1<f64>) -> MemorySource {
+            let rows = MemorySource::new(&self.x, Some(self.y.clone())).expect("rows");
             rows.with_weights(weights).expect("weights")
-        };
-        let sums_of = |mut rows: MemorySource| {
-            NormalEquations::accumulate(&map, &mut rows, &targets, &cpu).expect("sums")
-        };
-        let sums = sums_of(source(weights.clone()));
-        let mut z_nd = Array2::zeros((N, 20));
-        crate::features::featurize(&map, &mut source(weights.clone()), &cpu, |z| {
-            z_nd.assign(&z.mapv(f64::from));
-            Ok(())
-        })
-        .expect("features");
-        let lambdas = [1e-4, 1e-2, 1.0];
-        for intercept in [Intercept::None, Intercept::Free, Intercept::Penalised] {
-            let path = LambdaPath::of(&sums, intercept).expect("decomposes");
-            let rows = &mut source(weights.clone());
-            let fast_lt = path
-                .leave_one_out(&lambdas, &map, rows, &targets, &cpu)
-                .expect("errors");
-            let mut slow_lt = Array2::<f64>::zeros((3, 2));
+        }
+
+        fn sums(&self, weights: Array1<f64>) -> NormalEquations {
+            let (map, mut rows) = (self.map.as_ref(), self.source(weights));
+            NormalEquations::accumulate(map, &mut rows, &self.targets, &self.cpu).expect("sums")
+        }
+
+        fn errors(&self, path: &LambdaPath, lambdas: &[f64]) -> Result<Array2<f64>> {
+            let (map, rows) = (self.map.as_ref(), &mut self.source(self.weights.clone()));
+            path.leave_one_out(lambdas, map, rows, &self.targets, &self.cpu)
+        }
+
+        /// The errors of as many fits as there are rows, `[l, t]`.
+        fn errors_of_fits(&self, intercept: Intercept) -> Array2<f64> {
+            let mut z_nd = Array2::zeros((N, 20));
+            let mut rows = self.source(self.weights.clone());
+            crate::features::featurize(self.map.as_ref(), &mut rows, &self.cpu, |z| {
+                z_nd.assign(&z.mapv(f64::from));
+                Ok(())
+            })
+            .expect("features");
+            let weight = self.weights.sum();
+            let mut errors_lt = Array2::<f64>::zeros((3, 2));
             for i in 0..N {
-                let mut without = weights.clone();
+                let mut without = self.weights.clone();
                 without[i] = 0.0;
-                let rest = sums_of(source(without));
-                for (l, lambda) in lambdas.iter().enumerate() {
+                let rest = self.sums(without);
+                for (l, lambda) in LAMBDAS.iter().enumerate() {
                     // The same penalty as with all rows.
-                    let lambda = lambda * sums.weight / rest.weight;
+                    let lambda = lambda * weight / rest.weight;
                     let fit = match intercept {
                         Intercept::Penalised => LambdaPath::of(&rest, intercept)
                             .and_then(|path| path.coefficients(lambda)),
@@ -222,10 +242,23 @@ mod tests {
                     };
                     let fit = fit.expect("solves");
                     let fitted = z_nd.row(i).dot(&fit.beta_dt) + &fit.intercept_t;
-                    let error = (&y.row(i) - &fitted).mapv(|e| e * e) * weights[i];
-                    slow_lt.row_mut(l).scaled_add(1.0 / sums.weight, &error);
+                    let error = (&self.y.row(i) - &fitted).mapv(|e| e * e) * self.weights[i];
+                    errors_lt.row_mut(l).scaled_add(1.0 / weight, &error);
                 }
             }
+            errors_lt
+        }
+    }
+
+    /// With weights, with and without an intercept, and with one that is a feature.
+    #[test]
+    fn a_row_left_out_is_a_fit_without_it() {
+        let example = Example::new();
+        let sums = example.sums(example.weights.clone());
+        for intercept in [Intercept::None, Intercept::Free, Intercept::Penalised] {
+            let path = LambdaPath::of(&sums, intercept).expect("decomposes");
+            let fast_lt = example.errors(&path, &LAMBDAS).expect("errors");
+            let slow_lt = example.errors_of_fits(intercept);
             // Sums of f32 features, which lambda 1e-4 lets err by 1e-3 at most.
             let worst = (&fast_lt / &slow_lt - 1.0).fold(0.0, |m: f64, v| m.max(v.abs()));
             assert!(
@@ -233,10 +266,15 @@ mod tests {
                 "{intercept:?}: {worst:e}, {fast_lt} {slow_lt}"
             );
         }
+    }
+
+    #[test]
+    fn penalties_are_positive_and_there_is_one() {
+        let example = Example::new();
+        let sums = example.sums(example.weights.clone());
         let path = LambdaPath::of(&sums, true).expect("decomposes");
-        let rows = &mut source(weights.clone());
         for bad in [&[0.0][..], &[-1.0], &[]] {
-            assert!(path.leave_one_out(bad, &map, rows, &targets, &cpu).is_err());
+            assert!(example.errors(&path, bad).is_err());
         }
     }
 }

@@ -107,7 +107,16 @@ struct Curvature<'m> {
     wait: Option<usize>,
 }
 
-impl Curvature<'_> {
+impl<'m> Curvature<'m> {
+    fn at_zero(first: &'m Preconditioner) -> Self {
+        Self {
+            first,
+            current: None,
+            since: 0,
+            wait: Some(PASSES),
+        }
+    }
+
     /// The preconditioner, and whether it is of another place.
     fn preconditioner(&self) -> (&Preconditioner, bool) {
         let preconditioner = self.current.as_ref().unwrap_or(self.first);
@@ -148,26 +157,12 @@ impl QuasiNewton {
         let found = place.look(risk, first)?;
         let blocks = risk.blocks().into_iter();
         let mut descents: Vec<_> = blocks.map(|block| Descent::new(block, &found)).collect();
-        let mut curvature = Curvature {
-            first,
-            current: None,
-            since: 0,
-            wait: Some(PASSES),
-        };
+        let mut curvature = Curvature::at_zero(first);
         let room = (&self.device, self.memory);
         let mut passes = 1;
         if let Some(start) = &self.start {
             place.at = start.clone();
-            let found = place.look(risk, first)?;
-            for d in &mut descents {
-                d.begin_at(&found, self.tolerance);
-            }
-            passes = 2;
-            // The curvature at zero says little of that here.
-            if descents.iter().any(|d| !d.done) {
-                let is_new = curvature.renew(risk, &place.scores_tn, room)?;
-                passes += usize::from(is_new);
-            }
+            passes += self.begin(&mut descents, risk, &mut place, &mut curvature)?;
         }
         turn(
             &mut descents,
@@ -207,6 +202,24 @@ impl QuasiNewton {
             residual,
             converged: residual <= self.tolerance,
         })
+    }
+
+    /// Begins at a place that is not zero, and says how many passes that took.
+    fn begin(
+        &self,
+        descents: &mut [Descent],
+        risk: &mut Risk<'_, '_>,
+        place: &mut ScoredPoint,
+        curvature: &mut Curvature<'_>,
+    ) -> Result<usize> {
+        let found = place.look(risk, curvature.first)?;
+        for d in descents.iter_mut() {
+            d.begin_at(&found, self.tolerance);
+        }
+        // The curvature at zero says little of that here.
+        let is_new = descents.iter().any(|d| !d.done)
+            && curvature.renew(risk, &place.scores_tn, (&self.device, self.memory))?;
+        Ok(1 + usize::from(is_new))
     }
 
     /// Takes the trial step where it is good enough, and gives the first outputs of those that have

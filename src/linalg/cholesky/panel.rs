@@ -109,52 +109,98 @@ impl Forward<'_> {
                 *sums =
                     Sums::<S, ROWS, VECTORS>::compute::<TILES, GROUPS>(simd, pair, &[], |_| &[]).0;
             }
-            // The chains go on through the tile's own columns.
+            let columns = Columns {
+                k,
+                width,
+                first: tile * ROWS,
+                above: (!own).then(|| &above[slab..]),
+            };
             for i in 0..ROWS.min(last - k) {
-                let place = |j: usize| (k + j) * width + tile * ROWS + i;
-                for (group, sums) in sums.iter().enumerate() {
-                    for (v, &sum) in sums[i].iter().enumerate() {
-                        let at = (group * VECTORS + v) * S::F64_LANES;
-                        let vector = |x: &[f64], j: usize| {
-                            S::as_simd_f64s(&x[(k + j) * width + at..][..S::F64_LANES]).0[0]
-                        };
-                        let mut sum = sum;
-                        for j in 0..i {
-                            let l = if own {
-                                x[place(j)]
-                            } else {
-                                above[slab + place(j)]
-                            };
-                            sum = simd.mul_add_e_f64s(simd.splat_f64s(l), vector(x, j), sum);
-                        }
-                        let rest = simd.sub_f64s(vector(x, i), sum);
-                        let to = &mut x[(k + i) * width + at..][..S::F64_LANES];
-                        S::as_mut_simd_f64s(to).0[0] = rest;
-                    }
-                }
-                let row = (k + i) * width..(k + i + 1) * width;
-                let (pivot, inverse) = match &mut inverses {
-                    Inverses::Known(inverses) => (None, inverses[k + i]),
-                    Inverses::New(inverses) if !own => (None, inverses[k + i]),
-                    Inverses::New(inverses) => {
-                        let pivot = x[place(i)].sqrt();
-                        // NaN is not above zero either.
-                        if !(pivot > 0.0 && pivot.is_finite()) {
-                            return false;
-                        }
-                        inverses.push(1.0 / pivot);
-                        (Some(pivot), 1.0 / pivot)
-                    }
+                columns.subtract(simd, x, &sums, i);
+                let at = columns.place(i, i);
+                let Some((pivot, inverse)) = inverses.at(k + i, own.then(|| x[at])) else {
+                    return false;
                 };
+                let row = (k + i) * width..(k + i + 1) * width;
                 let inverse = simd.splat_f64s(inverse);
                 for x in S::as_mut_simd_f64s(&mut x[row]).0 {
                     *x = simd.mul_f64s(*x, inverse);
                 }
                 if let Some(pivot) = pivot {
-                    x[place(i)] = pivot;
+                    x[at] = pivot;
                 }
             }
         }
         true
+    }
+}
+
+impl Inverses<'_> {
+    /// The pivot of a column of the slab's own rows, of which what is left on the diagonal is
+    /// given, and the inverse of the pivot; `None` where it is not positive.
+    #[inline(always)]
+    fn at(&mut self, column: usize, left: Option<f64>) -> Option<(Option<f64>, f64)> {
+        let inverses = match (self, left) {
+            (Inverses::Known(inverses), _) => return Some((None, inverses[column])),
+            (Inverses::New(inverses), None) => return Some((None, inverses[column])),
+            (Inverses::New(inverses), Some(_)) => inverses,
+        };
+        let pivot = left?.sqrt();
+        // NaN is not above zero either.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        inverses.push(1.0 / pivot);
+        Some((Some(pivot), 1.0 / pivot))
+    }
+}
+
+/// Columns of a tile of L.
+struct Columns<'a> {
+    /// The first of them.
+    k: usize,
+    width: usize,
+    /// The first row of the tile in its slab.
+    first: usize,
+    /// The slab, where it is not that of `x`.
+    above: Option<&'a [f64]>,
+}
+
+impl Columns<'_> {
+    /// Where entry `(i, j)` of the tile is in its slab.
+    #[inline(always)]
+    fn place(&self, i: usize, j: usize) -> usize {
+        (self.k + j) * self.width + self.first + i
+    }
+
+    /// Has the chains go on through the tile's own columns, and subtracts them from column `i`.
+    #[inline(always)]
+    fn subtract<S: Simd, const ROWS: usize, const VECTORS: usize, const GROUPS: usize>(
+        &self,
+        simd: S,
+        x: &mut [f64],
+        sums: &[[[S::f64s; VECTORS]; ROWS]; GROUPS],
+        i: usize,
+    ) {
+        let &Self { k, width, .. } = self;
+        for (group, sums) in sums.iter().enumerate() {
+            for (v, &sum) in sums[i].iter().enumerate() {
+                let at = (group * VECTORS + v) * S::F64_LANES;
+                let vector = |x: &[f64], j: usize| {
+                    S::as_simd_f64s(&x[(k + j) * width + at..][..S::F64_LANES]).0[0]
+                };
+                let mut sum = sum;
+                for j in 0..i {
+                    let l = match self.above {
+                        None => x[self.place(i, j)],
+                        Some(above) => above[self.place(i, j)],
+                    };
+                    sum = simd.mul_add_e_f64s(simd.splat_f64s(l), vector(x, j), sum);
+                }
+                let rest = simd.sub_f64s(vector(x, i), sum);
+                let to = &mut x[(k + i) * width + at..][..S::F64_LANES];
+                S::as_mut_simd_f64s(to).0[0] = rest;
+            }
+        }
     }
 }

@@ -172,22 +172,8 @@ impl Subtract<'_> {
                             &rows[next * stride + col.min(stride)..(next + 1) * stride]
                         },
                     );
-                    if whole {
-                        for (r, sums) in c.0.iter().enumerate() {
-                            let at = (row + r) * stride + col;
-                            let (c, _) = S::as_mut_simd_f64s(&mut rows[at..at + part]);
-                            for (c, &sum) in c.iter_mut().zip(sums) {
-                                *c = simd.sub_f64s(*c, sum);
-                            }
-                        }
-                    } else {
-                        for (r, sums) in c.0.iter().enumerate().take(count.saturating_sub(row)) {
-                            let sums: &[f64] = bytemuck::cast_slice(sums);
-                            let at = (row + r) * stride;
-                            let c = &mut rows[at + col.min(stride)..at + stride];
-                            c.iter_mut().zip(sums).for_each(|(c, sum)| *c -= sum);
-                        }
-                    }
+                    let cut = (!whole).then_some(count);
+                    c.subtract_from(simd, (&mut *rows, stride), (row, col), cut);
                 }
             }
         }
@@ -203,6 +189,34 @@ pub(super) struct Sums<S: Simd, const ROWS: usize, const VECTORS: usize>(
 );
 
 impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
+    /// Subtracts a tile from its place: all of it, or what is of so many rows and of their columns.
+    #[inline(always)]
+    fn subtract_from(
+        &self,
+        simd: S,
+        (rows, stride): (&mut [f64], usize),
+        (row, col): (usize, usize),
+        cut: Option<usize>,
+    ) {
+        let part = VECTORS * S::F64_LANES;
+        let Some(count) = cut else {
+            for (r, sums) in self.0.iter().enumerate() {
+                let at = (row + r) * stride + col;
+                let (c, _) = S::as_mut_simd_f64s(&mut rows[at..at + part]);
+                for (c, &sum) in c.iter_mut().zip(sums) {
+                    *c = simd.sub_f64s(*c, sum);
+                }
+            }
+            return;
+        };
+        for (r, sums) in self.0.iter().enumerate().take(count.saturating_sub(row)) {
+            let sums: &[f64] = bytemuck::cast_slice(sums);
+            let at = (row + r) * stride;
+            let c = &mut rows[at + col.min(stride)..at + stride];
+            c.iter_mut().zip(sums).for_each(|(c, sum)| *c -= sum);
+        }
+    }
+
     /// `a' b` for tile `t` of the slab `a` and a group of vectors of the slab `b`. Meanwhile
     /// `share` comes nearer, and the places of the tile after this one, row by row.
     #[inline(always)]

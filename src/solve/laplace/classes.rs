@@ -131,21 +131,7 @@ impl ClassHessian {
         let (classes, directions) = turn_cu.dim();
         let (features, size) = (beta_dc.nrows(), blocks[0].nrows());
         let all = directions * size;
-        let mut hessian = Array2::zeros((all, all));
-        let mut blocks = blocks.into_iter();
-        for a in 0..directions {
-            for (b, block) in (0..=a).zip(&mut blocks) {
-                let (rows, columns) = (a * size.., b * size..);
-                let place = s![rows, columns];
-                hessian
-                    .slice_mut(place)
-                    .slice_mut(s![..size, ..size])
-                    .assign(&block);
-            }
-            for j in 0..features {
-                hessian[[a * size + j, a * size + j]] += precision;
-            }
-        }
+        let hessian = whole(blocks, (directions, features), precision);
         let mut factor = Lower::take(hessian);
         if !factor.factor() {
             let problem = "the Hessian of the loss is not positive definite";
@@ -185,6 +171,33 @@ impl ClassHessian {
             },
         })
     }
+}
+
+/// The Hessian, its lower half, of blocks of pairs of directions, with the precision of so many
+/// features added.
+fn whole(
+    blocks: Vec<Array2<f64>>,
+    (directions, features): (usize, usize),
+    precision: f64,
+) -> Array2<f64> {
+    let size = blocks[0].nrows();
+    let all = directions * size;
+    let mut hessian = Array2::zeros((all, all));
+    let mut blocks = blocks.into_iter();
+    for a in 0..directions {
+        for (b, block) in (0..=a).zip(&mut blocks) {
+            let (rows, columns) = (a * size.., b * size..);
+            let place = s![rows, columns];
+            hessian
+                .slice_mut(place)
+                .slice_mut(s![..size, ..size])
+                .assign(&block);
+        }
+        for j in 0..features {
+            hessian[[a * size + j, a * size + j]] += precision;
+        }
+    }
+    hessian
 }
 
 impl ClassLaplace {

@@ -96,9 +96,8 @@ fn the_likelihood_is_that_of_the_exact_process() {
     }
 }
 
-/// Rows of weight w have the noise `noise / w`: with it on the diagonal, the exact process.
-#[test]
-fn weights_divide_the_noise() {
+/// Rows of different weights, and their sums.
+fn weighted() -> (Array2<f64>, Array2<f64>, Array1<f64>, NormalEquations) {
     let (z, y) = data();
     let w_n = Array1::from_shape_fn(12, |i| 0.4 + 0.6 * (i % 5) as f64);
     let by = w_n.view().insert_axis(Axis(1));
@@ -113,6 +112,13 @@ fn weights_divide_the_noise() {
         y_sum_t: wy.sum_axis(Axis(0)),
         y_square_t: (&wy * &y).sum_axis(Axis(0)),
     };
+    (z, y, w_n, sums)
+}
+
+/// Rows of weight w have the noise `noise / w`: with it on the diagonal, the exact process.
+#[test]
+fn weights_divide_the_noise() {
+    let (z, y, w_n, sums) = weighted();
     let (noise, signal) = (0.2, 0.5);
     let variances = Variances {
         ratio: noise / signal,
@@ -158,8 +164,14 @@ fn weights_divide_the_noise() {
         let found = spread.relative_variance(&new.dot(&spread.root_dd)) * noise;
         let apart = &found - &expected;
         assert!(apart.iter().all(|e| e.abs() < 1e-5), "{found} {expected}");
+    }
+}
 
-        // Found variances: no others are likelier.
+#[test]
+fn no_variances_of_weighted_rows_are_likelier_than_those_found() {
+    let (.., sums) = weighted();
+    for intercept in [false, true] {
+        let evidence = Evidence::of(&sums, intercept).expect("decomposes");
         let best = evidence.maximize(KnownVariances::default()).expect("found");
         let top = evidence.log_marginal_likelihood(&best);
         for factor in [0.97, 1.03] {
@@ -172,6 +184,11 @@ fn weights_divide_the_noise() {
             }
         }
     }
+}
+
+#[test]
+fn rows_of_weight_0_have_no_evidence() {
+    let (.., sums) = weighted();
     let none = NormalEquations {
         log_weight: f64::NEG_INFINITY,
         ..sums

@@ -50,12 +50,7 @@ impl Boosting {
         self.grow(sums, None, count)
     }
 
-    fn grow(
-        &self,
-        sums: &NormalEquations,
-        held_out: Option<&NormalEquations>,
-        most: usize,
-    ) -> Result<Stagewise> {
+    fn check(&self) -> Result<()> {
         at_least_one("the number of features of a block", self.block)?;
         if !(self.shrinkage > 0.0 && self.shrinkage <= 1.0) {
             return Err(Error::parameter(format!(
@@ -69,6 +64,16 @@ impl Boosting {
                 self.lambda
             )));
         }
+        Ok(())
+    }
+
+    fn grow(
+        &self,
+        sums: &NormalEquations,
+        held_out: Option<&NormalEquations>,
+        most: usize,
+    ) -> Result<Stagewise> {
+        self.check()?;
         let mut fit = Growing::new(sums, held_out, self.intercept)?;
         let (targets, features) = fit.beta_td.dim();
         let count = features.div_ceil(self.block);

@@ -63,24 +63,8 @@ impl Greedy {
         };
         let mut explained = 0.0;
         for _ in 0..most {
-            // Of each target: f'f and f'y.
-            let of_f: Vec<[f64; 2]> = (0..targets)
-                .map(|k| {
-                    let beta = fit.beta_td.row(k);
-                    [
-                        beta.dot(&fit.train_td.row(k)),
-                        beta.dot(&fit.train.zty_td.row(k)),
-                    ]
-                })
-                .collect();
-            let pair = |k: usize, j: usize| {
-                Pair::fit(
-                    of_f[k],
-                    fit.train.gram_dd[[j, j]],
-                    fit.train_td[[k, j]],
-                    fit.train.zty_td[[k, j]],
-                )
-            };
+            let of_f = of_f(&fit);
+            let pair = |k: usize, j: usize| Pair::of(&fit, of_f[k], (k, j));
             // The length that each f would have if none of its terms cancelled another.
             let length_t: Vec<f64> = fit.beta_td.rows().into_iter().map(length).collect();
             let gain = |j: usize| {
@@ -130,7 +114,29 @@ struct Pair {
     explains: f64,
 }
 
+/// Of each target: f'f and f'y.
+fn of_f(fit: &Growing) -> Vec<[f64; 2]> {
+    let of_target = |k: usize| {
+        let beta = fit.beta_td.row(k);
+        [
+            beta.dot(&fit.train_td.row(k)),
+            beta.dot(&fit.train.zty_td.row(k)),
+        ]
+    };
+    (0..fit.beta_td.nrows()).map(of_target).collect()
+}
+
 impl Pair {
+    /// Of target `k` and feature `j`.
+    fn of(fit: &Growing, of_f: [f64; 2], (k, j): (usize, usize)) -> Self {
+        Self::fit(
+            of_f,
+            fit.train.gram_dd[[j, j]],
+            fit.train_td[[k, j]],
+            fit.train.zty_td[[k, j]],
+        )
+    }
+
     /// From f'f and f'y, phi'phi, phi'f and phi'y.
     fn fit([ff, fy]: [f64; 2], pp: f64, pf: f64, py: f64) -> Self {
         let alone = if ff > 0.0 { fy / ff } else { 0.0 };

@@ -182,12 +182,20 @@ fn boosting_takes_the_stages_that_rows_tell() {
     let best = (0..7).min_by(least).expect("stages");
     assert_eq!(fit.stages, best + 1);
     assert!((fit.held_out_error.expect("rows") - errors[best][1]).abs() < 1e-10);
+}
 
-    // One block of all features, added whole, is ridge regression.
+/// One block of all features, added whole.
+#[test]
+fn boosting_by_one_block_is_ridge_regression() {
+    let (.., [train, _]) = drawn();
+    let lambda = 1e-2;
     let all = Boosting {
         block: 12,
         shrinkage: 1.0,
-        ..boosting(1)
+        lambda,
+        stages: 1,
+        intercept: true,
+        patience: 100,
     };
     let ridge = crate::solve::Cholesky {
         lambda,

@@ -298,19 +298,8 @@ fn means_of_softmaxes_are_integrals() {
     assert!(off.iter().all(|e| e.abs() < 1e-12), "{off}");
 }
 
-/// The posterior itself, by draws from its normal law that are weighted by what they leave out.
-#[test]
-fn evidence_and_probabilities_are_near_the_integrals() {
-    let mut problem = Problem::new(150, 1, 3, true);
-    problem.w_n.fill(1.0);
-    let mut draws = Seed(5).stream(Stream::Data, 0);
-    // Classes that follow the feature.
-    for (z, class) in problem.z_nd.iter().zip(&mut problem.class_n) {
-        let scores = [0.2 + z, -0.3 - 1.5 * z, 0.0];
-        let noisy = scores.map(|s| s - (-draws.uniform().ln()).ln());
-        *class = (1..3).fold(0, |b, k| if noisy[k] > noisy[b] { k } else { b });
-    }
-    // The mode, by steps along the gradient of differences.
+/// The mode of three classes of one feature, by steps along the gradient of differences.
+fn mode(problem: &Problem) -> Array2<f64> {
     let mut at = Array2::zeros((2, 2));
     for _ in 0..400 {
         let p = problem.probabilities(&at);
@@ -326,18 +315,26 @@ fn evidence_and_probabilities_are_near_the_integrals() {
         }
         at.scaled_add(0.02, &gradient);
     }
-    let of = problem.whole(&at);
-    let top = problem.cost(&at);
-    let factor = problem.factor(&at);
-    let new = array![[0.4], [1.5], [-2.0]];
+    at
+}
+
+/// The integral of the posterior over its height at the mode and the normal law around it, and the
+/// mean probabilities of `new` rows, by draws from that law that are weighted by what it leaves out.
+fn integrals(
+    problem: &Problem,
+    (at, factor): (&Array2<f64>, &Lower),
+    new: &Array2<f64>,
+    mut normal: impl FnMut() -> f64,
+) -> (f64, Array2<f64>) {
+    let top = problem.cost(at);
     let (mut all, mut p) = (0.0, Array2::<f64>::zeros((3, 3)));
     let drawn = 20_000;
     for _ in 0..drawn {
-        let xi = Array1::from_shape_simple_fn(4, || draws.normal());
+        let xi = Array1::from_shape_simple_fn(4, &mut normal);
         let mut away = xi.view().insert_axis(Axis(1)).to_owned();
         factor.solve_transposed(&mut away);
         let away = Array2::from_shape_vec((2, 2), away.iter().copied().collect());
-        let here = &at + &away.expect("a shape");
+        let here = at + &away.expect("a shape");
         let weight = (top - problem.cost(&here) + 0.5 * xi.dot(&xi)).exp();
         all += weight;
         let u = here.dot(&ndarray::stack![
@@ -351,8 +348,28 @@ fn evidence_and_probabilities_are_near_the_integrals() {
         }
     }
     p /= all;
+    (all / f64::from(drawn), p)
+}
+
+/// The posterior itself.
+#[test]
+fn evidence_and_probabilities_are_near_the_integrals() {
+    let mut problem = Problem::new(150, 1, 3, true);
+    problem.w_n.fill(1.0);
+    let mut draws = Seed(5).stream(Stream::Data, 0);
+    // Classes that follow the feature.
+    for (z, class) in problem.z_nd.iter().zip(&mut problem.class_n) {
+        let scores = [0.2 + z, -0.3 - 1.5 * z, 0.0];
+        let noisy = scores.map(|s| s - (-draws.uniform().ln()).ln());
+        *class = (1..3).fold(0, |b, k| if noisy[k] > noisy[b] { k } else { b });
+    }
+    let at = mode(&problem);
+    let of = problem.whole(&at);
+    let factor = problem.factor(&at);
+    let new = array![[0.4], [1.5], [-2.0]];
+    let (whole, p) = integrals(&problem, (&at, &factor), &new, || draws.normal());
     let log_root: f64 = (0..4).map(|i| -factor.row(i)[i].ln()).sum();
-    let evidence = (all / f64::from(drawn)).ln() + log_root + 2.0 * TAU.ln() - top;
+    let evidence = whole.ln() + log_root + 2.0 * TAU.ln() - problem.cost(&at);
     let evidence = evidence + (PRECISION / TAU).ln() + 0.5 * 3_f64.ln();
     assert!(
         (of.log_evidence - evidence).abs() < 0.05,
