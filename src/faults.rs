@@ -232,6 +232,25 @@ const SMALL: u64 = 150_000;
 /// Rows whose sums go to the host together: in the middle of a chunk.
 const STRETCH: u64 = 1000;
 
+/// Stretches are rounded to f64 each: the sums of one alone are others, but not by much.
+fn assert_near_alone(
+    (map, targets, device): (&DenseFeatures, &Targets, &Device),
+    whole: &NormalEquations,
+    rows: usize,
+) {
+    let mut alone = NormalEquations::zero(64, 1);
+    let run_alone = Accumulation::new(map, targets, Run::on(device), COPY_EVERY);
+    run_alone
+        .add(&mut source(rows, 4), &mut alone)
+        .expect("runs");
+    assert_ne!(alone.gram_dd, whole.gram_dd);
+    for (a, b) in alone.gram_dd.iter().zip(&whole.gram_dd) {
+        // Blocks of at most 16 in f32 begin at another row: 1e-5 was seen, and no chain of 512
+        // errs by more than 5e-4. A row is 1/64 on the diagonal, in the mean.
+        assert!((a - b).abs() <= 1e-4, "{a} {b}");
+    }
+}
+
 #[test]
 fn a_fit_goes_on_to_the_same_bits_after_its_device_is_lost() {
     let (map, rows) = (fourier(4, 64), 5000);
@@ -267,18 +286,7 @@ fn a_fit_goes_on_to_the_same_bits_after_its_device_is_lost() {
         run.add(&mut source(rows, 4), &mut kept).expect("goes on");
         assert_eq!(kept.rows, 5000);
         assert!(kept == whole, "other bits on {device:?}");
-        // Stretches are rounded to f64 each: the sums of one alone are others, but not by much.
-        let mut alone = none();
-        let run_alone = Accumulation::new(&map, &targets, Run::on(&other), COPY_EVERY);
-        run_alone
-            .add(&mut source(rows, 4), &mut alone)
-            .expect("runs");
-        assert_ne!(alone.gram_dd, whole.gram_dd);
-        for (a, b) in alone.gram_dd.iter().zip(&whole.gram_dd) {
-            // Blocks of at most 16 in f32 begin at another row: 1e-5 was seen, and no chain of 512
-            // errs by more than 5e-4. A row is 1/64 on the diagonal, in the mean.
-            assert!((a - b).abs() <= 1e-4, "{a} {b}");
-        }
+        assert_near_alone((&map, &targets, &other), &whole, rows);
         // Nothing is left to add.
         let before = kept.clone();
         run.add(&mut source(rows, 4), &mut kept)

@@ -106,7 +106,47 @@ impl Remedy {
 
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        match self {
+            Self::UseMap(name) => write!(f, "use the {name} map"),
+            Self::UseKernel(spec) => write!(f, "use the {spec} kernel"),
+            Self::SkipRows(lines) => {
+                write!(f, "skip the lines above the names with .skip_rows({lines})")
+            }
+            Self::Comment(begins) => {
+                write!(f, "leave such lines out with .comment({begins:?})")
+            }
+            Self::Delimiter(mark) => {
+                write!(f, "say what separates columns with .delimiter({mark:?})")
+            }
+            Self::OtherEncoding(name) => write!(
+                f,
+                "say how it is written, as in .encoding({name:?}.parse()?)"
+            ),
+            Self::Categorical(name) => write!(f, "name it with .categorical({name:?})"),
+            Self::Numeric(name) => {
+                write!(f, "take its numbers for amounts with .numeric({name:?})")
+            }
+            Self::ByTarget(name) => {
+                write!(f, "take it by the target with .by_target(&[{name:?}])")
+            }
+            Self::Ignore(name) => write!(
+                f,
+                "leave it out with .columns(ColumnChoice::AllBut(vec![{name:?}.into()]))"
+            ),
+            Self::NoValue(text) => write!(f, "take it for no value with .na(&[{text:?}])"),
+            Self::Decimal(mark) => write!(f, "say .decimal({mark:?})"),
+            Self::Thousands(mark) => write!(f, "say .thousands({mark:?})"),
+            Self::DateFormat(format) => write!(f, "say .date_format({format:?})"),
+            Self::Words(advice) => f.write_str(advice),
+            other => f.write_str(other.fixed()),
+        }
+    }
+}
+
+impl Remedy {
+    /// What is said where no name or value belongs to it; of others nothing.
+    fn fixed(&self) -> &'static str {
+        match self {
             Self::LessMemory => "use less .memory(..)",
             Self::MoreMemory => "use more .memory(..)",
             Self::FewerFeatures => "use fewer .features(..)",
@@ -125,8 +165,6 @@ impl fmt::Display for Remedy {
             Self::MoreIterations => "use more iterations",
             Self::LargerTolerance => "use a larger tolerance",
             Self::ConjugateGradients => "use conjugate gradients",
-            Self::UseMap(name) => return write!(f, "use the {name} map"),
-            Self::UseKernel(spec) => return write!(f, "use the {spec} kernel"),
             Self::MoreTime => "give it more seconds",
             Self::NameFormat => "say what it is by OpenOptions::format",
             Self::NameTargets => "name the target column, or give y beside x",
@@ -134,45 +172,25 @@ impl fmt::Display for Remedy {
             Self::RefitWithMissing => "fit again with .missing(Missing::Mean)",
             Self::DropRows => "remove the row, as NanRows::Drop does",
             Self::DropRowsWithoutTarget => "leave such rows out with .drop_rows_without_target()",
-            Self::SkipRows(lines) => {
-                return write!(f, "skip the lines above the names with .skip_rows({lines})");
-            }
-            Self::Comment(begins) => {
-                return write!(f, "leave such lines out with .comment({begins:?})");
-            }
             Self::FirstLineNames => "take the first line for names with .header(Header::Yes)",
-            Self::Delimiter(mark) => {
-                return write!(f, "say what separates columns with .delimiter({mark:?})");
-            }
-            Self::OtherEncoding(name) => {
-                return write!(
-                    f,
-                    "say how it is written, as in .encoding({name:?}.parse()?)"
-                );
-            }
-            Self::Categorical(name) => {
-                return write!(f, "name it with .categorical({name:?})");
-            }
-            Self::Numeric(name) => {
-                return write!(f, "take its numbers for amounts with .numeric({name:?})");
-            }
-            Self::ByTarget(name) => {
-                return write!(f, "take it by the target with .by_target(&[{name:?}])");
-            }
-            Self::Ignore(name) => {
-                return write!(
-                    f,
-                    "leave it out with .columns(ColumnChoice::AllBut(vec![{name:?}.into()]))"
-                );
-            }
             Self::KeepKind => "keep it as a kind with .na(&[\"?\"])",
-            Self::NoValue(text) => return write!(f, "take it for no value with .na(&[{text:?}])"),
-            Self::Decimal(mark) => return write!(f, "say .decimal({mark:?})"),
-            Self::Thousands(mark) => return write!(f, "say .thousands({mark:?})"),
-            Self::DateFormat(format) => return write!(f, "say .date_format({format:?})"),
             Self::AnyDateFormat => "say how dates are written, as in .date_format(\"%d.%m.%Y\")",
-            Self::Words(advice) => advice,
-        })
+            Self::UseMap(_)
+            | Self::UseKernel(_)
+            | Self::SkipRows(_)
+            | Self::Comment(_)
+            | Self::Delimiter(_)
+            | Self::OtherEncoding(_)
+            | Self::Categorical(_)
+            | Self::Numeric(_)
+            | Self::ByTarget(_)
+            | Self::Ignore(_)
+            | Self::NoValue(_)
+            | Self::Decimal(_)
+            | Self::Thousands(_)
+            | Self::DateFormat(_)
+            | Self::Words(_) => "",
+        }
     }
 }
 

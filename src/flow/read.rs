@@ -5,7 +5,7 @@ use crate::{
     data::{Chunk, ChunkSource, next_checked},
     error::Remedy,
 };
-use std::{sync::mpsc, thread};
+use std::{any::Any, sync::mpsc, thread};
 
 /// Rewinds `source` and hands its chunks of at most `rows` rows to `work`, in order, reading one
 /// ahead. Returns the number of rows. The first error of either side ends both.
@@ -54,16 +54,7 @@ fn watch(
     thread::scope(|scope| {
         // Rendezvous: one chunk is read while another is in work, never more.
         let (sender, chunks) = mpsc::sync_channel(0);
-        let read = move || -> Result<()> {
-            let mut row0 = 0;
-            while let Some(chunk) = next_checked(source, rows, row0)? {
-                row0 += chunk.x.nrows();
-                if sender.send(chunk).is_err() {
-                    break;
-                }
-            }
-            Ok(())
-        };
+        let read = move || send_all(source, rows, &sender);
         let thread = thread::Builder::new().name("reader".into());
         let reader = thread.spawn_scoped(scope, read).map_err(|error| {
             let problem = format!("no thread could be started to read the data: {error}");
@@ -81,17 +72,34 @@ fn watch(
         }
         match reader.join() {
             Ok(result) => result,
-            Err(payload) => {
-                let said = payload.downcast_ref::<&str>().copied();
-                let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-                let what = said.unwrap_or("without a word").replace('\n', " ");
-                Err(Error::numerical(format!(
-                    "reading the data panicked: {what}"
-                )))
-            }
+            Err(payload) => Err(panicked(payload.as_ref())),
         }
     })?;
     Ok(done)
+}
+
+/// Reads chunks until there are none, or nobody takes them.
+fn send_all(
+    source: &mut dyn ChunkSource,
+    rows: usize,
+    sender: &mpsc::SyncSender<Chunk>,
+) -> Result<()> {
+    let mut row0 = 0;
+    while let Some(chunk) = next_checked(source, rows, row0)? {
+        row0 += chunk.x.nrows();
+        if sender.send(chunk).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The error of a reader that panicked, with what it said.
+fn panicked(payload: &(dyn Any + Send)) -> Error {
+    let said = payload.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let what = said.unwrap_or("without a word").replace('\n', " ");
+    Error::numerical(format!("reading the data panicked: {what}"))
 }
 
 #[cfg(test)]

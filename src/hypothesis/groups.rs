@@ -61,13 +61,7 @@ impl Drawn {
         let all = source.columns();
         let mut maps = Vec::with_capacity(groups.len());
         for (i, group) in groups.iter().enumerate() {
-            let own = survey.select(&group.columns);
-            if (0..own.mean.len()).all(|j| own.is_constant(j)) {
-                return Err(Error::shape(format!(
-                    "all of {} is constant, so nothing can depend on it; leave it out",
-                    group.name
-                )));
-            }
+            let own = group.survey(&survey)?;
             let scales = preparation.scales_for(group.map, &own, bandwidth.clone())?;
             let map = group.map.build_from(MapData {
                 input: scales.input()?.among(&group.columns, all),
@@ -99,6 +93,19 @@ impl Drawn {
 }
 
 impl Group<'_> {
+    /// What a survey of all columns says of these. Errors with [`Error::Shape`] where all of them
+    /// are constant.
+    fn survey(&self, survey: &Survey) -> Result<Survey> {
+        let own = survey.select(&self.columns);
+        if (0..own.mean.len()).all(|j| own.is_constant(j)) {
+            return Err(Error::shape(format!(
+                "all of {} is constant, so nothing can depend on it; leave it out",
+                self.name
+            )));
+        }
+        Ok(own)
+    }
+
     /// The columns that those of a table became. Errors with [`Error::Shape`] where nothing is left
     /// of them.
     fn become_columns(&mut self, schema: &Schema) -> Result<()> {

@@ -3,6 +3,7 @@
 mod deciding;
 mod kernel_values;
 mod order;
+mod outcome;
 mod relevance;
 mod rounds;
 mod runner;
@@ -10,6 +11,7 @@ mod runner;
 mod tests;
 mod track;
 
+use self::outcome::Outcome;
 use super::{Job, TargetScale};
 use crate::{
     Result, Run,
@@ -192,65 +194,44 @@ impl Job<&dyn Fit> {
             _ => Vec::new(),
         };
         let order = order::by_ranks(kept)?;
+        let how = track::Asked {
+            map: self.preparation.map.as_ref(),
+            order: &order,
+            standardize: self.preparation.standardize,
+            linear: self.raced_line(survey.mean.len()),
+            penalties: self.learner.penalties(),
+            // A search has its own metric.
+            weighs: self.search.is_none() && self.learner.takes_lengthscales(),
+            scales_differ: !others.is_empty(),
+            run,
+        };
         let race = |survey: &Survey, targets: &Targets| match &survey.deciding {
             None => Ok(None),
-            Some(kept) => {
-                let asked = track::Asked {
-                    map: self.preparation.map.as_ref(),
-                    order: &order,
-                    standardize: self.preparation.standardize,
-                    linear: self.raced_line(survey.mean.len()),
-                    penalties: self.learner.penalties(),
-                    // A search has its own metric.
-                    weighs: self.search.is_none() && self.learner.takes_lengthscales(),
-                    scales_differ: !others.is_empty(),
-                    run,
-                };
-                rounds::race(asked, (survey, kept), targets)
-            }
+            Some(kept) => rounds::race(how, (survey, kept), targets),
         };
         let mut outcome = match &asked {
             Some(survey) => race(survey, &Targets::real(survey))?,
             None => race(survey, targets)?,
         };
         if let Some(as_is) = &mut outcome
-            && !others.is_empty()
+            && let Some(scale) = best_scale(&others, (survey, targets), as_is, &race)?
         {
-            let mut scales = vec![(TargetScale::AsIs, as_is.error())];
-            for &scale in &others {
-                // One that is clearly better has no need of another.
-                if scales[0].0 != TargetScale::AsIs {
-                    break;
-                }
-                let Ok(Some(of_scale)) = scale.survey(survey, targets) else {
-                    continue;
-                };
-                let Some(other) = race(&of_scale, &Targets::real(&of_scale))? else {
-                    continue;
-                };
-                let better = other.expects_more_than(as_is)
-                    && (scale == TargetScale::Log || other.error() < LESS * as_is.error());
-                let place = if better { 0 } else { scales.len() };
-                scales.insert(place, (scale, other.error()));
-                if better {
-                    job.target_scale = scale;
-                    *as_is = other;
-                }
-            }
-            if scales.len() > 1 {
-                as_is.race.scales = scales;
-            }
+            job.target_scale = scale;
         }
         let race = outcome.map(|outcome| outcome.race);
         if let Some(race) = &race {
-            let chosen = race.chosen();
-            job.preparation.bandwidth = Some(chosen.bandwidth.clone());
-            job.preparation.standardize = chosen.standardize;
-            if chosen.linear && self.linear == Linear::Auto {
-                job.preparation.map = Arc::new(WithLine::of(self.preparation.map.clone()));
-            }
+            job.take(race.chosen(), self.linear);
         }
         Ok((job, race))
+    }
+
+    /// Takes what a race has chosen, and the columns beside the features where nobody said.
+    fn take(&mut self, chosen: &Candidate, linear: Linear) {
+        self.preparation.bandwidth = Some(chosen.bandwidth.clone());
+        self.preparation.standardize = chosen.standardize;
+        if chosen.linear && linear == Linear::Auto {
+            self.preparation.map = Arc::new(WithLine::of(self.preparation.map.clone()));
+        }
     }
 
     /// The linear part that candidates have. By themselves only maps with features have one, of ten
@@ -294,6 +275,42 @@ impl Job<&dyn Fit> {
         }
         Ok(scales)
     }
+}
+
+/// Races amounts on other scales, and returns one that is clearly better than the amounts as they
+/// are, whose outcome it puts in the place of theirs.
+fn best_scale(
+    others: &[TargetScale],
+    (survey, targets): (&Survey, &Targets),
+    as_is: &mut Outcome,
+    race: &dyn Fn(&Survey, &Targets) -> Result<Option<Outcome>>,
+) -> Result<Option<TargetScale>> {
+    let mut best = None;
+    let mut scales = vec![(TargetScale::AsIs, as_is.error())];
+    for &scale in others {
+        // One that is clearly better has no need of another.
+        if best.is_some() {
+            break;
+        }
+        let Ok(Some(of_scale)) = scale.survey(survey, targets) else {
+            continue;
+        };
+        let Some(other) = race(&of_scale, &Targets::real(&of_scale))? else {
+            continue;
+        };
+        let better = other.expects_more_than(as_is)
+            && (scale == TargetScale::Log || other.error() < LESS * as_is.error());
+        let place = if better { 0 } else { scales.len() };
+        scales.insert(place, (scale, other.error()));
+        if better {
+            best = Some(scale);
+            *as_is = other;
+        }
+    }
+    if scales.len() > 1 {
+        as_is.race.scales = scales;
+    }
+    Ok(best)
 }
 
 /// The mean power of values less their mean, over that power of their deviation: 3 and 0 of normal

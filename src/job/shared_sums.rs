@@ -1,7 +1,7 @@
 //! Folds whose features are the same: their rows are summed once, and each model is one of the
 //! sums of the others.
 
-use super::{CrossValidation, Job, Meaning, Rows, cross_validation::score};
+use super::{CrossValidation, DrawnMap, Job, Meaning, Rows, Scales, cross_validation::score};
 use crate::{
     Result, Run, Step,
     data::{ChunkSource, Folds, Part, Survey},
@@ -94,28 +94,11 @@ impl Job<&dyn Fit> {
         let targets = meaning.targets(&survey, source.schema())?;
         let (job, _) = self.settled(&survey, &targets, run)?;
         let scales = job.scales(&survey)?;
-        let draw = |source: &mut dyn ChunkSource, survey: &Survey| {
-            let (scales, targets) = (&scales, &targets);
-            job.draw(
-                Rows {
-                    source,
-                    survey,
-                    scales,
-                    targets,
-                    run,
-                },
-                None,
-            )
-        };
-        let drawn = draw(&mut source, &survey)?;
+        let drawn = job.drawn((&mut source, &survey), (&scales, &targets), run)?;
         let features = drawn.map.output_dim();
         if size_of::<f64>() * features * features * blocks_of(folds) > MOST_BYTES {
             return Ok(None);
         }
-        let written = |map: &dyn FeatureMap| {
-            let mut store = Store::default();
-            map.write(&mut store).is_ok().then_some(store)
-        };
         let Some(map) = written(drawn.map.as_ref()) else {
             return Ok(None);
         };
@@ -124,7 +107,8 @@ impl Job<&dyn Fit> {
             let mut train = folds.part(&mut other, k, Part::Train)?;
             let own = self.survey(&mut train, run)?;
             let own_targets = meaning.targets(&own, train.schema())?;
-            let own_map = written(draw(&mut train, &own)?.map.as_ref());
+            let own_map = job.drawn((&mut train, &own), (&scales, &targets), run)?;
+            let own_map = written(own_map.map.as_ref());
             let alike = own_map.is_some_and(|own| own.difference(&map).is_none())
                 && are_labels_alike(&own_targets, &targets)
                 && job.scales(&own)?.scale_alike(&scales)
@@ -140,6 +124,31 @@ impl Job<&dyn Fit> {
         };
         Ok(Some(SharedBasis { basis, source }))
     }
+
+    /// The map of rows with these scales and targets.
+    fn drawn(
+        &self,
+        (source, survey): (&mut dyn ChunkSource, &Survey),
+        (scales, targets): (&Scales, &Targets),
+        run: &Run,
+    ) -> Result<DrawnMap> {
+        self.draw(
+            Rows {
+                source,
+                survey,
+                scales,
+                targets,
+                run,
+            },
+            None,
+        )
+    }
+}
+
+/// A map as its file has it, where one can keep it.
+fn written(map: &dyn FeatureMap) -> Option<Store> {
+    let mut store = Store::default();
+    map.write(&mut store).is_ok().then_some(store)
 }
 
 /// Whether both are amounts, which are summed less a constant that no model hangs on, or the same

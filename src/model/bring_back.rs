@@ -48,20 +48,9 @@ pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
         }
         Rescale::Ranks(ranks) => {
             let far = residuals.iter().fold(0.0_f64, |far, e| far.max(e.abs()));
-            let ends = || ranks.points().map(|(_, score)| score);
-            let (from, to) = ends().fold((0.0_f64, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
-            let (from, to) = (from - far, to + far);
-            let at = |k: u32| from + (to - from) * f64::from(k) / f64::from(PIECES);
-            let points = (0..=PIECES).map(|k| (at(k), mean(&|e| ranks.reaches(at(k) + e))));
-            let mean = Curve::through(rising(points))?;
-            let ranks = ranks.clone();
-            (
-                Link::Ranks {
-                    mean: Arc::new(mean),
-                    ranks,
-                },
-                "ranks",
-            )
+            let mean = means(ranks, far, &|at| mean(&|e| ranks.reaches(at + e)))?;
+            let (mean, ranks) = (Arc::new(mean), ranks.clone());
+            (Link::Ranks { mean, ranks }, "ranks")
         }
     };
     model.link = Some(link);
@@ -72,6 +61,17 @@ pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The curve from scores to means: through those at places from one end of the scores to the other,
+/// and so far beyond.
+fn means(ranks: &Curve, far: f64, mean: &dyn Fn(f64) -> f64) -> Result<Curve> {
+    let ends = || ranks.points().map(|(_, score)| score);
+    let (from, to) = ends().fold((0.0_f64, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
+    let (from, to) = (from - far, to + far);
+    let at = |k: u32| from + (to - from) * f64::from(k) / f64::from(PIECES);
+    let points = (0..=PIECES).map(|k| (at(k), mean(at(k))));
+    Curve::through(rising(points))
 }
 
 /// Pieces of a curve from scores to means.

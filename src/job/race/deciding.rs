@@ -1,5 +1,11 @@
 //! The rows that decide, and their errors when they are left out.
 
+mod amounts;
+mod downhill;
+
+pub(super) use amounts::Amounts;
+pub(super) use downhill::downhill;
+
 use super::{ENOUGH, MORE_ROWS, ROWS, kernel_values::KernelValues};
 use crate::{
     Device, Error, Result,
@@ -8,8 +14,9 @@ use crate::{
     normal::{NormalEquations, Targets},
     solve::{Centred, CentredLeftOut, Cholesky},
 };
+use downhill::least;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
-use std::{f64::consts::TAU, ops::Range};
+use std::ops::Range;
 
 /// How a candidate prepares rows.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +47,6 @@ const SAME: f64 = 1e-10;
 const LEAST: f64 = 1e-12;
 /// Of so many rows one is held out.
 const HELD_OUT: usize = 4;
-/// Errors that a prediction of ranks is smeared over, at most.
-const SMEARED: usize = 256;
 /// Slopes of rows and outputs that are looked at, at most.
 const SLOPES: usize = 4096;
 /// Targets or classes that are looked at, at most.
@@ -69,14 +74,6 @@ impl Deciding {
         targets: &Targets,
         penalties: Option<&[f64]>,
     ) -> Result<Option<Self>> {
-        let mut penalties: Vec<f64> = match penalties {
-            Some(given) => given.iter().map(|penalty| penalty.max(LEAST)).collect(),
-            None => (0..PENALTIES)
-                .map(|k| 10_f64.powf(k as f64 / 2.0 - 8.0))
-                .collect(),
-        };
-        penalties.sort_unstable_by(f64::total_cmp);
-        penalties.dedup();
         let Some(chunk) = kept.source().next_chunk(MORE_ROWS.0)? else {
             return Ok(None);
         };
@@ -90,21 +87,7 @@ impl Deciding {
         if m < LEAST_ROWS {
             return Ok(None);
         }
-        let y_mt =
-            match targets {
-                Targets::Classes(labels) => {
-                    let here = |label: &&f64| y_mt.column(0).iter().any(|y| y == *label);
-                    let labels: Vec<f64> = labels.iter().filter(here).copied().collect();
-                    let t = labels.len().min(MOST_OUTPUTS);
-                    Array2::from_shape_fn((m, t), |(i, k)| {
-                        if y_mt[[i, 0]] == labels[k] { 1.0 } else { -1.0 }
-                    })
-                }
-                Targets::Real { columns, .. } => {
-                    let t = (*columns).min(MOST_OUTPUTS);
-                    y_mt.slice(s![.., ..t]).to_owned()
-                }
-            };
+        let y_mt = outputs(&y_mt, targets);
         let middle_t = y_mt.sum_axis(Axis(0)) / m as f64;
         let mut y_mt = y_mt - &middle_t;
         let mut first = (middle_t.first().copied().unwrap_or(0.0), 1.0);
@@ -127,7 +110,7 @@ impl Deciding {
             groups_m,
             seen,
             first,
-            penalties,
+            penalties: ascending(penalties),
         }))
     }
 
@@ -353,34 +336,38 @@ impl Deciding {
         let (mean, deviation) = self.first;
         let off_m = deviation * &off_mt.column(0);
         let y_m = mean + deviation * &self.judged(judged).column(0);
-        let variance = off_m.mapv(|e| e * e).mean().unwrap_or(0.0);
-        let normal_m = off_m.mapv(|e| -0.5 * (e * e / variance + (TAU * variance).ln()));
-        let Some(rescale) = rescale else {
-            let squares_m = off_m.mapv(|e| e * e) / y_m.var(0.0);
-            return Ok(Some(Amounts {
-                squares_m,
-                log_density_m: normal_m,
-            }));
-        };
-        let predicted_m = (&y_m - &off_m).mapv(|seen| match rescale {
-            Rescale::Logarithms => seen.exp(),
-            // Not all of many: those that stand for them.
-            Rescale::Ranks(_) => {
-                let step = off_m.len().div_ceil(SMEARED);
-                let some = off_m.iter().step_by(step).map(|e| rescale.amount(seen + e));
-                some.sum::<f64>() / off_m.len().div_ceil(step) as f64
-            }
-        });
-        let smear = match rescale {
-            Rescale::Logarithms => off_m.mapv(f64::exp).mean().unwrap_or(1.0),
-            Rescale::Ranks(_) => 1.0,
-        };
-        let amounts_m = y_m.mapv(|seen| rescale.amount(seen));
-        let variance = amounts_m.var(0.0);
-        Ok(Some(Amounts {
-            squares_m: (amounts_m - smear * predicted_m).mapv(|e| e * e) / variance,
-            log_density_m: normal_m + y_m.mapv(|seen| rescale.ln_slope(seen)),
-        }))
+        Ok(Some(Amounts::new(&off_m, &y_m, rescale)))
+    }
+}
+
+/// Penalties over the number of rows, ascending: these, or the usual ones.
+fn ascending(given: Option<&[f64]>) -> Vec<f64> {
+    let mut penalties: Vec<f64> = match given {
+        Some(given) => given.iter().map(|penalty| penalty.max(LEAST)).collect(),
+        None => (0..PENALTIES)
+            .map(|k| 10_f64.powf(k as f64 / 2.0 - 8.0))
+            .collect(),
+    };
+    penalties.sort_unstable_by(f64::total_cmp);
+    penalties.dedup();
+    penalties
+}
+
+/// Targets as they are fitted: amounts, or a column of 1 and -1 for each class that is there.
+fn outputs(y_mt: &Array2<f64>, targets: &Targets) -> Array2<f64> {
+    match targets {
+        Targets::Classes(labels) => {
+            let here = |label: &&f64| y_mt.column(0).iter().any(|y| y == *label);
+            let labels: Vec<f64> = labels.iter().filter(here).copied().collect();
+            let t = labels.len().min(MOST_OUTPUTS);
+            Array2::from_shape_fn((y_mt.nrows(), t), |(i, k)| {
+                if y_mt[[i, 0]] == labels[k] { 1.0 } else { -1.0 }
+            })
+        }
+        Targets::Real { columns, .. } => {
+            let t = (*columns).min(MOST_OUTPUTS);
+            y_mt.slice(s![.., ..t]).to_owned()
+        }
     }
 }
 
@@ -407,16 +394,6 @@ pub(super) struct Errors {
     pub(super) penalty: Option<f64>,
 }
 
-/// How near amounts are to what was predicted of them, row by row.
-pub(super) struct Amounts {
-    /// Squares of their errors, of means, over their variance.
-    pub(super) squares_m: Array1<f64>,
-    /// ln of the density that the prediction gives to each amount, with normal errors of the
-    /// targets: amounts, or what a scale makes of them, whose density is that of the amount over
-    /// the slope of the scale.
-    pub(super) log_density_m: Array1<f64>,
-}
-
 /// The rows that judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
@@ -424,50 +401,6 @@ pub(super) enum Judged {
     LeftOut(usize, usize),
     /// The last quarter of all.
     HeldOut,
-}
-
-/// The penalty and the errors whose squares are the least of those at rising penalties: from one of
-/// them on as long as they fall, down and else up, for they are taken to have one valley. Each
-/// takes a factor, so that those beyond it are not made.
-pub(super) fn downhill(
-    (penalties, start): (&[f64], usize),
-    mut errors: impl FnMut(f64) -> Result<Option<Array2<f64>>>,
-) -> Result<Option<(f64, Array2<f64>)>> {
-    let sum = |off: &Option<(f64, Array2<f64>)>| {
-        let sum = off.as_ref().map(|(_, off_mt)| squares(off_mt).sum());
-        sum.filter(|sum| sum.is_finite()).unwrap_or(f64::INFINITY)
-    };
-    let (below, above) = penalties.split_at(start.min(penalties.len().saturating_sub(1)));
-    let mut best = None;
-    let mut walk = |penalties: &mut dyn Iterator<Item = &f64>| -> Result<bool> {
-        let mut moved = false;
-        for &penalty in penalties {
-            let next = errors(penalty)?.map(|off_mt| (penalty, off_mt));
-            if sum(&next) < sum(&best) {
-                (best, moved) = (next, true);
-            } else if best.is_some() {
-                break;
-            }
-        }
-        Ok(moved)
-    };
-    let mut above = above.iter();
-    if walk(&mut above.by_ref().take(1))? {
-        if !walk(&mut below.iter().rev())? {
-            walk(&mut above)?;
-        }
-    // What has no solution may have one with a larger penalty.
-    } else if !walk(&mut above)? {
-        walk(&mut below.iter().rev())?;
-    }
-    Ok(best)
-}
-
-/// The penalty and the errors whose squares are the least.
-fn least(all: impl IntoIterator<Item = (f64, Array2<f64>)>) -> Option<(f64, Array2<f64>)> {
-    let sum = |off_mt: &Array2<f64>| squares(off_mt).sum();
-    let finite = all.into_iter().filter(|(_, off)| sum(off).is_finite());
-    finite.min_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b)))
 }
 
 /// The variance of targets, of all of them together.

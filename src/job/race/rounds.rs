@@ -2,16 +2,17 @@
 
 use super::{
     Candidate, ROWS, Race,
-    deciding::{Amounts, Deciding},
+    deciding::Deciding,
     kernel_values::KernelValues,
+    outcome::Outcome,
     relevance::{weigh_columns, weighed_by_all},
-    runner::{BEYOND, NEAR, Runner, are_less},
+    runner::{BEYOND, NEAR, Runner},
     track::{Asked, MULTIPLES, Track},
 };
 use crate::{
     Result,
     data::{ChunkSource, KeptRows, Survey, grouped},
-    features::{Bandwidth, Linear},
+    features::{Bandwidth, Linear, Standardize},
     normal::Targets,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
@@ -274,35 +275,6 @@ fn last_rounds(track: &Track<'_>, left: &mut Vec<Runner>, linear: Linear) -> Res
     Ok(())
 }
 
-/// What came of a race.
-pub(super) struct Outcome {
-    pub(super) race: Race,
-    /// Of what was chosen, where scales are compared.
-    amounts: Option<Amounts>,
-}
-
-impl Outcome {
-    /// The mean squared error of amounts over their variance.
-    pub(super) fn error(&self) -> f64 {
-        let of = self.amounts.as_ref();
-        of.map_or(f64::INFINITY, |of| {
-            of.squares_m.mean().unwrap_or(f64::INFINITY)
-        })
-    }
-
-    /// Whether it expects amounts more than a race of the same rows does, by more than the standard
-    /// error of the difference: by the densities that rows left out have (Box & Cox 1964), for
-    /// squares of amounts with a long tail are those of a few. They must not speak against it.
-    pub(super) fn expects_more_than(&self, other: &Self) -> bool {
-        let (Some(own), Some(other)) = (&self.amounts, &other.amounts) else {
-            return false;
-        };
-        own.squares_m.len() == other.squares_m.len()
-            && are_less(&(-&own.log_density_m), &(-&other.log_density_m))
-            && !are_less(&other.squares_m, &own.squares_m)
-    }
-}
-
 /// Has preparations and bandwidths run on the rows that were kept.
 pub(super) fn race(
     asked: Asked<'_>,
@@ -342,15 +314,7 @@ pub(super) fn race(
         std::mem::swap(&mut left, &mut other);
     }
     left.extend(other);
-    let (standardize, always) = (track.usual(asked.standardize), linear == Linear::Yes);
-    let mut usual = Runner::new(standardize, (Bandwidth::Scale, None), always);
-    if track.has_more() {
-        track.hold_out(&mut usual)?;
-    } else {
-        for (rows, _) in ROUNDS {
-            track.run(&mut usual, rows.min(track.all()))?;
-        }
-    }
+    let usual = run_usual(&track, asked.standardize, linear)?;
     let (all, chosen) = last_word(&track, usual, left)?;
     let amounts = if asked.scales_differ {
         track.amounts(&all[chosen])?
@@ -369,6 +333,20 @@ pub(super) fn race(
         scales: Vec::new(),
     };
     Ok(Some(Outcome { race, amounts }))
+}
+
+/// What stays where nothing is clearly better, run on the rows that the last candidates run on.
+fn run_usual(track: &Track<'_>, standardize: Standardize, linear: Linear) -> Result<Runner> {
+    let (standardize, always) = (track.usual(standardize), linear == Linear::Yes);
+    let mut usual = Runner::new(standardize, (Bandwidth::Scale, None), always);
+    if track.has_more() {
+        track.hold_out(&mut usual)?;
+    } else {
+        for (rows, _) in ROUNDS {
+            track.run(&mut usual, rows.min(track.all()))?;
+        }
+    }
+    Ok(usual)
 }
 
 fn warn_of_what_knows(survey: &Survey, rows: &Deciding) {

@@ -23,6 +23,7 @@ pub(super) const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 
 const EQUAL: f64 = 1.25;
 
 /// What a race is asked for.
+#[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     /// On which map candidates run.
     pub(super) map: &'a dyn MapBuilder,

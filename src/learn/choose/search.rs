@@ -1,5 +1,6 @@
 //! Choices that validation makes: kernel, bandwidth, penalty and metric of ridge regression.
 
+mod fitted;
 mod plan;
 mod rounds;
 mod score;

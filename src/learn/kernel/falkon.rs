@@ -13,16 +13,18 @@ use crate::{
         kernel::kernel_ridge::{Choice, Chosen, columns_of},
         squares::iterative::read,
     },
+    linalg::cholesky::Lower,
     model::{FitTimes, LinearModel},
     normal::Targets,
     progress::Step,
     settings::Settings,
     solve::{
-        Coefficients, ConjugateGradients, StreamedRows,
+        Coefficients, ConjugateGradients, Solution, StreamedRows,
         falkon::{FalkonPreconditioner, Whitened},
     },
     text::{counted, human_bytes},
 };
+use std::collections::BTreeMap;
 
 /// What [`Falkon`](crate::models::Falkon) and [`FalkonClassifier`](crate::models::FalkonClassifier)
 /// have of their own.
@@ -117,17 +119,9 @@ impl Fit for FalkonOptions {
             run,
             ..
         } = data;
-        // A third of the memory is for what is beside the kernel of rows that decide.
-        let choice = Choice::from_penalties(&self.lambda, run.memory / 3 * 2)?;
-        let given = match &choice {
-            Some(_) => Lambda::USUAL,
-            None => self.lambda.fixed()?,
-        };
-        // What is wrong with the options is known before the rows are read.
-        self.solver(given).check()?;
+        let (choice, given) = self.penalty(run)?;
         let columns = columns_of(map.as_ref(), "Falkon")?;
-        let m = columns.landmarks().nrows();
-        require_room(m)?;
+        require_room(columns.landmarks().nrows())?;
         if source.targets() == 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
@@ -162,33 +156,11 @@ impl Fit for FalkonOptions {
         )?;
         drop(block);
         drop(held);
-        let residual = solution.residual_t.fold(0.0, |m: f64, &r| m.max(r));
-        if !solution.converged {
-            log::warn!(
-                "{}",
-                short_of(residual, (solution.iterations, self.tolerance))
-            );
-        }
-        let facts = [
-            ("iterations", solution.iterations as f64),
-            ("relative_residual", residual),
-            ("tolerance", self.tolerance),
-            ("landmarks", m as f64),
-            ("jitter", factors.jitter),
-        ];
-        let Coefficients {
-            mut beta_dt,
-            intercept_t,
-        } = solution.coefficients;
-        factors.landmarks.solve_transposed(&mut beta_dt);
-        let coefficients = Coefficients {
-            beta_dt: columns.lift(beta_dt),
-            intercept_t,
-        };
-        let facts = facts.map(|(name, value)| (name.to_owned(), value));
+        let facts = self.facts(&solution, (columns.landmarks().nrows(), factors.jitter));
+        let coefficients = unwhitened(solution.coefficients, &factors.landmarks, columns);
         let mut model = LinearModel {
             learner: "falkon".into(),
-            facts: facts.into(),
+            facts,
             lambda,
             rows: rows as u64,
             times: Some(FitTimes {
@@ -199,6 +171,23 @@ impl Fit for FalkonOptions {
         };
         chosen.keep(&mut model);
         Ok(model)
+    }
+}
+
+/// Coefficients of the columns, of those by the factor of the landmarks' kernel.
+fn unwhitened(
+    coefficients: Coefficients,
+    landmarks: &Lower,
+    columns: &KernelColumnsMap,
+) -> Coefficients {
+    let Coefficients {
+        mut beta_dt,
+        intercept_t,
+    } = coefficients;
+    landmarks.solve_transposed(&mut beta_dt);
+    Coefficients {
+        beta_dt: columns.lift(beta_dt),
+        intercept_t,
     }
 }
 
@@ -229,6 +218,43 @@ fn require_room(m: usize) -> Result<()> {
 }
 
 impl FalkonOptions {
+    /// How the penalty is chosen, or which it is. What is wrong with the options is known before
+    /// the rows are read.
+    fn penalty(&self, run: &Run) -> Result<(Option<Choice>, f64)> {
+        // A third of the memory is for what is beside the kernel of rows that decide.
+        let choice = Choice::from_penalties(&self.lambda, run.memory / 3 * 2)?;
+        let given = match &choice {
+            Some(_) => Lambda::USUAL,
+            None => self.lambda.fixed()?,
+        };
+        self.solver(given).check()?;
+        Ok((choice, given))
+    }
+
+    /// What a model says of its iterations, with so many landmarks and so much on the diagonal of
+    /// their kernel. Warns where they ended before the tolerance.
+    fn facts(
+        &self,
+        solution: &Solution,
+        (landmarks, jitter): (usize, f64),
+    ) -> BTreeMap<String, f64> {
+        let residual = solution.residual_t.fold(0.0, |m: f64, &r| m.max(r));
+        if !solution.converged {
+            log::warn!(
+                "{}",
+                short_of(residual, (solution.iterations, self.tolerance))
+            );
+        }
+        let facts = [
+            ("iterations", solution.iterations as f64),
+            ("relative_residual", residual),
+            ("tolerance", self.tolerance),
+            ("landmarks", landmarks as f64),
+            ("jitter", jitter),
+        ];
+        facts.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
     fn solver(&self, lambda: f64) -> ConjugateGradients {
         ConjugateGradients {
             lambda,

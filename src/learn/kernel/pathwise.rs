@@ -6,6 +6,7 @@ mod tests;
 use crate::{
     Error, Result,
     clock::Instant,
+    device::Device,
     features::{FeatureMap, Fourier, Union},
     learn::{
         Fit, FitData,
@@ -113,25 +114,7 @@ impl Fit for PathwiseOptions {
     /// [`Evidence::maximize`] and [`kernel_ridge`] do.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let columns = columns_of(map.as_ref(), "a draw of functions")?;
-        match &data.targets {
-            Targets::Real { columns: 1, .. } => {}
-            Targets::Real { columns, .. } => {
-                return Err(Error::unsupported(format!(
-                    "functions are drawn given one target, and the data has {}; give one",
-                    counted(*columns, "target")
-                )));
-            }
-            Targets::Classes(_) => {
-                return Err(Error::unsupported(
-                    "functions are drawn given amounts, and the targets are class labels",
-                ));
-            }
-        }
-        if self.samples == 0 {
-            return Err(Error::parameter(
-                "0 functions are to be drawn; draw at least 1",
-            ));
-        }
+        self.check(&data.targets)?;
         let start = Instant::now();
         let (x, y_nt, _) = read(data.source, &data.targets, data.run)?;
         let columns = columns.with_all(&x)?;
@@ -144,18 +127,10 @@ impl Fit for PathwiseOptions {
         let start = Instant::now();
         let (noise, signal, likelihood) = variances(&k_nn, &y_nt, self)?;
         let rows = y_nt.nrows();
-        let (mut w_ds, e_ns) = draw(data.seed, (self.features, rows, self.samples));
-        w_ds *= signal.sqrt();
-        let drawn = Coefficients {
-            beta_dt: w_ds,
-            intercept_t: Array1::zeros(self.samples),
-        };
-        let functions = Targets::Real {
-            columns: self.samples,
-            shift: vec![0.0; self.samples],
-        };
+        let (w_ds, e_ns) = draw(data.seed, (self.features, rows, self.samples));
         let device = &data.run.device;
-        let prior = LinearModel::new(Box::new(prior), drawn, functions.clone(), device);
+        let prior = self.of_prior(Box::new(prior), w_ds * signal.sqrt(), device);
+        let functions = prior.targets.clone();
         let mut off_ns = prior.on(data.run.silent())?.scores(&x)?;
         off_ns.scaled_add(noise.sqrt(), &e_ns);
         off_ns = &y_nt - &off_ns;
@@ -192,5 +167,48 @@ impl Fit for PathwiseOptions {
             model.facts.insert(name.into(), figure);
         }
         Ok(model)
+    }
+}
+
+impl PathwiseOptions {
+    fn check(&self, targets: &Targets) -> Result<()> {
+        match targets {
+            Targets::Real { columns: 1, .. } => {}
+            Targets::Real { columns, .. } => {
+                return Err(Error::unsupported(format!(
+                    "functions are drawn given one target, and the data has {}; give one",
+                    counted(*columns, "target")
+                )));
+            }
+            Targets::Classes(_) => {
+                return Err(Error::unsupported(
+                    "functions are drawn given amounts, and the targets are class labels",
+                ));
+            }
+        }
+        if self.samples == 0 {
+            return Err(Error::parameter(
+                "0 functions are to be drawn; draw at least 1",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Functions of the prior with these coefficients, `[D, samples]`.
+    fn of_prior(
+        &self,
+        map: Box<dyn FeatureMap>,
+        w_ds: Array2<f64>,
+        device: &Device,
+    ) -> LinearModel {
+        let drawn = Coefficients {
+            beta_dt: w_ds,
+            intercept_t: Array1::zeros(self.samples),
+        };
+        let functions = Targets::Real {
+            columns: self.samples,
+            shift: vec![0.0; self.samples],
+        };
+        LinearModel::new(map, drawn, functions, device)
     }
 }

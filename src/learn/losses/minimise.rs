@@ -263,55 +263,10 @@ impl Objective<'_> {
         run: &Run,
         hear: &mut dyn FnMut(usize, f64),
     ) -> Result<Reached> {
-        let Passes {
-            features,
-            covariance,
-            rows,
-        } = returning;
-        let Self {
-            lambda, intercept, ..
-        } = *self;
-        let Stopping {
-            tolerance,
-            max_passes,
-        } = self.stopping;
         match (&self.loss, self.cost) {
-            (AnyLoss::Smooth(loss), None) => {
-                let curvature = loss.curvature_at_zero(rows.targets.outputs());
-                let preconditioner = covariance.preconditioner(curvature, lambda)?;
-                let start = self.start.as_ref();
-                let start = start.map(|start| centred(start, &covariance.mean_d));
-                let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
-                let solver = QuasiNewton {
-                    start,
-                    tolerance,
-                    max_passes,
-                    device: run.device.clone(),
-                    // Chunks take the other half, where somebody bounds them.
-                    memory: match run.memory {
-                        Run::DEFAULT_MEMORY => u64::MAX,
-                        bound => bound / 2,
-                    },
-                };
-                solver.solve(&mut risk, &preconditioner, hear)
-            }
+            (AnyLoss::Smooth(loss), None) => self.by_quasi_newton(loss, returning, run, hear),
             (AnyLoss::Smooth(loss), Some(cost)) => {
-                let means = covariance.mean_d.clone();
-                let taken = std::mem::replace(
-                    covariance,
-                    Covariance {
-                        mean_d: means,
-                        spread: Spread::Alone(Array1::zeros(0)),
-                    },
-                );
-                let (quadratic, _) = Quadratic::from_covariance(taken, loss.curvature(), lambda);
-                let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
-                let solver = Accelerated {
-                    cost,
-                    tolerance,
-                    max_passes,
-                };
-                solver.solve(&mut risk, &quadratic, hear)
+                self.by_proximal_newton(loss, cost, returning, hear)
             }
             (
                 AnyLoss::Kinked {
@@ -321,17 +276,91 @@ impl Objective<'_> {
                 },
                 cost,
             ) => {
+                let Passes {
+                    features,
+                    covariance,
+                    rows,
+                } = returning;
                 let solver = Admm {
-                    lambda,
-                    intercept,
+                    lambda: self.lambda,
+                    intercept: self.intercept,
                     tilt: *tilt,
                     cost,
                     stiffness: *stiffness,
-                    tolerance,
-                    max_passes,
+                    tolerance: self.stopping.tolerance,
+                    max_passes: self.stopping.max_passes,
                 };
                 solver.solve(features, (rows, loss.as_ref()), covariance, hear)
             }
         }
+    }
+
+    /// A smooth loss with a square of coefficients alone.
+    fn by_quasi_newton(
+        &self,
+        loss: &RowLoss,
+        returning: &mut Passes<'_>,
+        run: &Run,
+        hear: &mut dyn FnMut(usize, f64),
+    ) -> Result<Reached> {
+        let Passes {
+            features,
+            covariance,
+            rows,
+        } = returning;
+        let Self {
+            lambda, intercept, ..
+        } = *self;
+        let curvature = loss.curvature_at_zero(rows.targets.outputs());
+        let preconditioner = covariance.preconditioner(curvature, lambda)?;
+        let start = self.start.as_ref();
+        let start = start.map(|start| centred(start, &covariance.mean_d));
+        let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
+        let solver = QuasiNewton {
+            start,
+            tolerance: self.stopping.tolerance,
+            max_passes: self.stopping.max_passes,
+            device: run.device.clone(),
+            // Chunks take the other half, where somebody bounds them.
+            memory: match run.memory {
+                Run::DEFAULT_MEMORY => u64::MAX,
+                bound => bound / 2,
+            },
+        };
+        solver.solve(&mut risk, &preconditioner, hear)
+    }
+
+    /// A smooth loss with a cost of each coefficient by itself, on the covariance, which it takes.
+    fn by_proximal_newton(
+        &self,
+        loss: &RowLoss,
+        cost: Separable,
+        returning: &mut Passes<'_>,
+        hear: &mut dyn FnMut(usize, f64),
+    ) -> Result<Reached> {
+        let Passes {
+            features,
+            covariance,
+            rows,
+        } = returning;
+        let Self {
+            lambda, intercept, ..
+        } = *self;
+        let means = covariance.mean_d.clone();
+        let taken = std::mem::replace(
+            covariance,
+            Covariance {
+                mean_d: means,
+                spread: Spread::Alone(Array1::zeros(0)),
+            },
+        );
+        let (quadratic, _) = Quadratic::from_covariance(taken, loss.curvature(), lambda);
+        let mut risk = Risk::new(features, rows, loss, covariance, (lambda, intercept));
+        let solver = Accelerated {
+            cost,
+            tolerance: self.stopping.tolerance,
+            max_passes: self.stopping.max_passes,
+        };
+        solver.solve(&mut risk, &quadratic, hear)
     }
 }

@@ -29,8 +29,7 @@ use way::Size;
 /// What one pass over the rows leaves on the host.
 pub(in crate::learn) struct RowsOnHost<'m> {
     binned: Vec<BinnedRows>,
-    /// Maps that are featurized again, with their first column and factor.
-    dense: Vec<(&'m dyn FeatureMap, usize, f64)>,
+    dense: Dense<'m>,
     pub(in crate::learn) y_tn: Array2<f64>,
     pub(in crate::learn) weights_n: Option<Array1<f64>>,
 }
@@ -42,27 +41,17 @@ pub(in crate::learn) fn read<'m>(
     targets: &Targets,
     run: &Run,
 ) -> Result<RowsOnHost<'m>> {
-    let mut binned: Vec<(Binner<'_>, BinnedRows)> = Vec::new();
-    let mut dense = Vec::new();
+    let (mut binned, dense) = sort_leaves(map, run)?;
     // A row as it is read, its targets as they are fitted, and its bins.
-    let mut needs =
-        RowNeeds::read(source.columns() + source.targets()).and_bytes(8 * targets.outputs());
-    for (leaf, offset, root) in leaves(map) {
-        match leaf {
-            Leaf::Dense(map) => dense.push((map, offset, root)),
-            Leaf::Binning(map) => {
-                needs = needs.and_bytes(4 * map.grids());
-                binned.push((map.on(run)?, BinnedRows::new(map, offset, root)));
-            }
-        }
-    }
+    let of_bins = binned
+        .iter()
+        .map(|(_, rows)| 4 * rows.grids())
+        .sum::<usize>();
+    let needs = RowNeeds::read(source.columns() + source.targets())
+        .and_bytes(8 * targets.outputs() + of_bins);
     let chunk = needs.rows_of(run)?;
     // What each row leaves, and what is there already.
-    let each = 8 * (targets.outputs() + usize::from(source.is_weighted()))
-        + binned
-            .iter()
-            .map(|(_, rows)| 4 * rows.grids())
-            .sum::<usize>();
+    let each = 8 * (targets.outputs() + usize::from(source.is_weighted())) + of_bins;
     let parts = binning_bytes(map);
     let mut y = vec![Vec::new(); targets.outputs()];
     let mut weights = Vec::new();
@@ -103,6 +92,26 @@ pub(in crate::learn) fn read<'m>(
         y_tn,
         weights_n,
     })
+}
+
+/// Maps that are featurized again, with their first column and factor.
+type Dense<'m> = Vec<(&'m dyn FeatureMap, usize, f64)>;
+
+/// The parts of a map: those of bins, of which there are no rows yet, and the others.
+fn sort_leaves<'m>(
+    map: &'m dyn FeatureMap,
+    run: &Run,
+) -> Result<(Vec<(Binner<'m>, BinnedRows)>, Dense<'m>)> {
+    let (mut binned, mut dense) = (Vec::new(), Vec::new());
+    for (leaf, offset, root) in leaves(map) {
+        match leaf {
+            Leaf::Dense(map) => dense.push((map, offset, root)),
+            Leaf::Binning(map) => {
+                binned.push((map.on(run)?, BinnedRows::new(map, offset, root)));
+            }
+        }
+    }
+    Ok((binned, dense))
 }
 
 /// Bytes of the binning parts.

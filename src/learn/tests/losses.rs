@@ -107,6 +107,29 @@ fn other_classifiers_are_calibrated() {
     assert!(message.contains("at least 20 rows"), "{message}");
 }
 
+const TIGHT: Stopping = Stopping {
+    tolerance: 1e-7,
+    max_passes: 3000,
+};
+
+/// Logistic regression whose scores are told apart.
+fn logistic() -> LogisticRegression {
+    let logistic = LogisticRegression::on(map()).lambda(1e-2).stopping(TIGHT);
+    logistic
+        .bandwidth(Bandwidth::Sigma(1.0))
+        .device(&Device::cpu())
+}
+
+/// Scores of rows by two models are the same.
+fn assert_close([a, b]: [Model<Vec<String>>; 2], x: &Array2<f64>, name: &str) {
+    let scores = |model: Model<Vec<String>>| {
+        let mut loaded = model.loaded().expect("loads");
+        loaded.scores(x).expect("scores")
+    };
+    let worst = (scores(a) - scores(b)).fold(0.0, |m: f64, v| m.max(v.abs()));
+    assert!(worst < 1e-3, "{name}: {worst}");
+}
+
 #[test]
 fn weights_count_rows() {
     let (x, labels) = blobs(3, 30);
@@ -114,55 +137,36 @@ fn weights_count_rows() {
     let copies: Vec<usize> = (0..90).flat_map(|i| vec![i; 1 + i % 3]).collect();
     let often = x.select(Axis(0), &copies);
     let often_labels: Vec<_> = copies.iter().map(|&i| labels[i].clone()).collect();
-    let sigma = Bandwidth::Sigma(1.0);
-    let tight = Stopping {
-        tolerance: 1e-7,
-        max_passes: 3000,
-    };
-    let logistic = LogisticRegression::on(map()).lambda(1e-2).stopping(tight);
-    let logistic = logistic.bandwidth(sigma.clone()).device(&Device::cpu());
+    let by_weights = logistic().fit((&x, &labels, &weights)).expect("fits");
+    let by_copies = logistic().fit((&often, &often_labels)).expect("fits");
+    assert_close([by_weights, by_copies], &x, "logistic");
     let hinge = SupportVectorClassifier::on(map()).loss(MarginLoss::Hinge);
-    let hinge = hinge.lambda(1e-2).stopping(tight).bandwidth(sigma);
-    let hinge = hinge.device(&Device::cpu());
-    let scores = |model: Model<Vec<String>>| {
-        let mut loaded = model.loaded().expect("loads");
-        loaded.scores(&x).expect("scores")
-    };
-    let close = |a: Array2<f64>, b: Array2<f64>, name| {
-        let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
-        assert!(worst < 1e-3, "{name}: {worst}");
-    };
-    close(
-        scores(logistic.fit((&x, &labels, &weights)).expect("fits")),
-        scores(logistic.fit((&often, &often_labels)).expect("fits")),
-        "logistic",
-    );
-    close(
-        scores(hinge.fit((&x, &labels, &weights)).expect("fits")),
-        scores(hinge.fit((&often, &often_labels)).expect("fits")),
-        "hinge",
-    );
-    // Weights of classes are weights of their rows.
-    let by_class = logistic
-        .clone()
-        .class_weights(ClassWeights::Of(vec![1.0, 2.0, 3.0]));
+    let hinge = hinge.lambda(1e-2).stopping(TIGHT);
+    let hinge = hinge
+        .bandwidth(Bandwidth::Sigma(1.0))
+        .device(&Device::cpu());
+    let by_weights = hinge.fit((&x, &labels, &weights)).expect("fits");
+    let by_copies = hinge.fit((&often, &often_labels)).expect("fits");
+    assert_close([by_weights, by_copies], &x, "hinge");
+}
+
+#[test]
+fn weights_of_classes_are_weights_of_their_rows() {
+    let (x, labels) = blobs(3, 30);
+    let by_class = logistic().class_weights(ClassWeights::Of(vec![1.0, 2.0, 3.0]));
+    let by_class = by_class.fit((&x, &labels)).expect("fits");
     let rows: Array1<f64> = (0..90).map(|i| f64::from(1 + i / 30)).collect();
-    close(
-        scores(by_class.fit((&x, &labels)).expect("fits")),
-        scores(logistic.fit((&x, &labels, &rows)).expect("fits")),
-        "classes",
-    );
-    let balanced = logistic.clone().class_weights(ClassWeights::Balanced);
+    let by_row = logistic().fit((&x, &labels, &rows)).expect("fits");
+    assert_close([by_class, by_row], &x, "classes");
+    let balanced = logistic().class_weights(ClassWeights::Balanced);
     let (less_x, less) = (
         concatenate![Axis(0), x.view(), x.slice(ndarray::s![..30, ..])],
         [labels.clone(), labels[..30].to_vec()].concat(),
     );
-    close(
-        scores(balanced.fit((&less_x, &less)).expect("fits")),
-        scores(logistic.fit((&x, &labels)).expect("fits")),
-        "balanced",
-    );
-    let wrong = logistic.class_weights(ClassWeights::Of(vec![1.0]));
+    let balanced = balanced.fit((&less_x, &less)).expect("fits");
+    let plain = logistic().fit((&x, &labels)).expect("fits");
+    assert_close([balanced, plain], &x, "balanced");
+    let wrong = logistic().class_weights(ClassWeights::Of(vec![1.0]));
     let message = wrong
         .fit((&x, &labels))
         .expect_err("one of three")

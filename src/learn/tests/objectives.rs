@@ -179,8 +179,24 @@ fn balanced_classes_are_those_of_the_weighted_rows() {
     agrees("balanced", model.linear().facts["objective"], own);
 }
 
-/// `|beta_j| <= bound / sqrt(D)`, of every loss: some coefficients lie there, the others where the
-/// slope of the mean loss is zero.
+/// `|beta_j| <= bound / sqrt(D)` of 24 features: some coefficients lie there.
+fn lie_at_bound(beta: &Array2<f64>, bound: f64) {
+    let largest = beta.fold(0.0, |m: f64, b| m.max(b.abs()));
+    assert!(
+        (largest * 24_f64.sqrt() / bound - 1.0).abs() < 1e-6,
+        "{largest}"
+    );
+}
+
+/// The loss of logistic regression.
+fn softplus() -> OwnLoss {
+    OwnLoss::new("softplus", 1.0, |m| {
+        (-m).max(0.0) + (-m.abs()).exp().ln_1p()
+    })
+}
+
+/// Of every loss of classes: some coefficients lie at the bound, the others where the slope of the
+/// mean loss is zero.
 #[test]
 fn a_bound_is_that_of_the_scores_coefficients() {
     let (x, group_n) = groups(2);
@@ -189,38 +205,29 @@ fn a_bound_is_that_of_the_scores_coefficients() {
         .bound(2.0);
     let model = learner.fit((&x, &group_n)).expect("fits");
     let (_, beta) = solved(&model, &x, true);
-    let largest = beta.fold(0.0, |m: f64, b| m.max(b.abs()));
-    assert!(
-        (largest / (2.0 / 24_f64.sqrt()) - 1.0).abs() < 1e-6,
-        "{largest}"
-    );
-    let within = |beta: &Array2<f64>, bound: f64| {
-        let largest = beta.fold(0.0, |m: f64, b| m.max(b.abs()));
-        assert!(
-            (largest * 24_f64.sqrt() / bound - 1.0).abs() < 1e-6,
-            "{largest}"
-        );
-    };
+    lie_at_bound(&beta, 2.0);
     let weight_n = vec![1.0; 80];
-    let softplus = OwnLoss::new("softplus", 1.0, |m| {
-        (-m).max(0.0) + (-m.abs()).exp().ln_1p()
-    });
     for (loss, of) in [
         (
             MarginLoss::Hinge,
             (|m: f64| (1.0 - m).max(0.0)) as fn(f64) -> f64,
         ),
         (MarginLoss::SquaredHinge, |m| (1.0 - m).max(0.0).powi(2)),
-        (MarginLoss::Own(softplus), |m| (-m).exp().ln_1p()),
+        (MarginLoss::Own(softplus()), |m| (-m).exp().ln_1p()),
     ] {
         let learner = classifier(SupportVectorClassifier::on(map())).loss(loss);
         let learner = learner.lambda(0.0).bound(1.5).stopping(TIGHT);
         let model = learner.fit((&x, &group_n)).expect("fits");
         let (scores, beta) = solved(&model, &x, false);
-        within(&beta, 1.5);
+        lie_at_bound(&beta, 1.5);
         let own = margins(&scores, &group_n, &weight_n, of);
         agrees(&format!("{loss:?}"), model.linear().facts["objective"], own);
     }
+}
+
+/// Of every loss of amounts.
+#[test]
+fn a_bound_is_that_of_the_coefficients_of_amounts() {
     let (x, y) = wave();
     for loss in [
         ResidualLoss::EpsilonInsensitive(0.7),
@@ -238,7 +245,7 @@ fn a_bound_is_that_of_the_scores_coefficients() {
             .fit((&x, &y));
         let model = model.expect("fits");
         let beta = &model.linear().coefficients.beta_dt;
-        within(beta, 4.0);
+        lie_at_bound(beta, 4.0);
         let residuals = &model.predict(&x).expect("predicts") - &y;
         let own = residuals
             .mapv(|r| residual_loss(loss, r))
@@ -247,13 +254,17 @@ fn a_bound_is_that_of_the_scores_coefficients() {
         let own = own + 0.005 * squares(beta);
         agrees(&format!("{loss:?}"), model.linear().facts["objective"], own);
     }
-    // The losses of logistic regression and of a machine with the same loss of its own.
+}
+
+/// The losses of logistic regression and of a machine with the same loss of its own.
+#[test]
+fn bounds_of_logistic_regression_and_of_its_loss_are_one() {
     let (x, group_n) = groups(2);
     let logistic = classifier(LogisticRegression::on(map()))
         .lambda(0.0)
         .bound(1.5);
     let logistic = logistic.stopping(TIGHT).fit((&x, &group_n)).expect("fits");
-    let machine = classifier(SupportVectorClassifier::on(map())).loss(MarginLoss::Own(softplus));
+    let machine = classifier(SupportVectorClassifier::on(map())).loss(MarginLoss::Own(softplus()));
     let machine = machine
         .lambda(0.0)
         .bound(1.5)

@@ -97,10 +97,6 @@ impl KMeansOptions {
                 counted(rows, "row")
             )));
         }
-        let rules = Rules {
-            tolerance: self.tolerance,
-            max_iterations: self.max_iterations,
-        };
         let mut draws = seed.stream(Stream::Iteration, 0);
         let (mut sample, numbers) = Kept::sample_of(points, &count, most.max(k), &mut draws)?;
         drop(count);
@@ -109,23 +105,13 @@ impl KMeansOptions {
             weights_n.map(|weights_n| numbers.iter().map(|&i| weights_n[i]).collect());
         let of_sample = of_sample.as_deref();
         drop(numbers);
-        let mut best: Option<Lloyd<'_>> = None;
-        for start in 0..self.starts {
-            let mut draws = seed.stream(Stream::Iteration, 1 + start as u64);
-            let centres_kd = seeding::plus_plus(sample.points(), of_sample, k, &mut draws)?;
-            let mut lloyd = Lloyd::from(centres_kd, sample.rows(), of_sample);
-            lloyd.run(&mut sample, rules, hear)?;
-            if best.as_ref().is_none_or(|b| lloyd.inertia() < b.inertia()) {
-                best = Some(lloyd);
-            }
-        }
-        let mut best = best.ok_or_else(|| Error::numerical("no start found clusters"))?;
+        let mut best = self.best_start((&mut sample, of_sample), seed, hear)?;
         let on_sample = best.iterations();
         if !whole {
             let sampled = sample.rows();
             drop(sample);
             best = Lloyd::from(best.into_centres(), points.rows(), weights_n);
-            best.run(points, rules, hear)?;
+            best.run(points, self.rules(), hear)?;
             log::info!("{on_sample} iterations on {sampled} rows, then on all");
         }
         let facts = [
@@ -142,6 +128,34 @@ impl KMeansOptions {
             facts: facts.map(|(name, v)| (name.to_owned(), v)).into(),
             centres_kd: best.into_centres(),
         })
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            tolerance: self.tolerance,
+            max_iterations: self.max_iterations,
+        }
+    }
+
+    /// Clusters a sample from all starts, and keeps the best.
+    fn best_start<'w>(
+        &self,
+        (sample, of_sample): (&mut Kept, Option<&'w [f64]>),
+        seed: Seed,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<Lloyd<'w>> {
+        let mut best: Option<Lloyd<'_>> = None;
+        for start in 0..self.starts {
+            let mut draws = seed.stream(Stream::Iteration, 1 + start as u64);
+            let centres_kd =
+                seeding::plus_plus(sample.points(), of_sample, self.clusters, &mut draws)?;
+            let mut lloyd = Lloyd::from(centres_kd, sample.rows(), of_sample);
+            lloyd.run(sample, self.rules(), hear)?;
+            if best.as_ref().is_none_or(|b| lloyd.inertia() < b.inertia()) {
+                best = Some(lloyd);
+            }
+        }
+        best.ok_or_else(|| Error::numerical("no start found clusters"))
     }
 }
 

@@ -109,17 +109,7 @@ impl Graph {
         run: &Run,
     ) -> Result<Self> {
         let features = map.output_dim();
-        if features == 1 {
-            return Err(Error::parameter(
-                "one feature gives no coordinates; use more features, of rows that differ",
-            ));
-        }
-        if dimensions == 0 || dimensions >= features {
-            return Err(Error::parameter(format!(
-                "{features} features give 1 to {} coordinates, not {dimensions}",
-                features - 1
-            )));
-        }
+        require_coordinates(features, dimensions)?;
         let mut points = Streamed::features(map, source, rows, run)?;
         let all = vec![true; points.rows()];
         let (mut s_d, mut squares, mut done) = (Array1::zeros(features), 0.0, 0);
@@ -188,6 +178,22 @@ impl Graph {
     fn link(&self) -> Link {
         Link::OverDegree { floor: self.floor }
     }
+}
+
+/// Errors unless so many features can give so many coordinates.
+fn require_coordinates(features: usize, dimensions: usize) -> Result<()> {
+    if features == 1 {
+        return Err(Error::parameter(
+            "one feature gives no coordinates; use more features, of rows that differ",
+        ));
+    }
+    if dimensions == 0 || dimensions >= features {
+        return Err(Error::parameter(format!(
+            "{features} features give 1 to {} coordinates, not {dimensions}",
+            features - 1
+        )));
+    }
+    Ok(())
 }
 
 /// Features over the roots of their degrees, and these degrees as they are.

@@ -17,6 +17,7 @@ use crate::{
     solve::{ClassSpread, Coefficients, Spread},
     store::Store,
 };
+use ndarray::Array2;
 use std::{collections::BTreeMap, path::Path};
 
 const KIND: &str = "model";
@@ -52,13 +53,7 @@ impl LinearModel {
         self.map.write(&mut store)?;
         store.put_f64("coefficients", self.coefficients.beta_dt.view());
         store.put_vector("intercept", &self.coefficients.intercept_t.to_vec());
-        match &self.targets {
-            Targets::Real { .. } => store.set("task", "regression"),
-            Targets::Classes(labels) => {
-                store.set("task", "classification");
-                store.put_vector("classes", labels);
-            }
-        }
+        write_targets(&self.targets, &mut store);
         if let Some(names) = &self.class_names {
             store.set("class_names", serde_json::json!(names));
         }
@@ -76,39 +71,7 @@ impl LinearModel {
             store.set(FACTS, serde_json::json!(names));
             store.put_vector(FACTS, &figures);
         }
-        if let Some(curve) = &self.lambda_curve {
-            curve.write(&mut store);
-        }
-        if let Some(lengthscales) = &self.lengthscales {
-            lengthscales.write(&mut store);
-        }
-        if let Some(probabilities) = &self.probabilities {
-            probabilities.write(&mut store);
-        }
-        if let Some(spread) = &self.spread {
-            write_spread(spread, &mut store);
-        }
-        if let Some(spread) = &self.class_spread {
-            spread.write(&mut store);
-        }
-        if let Some(conformal) = &self.conformal {
-            conformal.write(&mut store);
-        }
-        if let Some(principal) = &self.principal {
-            principal.write(&mut store);
-        }
-        if let Some(metric) = &self.metric {
-            metric.write(&mut store);
-        }
-        if let Some(shares) = &self.leaf_importance {
-            store.put_vector(LEAF_IMPORTANCE, shares);
-        }
-        if let Some(link) = &self.link {
-            link.write(&mut store);
-        }
-        if let Some(ranges) = &self.ranges {
-            ranges.write(&mut store);
-        }
+        self.write_parts(&mut store);
         if let Some(job) = &self.job {
             store.set(JOB, job.to_json());
         }
@@ -117,6 +80,43 @@ impl LinearModel {
         store.set("device", &self.device);
         store.set("written_by", concat!("bochner ", env!("CARGO_PKG_VERSION")));
         Ok(store)
+    }
+
+    /// Writes what only some models have.
+    fn write_parts(&self, store: &mut Store) {
+        if let Some(curve) = &self.lambda_curve {
+            curve.write(store);
+        }
+        if let Some(lengthscales) = &self.lengthscales {
+            lengthscales.write(store);
+        }
+        if let Some(probabilities) = &self.probabilities {
+            probabilities.write(store);
+        }
+        if let Some(spread) = &self.spread {
+            write_spread(spread, store);
+        }
+        if let Some(spread) = &self.class_spread {
+            spread.write(store);
+        }
+        if let Some(conformal) = &self.conformal {
+            conformal.write(store);
+        }
+        if let Some(principal) = &self.principal {
+            principal.write(store);
+        }
+        if let Some(metric) = &self.metric {
+            metric.write(store);
+        }
+        if let Some(shares) = &self.leaf_importance {
+            store.put_vector(LEAF_IMPORTANCE, shares);
+        }
+        if let Some(link) = &self.link {
+            link.write(store);
+        }
+        if let Some(ranges) = &self.ranges {
+            ranges.write(store);
+        }
     }
 
     /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and
@@ -129,17 +129,8 @@ impl LinearModel {
 
     fn read(store: &Store) -> Result<Self> {
         let map = features::read(store)?;
-        let beta_dt = store.f64("coefficients")?;
+        let beta_dt = read_coefficients(store, map.output_dim())?;
         let (features, outputs) = beta_dt.dim();
-        if features != map.output_dim() {
-            return Err(Error::format(format!(
-                "{features} coefficients for {} features",
-                map.output_dim()
-            )));
-        }
-        if features == 0 || outputs == 0 {
-            return Err(Error::format("coefficients of no features or no outputs"));
-        }
         let intercept_t = store.vector("intercept", outputs)?;
         let link = Link::read(store, outputs)?;
         let hidden = link.as_ref().map_or(0, Link::hidden);
@@ -155,27 +146,13 @@ impl LinearModel {
         } else {
             None
         };
-        // Files from before there were other learners name none.
-        let learner = if store.has_property("learner") {
-            store.text("learner")?.to_owned()
-        } else {
-            RIDGE.into()
-        };
+        let learner = read_learner(store)?;
         let job = if store.has_property(JOB) {
             Some(Settings::from_json(store.text(JOB)?)?)
         } else {
             None
         };
-        let column_names = read_list(store, COLUMNS)?;
-        if let Some(names) = &column_names
-            && names.len() != map.input_dim()
-        {
-            return Err(Error::format(format!(
-                "{} names for {} columns",
-                names.len(),
-                map.input_dim()
-            )));
-        }
+        let column_names = read_column_names(store, map.input_dim())?;
         Ok(Self {
             lengthscales: FoundLengthscales::read(store, map.input_dim())?,
             schema: Schema::read(store, map.input_dim())?,
@@ -206,6 +183,40 @@ impl LinearModel {
             device: store.text("device")?.to_owned(),
             times: None,
         })
+    }
+}
+
+fn read_learner(store: &Store) -> Result<String> {
+    // Files from before there were other learners name none.
+    if store.has_property("learner") {
+        Ok(store.text("learner")?.to_owned())
+    } else {
+        Ok(RIDGE.into())
+    }
+}
+
+/// Coefficients of so many features, `[D, t]`.
+fn read_coefficients(store: &Store, expected: usize) -> Result<Array2<f64>> {
+    let beta_dt = store.f64("coefficients")?;
+    let (features, outputs) = beta_dt.dim();
+    if features != expected {
+        return Err(Error::format(format!(
+            "{features} coefficients for {expected} features"
+        )));
+    }
+    if features == 0 || outputs == 0 {
+        return Err(Error::format("coefficients of no features or no outputs"));
+    }
+    Ok(beta_dt)
+}
+
+fn write_targets(targets: &Targets, store: &mut Store) {
+    match targets {
+        Targets::Real { .. } => store.set("task", "regression"),
+        Targets::Classes(labels) => {
+            store.set("task", "classification");
+            store.put_vector("classes", labels);
+        }
     }
 }
 
@@ -240,6 +251,20 @@ fn read_list(store: &Store, name: &str) -> Result<Option<Vec<String>>> {
     } else {
         Ok(None)
     }
+}
+
+/// The names of so many columns, if they have some.
+fn read_column_names(store: &Store, columns: usize) -> Result<Option<Vec<String>>> {
+    let names = read_list(store, COLUMNS)?;
+    if let Some(names) = &names
+        && names.len() != columns
+    {
+        return Err(Error::format(format!(
+            "{} names for {columns} columns",
+            names.len()
+        )));
+    }
+    Ok(names)
 }
 
 fn write_spread(spread: &Spread, store: &mut Store) {

@@ -18,52 +18,16 @@ const FINE: f64 = 1e-9;
 /// tens of rows and keeps that of a class that is not among them.
 pub(super) fn tempered(scores_nt: &Array2<f64>, class_n: &[usize]) -> (f64, Vec<f64>) {
     let (rows, classes) = scores_nt.dim();
-    let doubt = 1.0 / (rows as f64 + 1.0);
-    let target =
-        |i: usize, k: usize| f64::from(class_n[i] == k) * (1.0 - doubt) + doubt / classes as f64;
-    // What is minimised at `[slope, offsets]`, and the probabilities there.
-    let cost = |at: &Array1<f64>| {
-        let offset_t = at.slice(s![1..]);
-        let mut p_nt = scores_nt * at[0] + offset_t;
-        let mut sum = 0.5 * offset_t.dot(&offset_t);
-        for (i, mut row) in p_nt.rows_mut().into_iter().enumerate() {
-            let top = row.fold(f64::NEG_INFINITY, |m, &u| m.max(u));
-            row -= top;
-            let log = row.iter().map(|u| u.exp()).sum::<f64>().ln();
-            row -= log;
-            for (k, log_p) in row.iter().enumerate() {
-                sum -= target(i, k) * log_p;
-            }
-            row.mapv_inplace(f64::exp);
-        }
-        (sum, p_nt)
+    let problem = Problem {
+        scores_nt,
+        class_n,
+        doubt: 1.0 / (rows as f64 + 1.0),
     };
     let mut at = Array1::zeros(classes + 1);
     at[0] = 1.0;
-    let (mut value, mut p_nt) = cost(&at);
+    let (mut value, mut p_nt) = problem.cost(&at);
     for _ in 0..STEPS {
-        let mut gradient = Array2::zeros((classes + 1, 1));
-        let mut hessian = Array2::zeros((classes + 1, classes + 1));
-        for k in 0..classes {
-            gradient[[k + 1, 0]] = at[k + 1];
-            hessian[[k + 1, k + 1]] = 1.0;
-        }
-        // Scores that are all the same leave the slope where it is.
-        hessian[[0, 0]] = 1e-12;
-        for (i, p) in p_nt.rows().into_iter().enumerate() {
-            let scores = scores_nt.row(i);
-            let mean = p.dot(&scores);
-            for k in 0..classes {
-                let off = p[k] - target(i, k);
-                gradient[[0, 0]] += off * scores[k];
-                gradient[[k + 1, 0]] += off;
-                hessian[[0, 0]] += p[k] * (scores[k] - mean).powi(2);
-                hessian[[k + 1, 0]] += p[k] * (scores[k] - mean);
-            }
-        }
-        let mut among = hessian.slice_mut(s![1.., 1..]);
-        among -= &p_nt.t().dot(&p_nt);
-        among.diag_mut().scaled_add(1.0, &p_nt.sum_axis(Axis(0)));
+        let (gradient, hessian) = problem.slopes(&at, &p_nt);
         let mut factor = Lower::take(hessian);
         if !factor.factor() {
             break;
@@ -78,7 +42,7 @@ pub(super) fn tempered(scores_nt: &Array2<f64>, class_n: &[usize]) -> (f64, Vec<
         let mut share = 1.0;
         let next = loop {
             let there = &at - &(&step.column(0) * share);
-            let (next, p_nt) = cost(&there);
+            let (next, p_nt) = problem.cost(&there);
             if next <= value - 1e-4 * share * gain {
                 break Some((there, next, p_nt));
             }
@@ -93,4 +57,66 @@ pub(super) fn tempered(scores_nt: &Array2<f64>, class_n: &[usize]) -> (f64, Vec<
         (at, value, p_nt) = next;
     }
     (at[0], at.slice(s![1..]).to_vec())
+}
+
+/// What is minimised at `[slope, offsets]`.
+struct Problem<'a> {
+    scores_nt: &'a Array2<f64>,
+    class_n: &'a [usize],
+    /// How much of a row is a draw among all classes.
+    doubt: f64,
+}
+
+impl Problem<'_> {
+    /// How much of row `i` is of class `k`.
+    fn target(&self, i: usize, k: usize) -> f64 {
+        let classes = self.scores_nt.ncols() as f64;
+        f64::from(self.class_n[i] == k) * (1.0 - self.doubt) + self.doubt / classes
+    }
+
+    /// The value, and the probabilities.
+    fn cost(&self, at: &Array1<f64>) -> (f64, Array2<f64>) {
+        let offset_t = at.slice(s![1..]);
+        let mut p_nt = self.scores_nt * at[0] + offset_t;
+        let mut sum = 0.5 * offset_t.dot(&offset_t);
+        for (i, mut row) in p_nt.rows_mut().into_iter().enumerate() {
+            let top = row.fold(f64::NEG_INFINITY, |m, &u| m.max(u));
+            row -= top;
+            let log = row.iter().map(|u| u.exp()).sum::<f64>().ln();
+            row -= log;
+            for (k, log_p) in row.iter().enumerate() {
+                sum -= self.target(i, k) * log_p;
+            }
+            row.mapv_inplace(f64::exp);
+        }
+        (sum, p_nt)
+    }
+
+    /// The gradient, a column, and the Hessian's lower half, where the probabilities are these.
+    fn slopes(&self, at: &Array1<f64>, p_nt: &Array2<f64>) -> (Array2<f64>, Array2<f64>) {
+        let classes = p_nt.ncols();
+        let mut gradient = Array2::zeros((classes + 1, 1));
+        let mut hessian = Array2::zeros((classes + 1, classes + 1));
+        for k in 0..classes {
+            gradient[[k + 1, 0]] = at[k + 1];
+            hessian[[k + 1, k + 1]] = 1.0;
+        }
+        // Scores that are all the same leave the slope where it is.
+        hessian[[0, 0]] = 1e-12;
+        for (i, p) in p_nt.rows().into_iter().enumerate() {
+            let scores = self.scores_nt.row(i);
+            let mean = p.dot(&scores);
+            for k in 0..classes {
+                let off = p[k] - self.target(i, k);
+                gradient[[0, 0]] += off * scores[k];
+                gradient[[k + 1, 0]] += off;
+                hessian[[0, 0]] += p[k] * (scores[k] - mean).powi(2);
+                hessian[[k + 1, 0]] += p[k] * (scores[k] - mean);
+            }
+        }
+        let mut among = hessian.slice_mut(s![1.., 1..]);
+        among -= &p_nt.t().dot(p_nt);
+        among.diag_mut().scaled_add(1.0, &p_nt.sum_axis(Axis(0)));
+        (gradient, hessian)
+    }
 }

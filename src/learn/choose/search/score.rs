@@ -1,6 +1,7 @@
 //! What the sums of one map give: coefficients of several penalties, and their errors on rows held
 //! out.
 
+use super::loss;
 use crate::{
     Error, Result, Run,
     data::ChunkSource,
@@ -45,6 +46,16 @@ pub(super) fn solve(
         return Err(refused.unwrap_or_else(none));
     }
     Ok((kept, Coefficients::side_by_side(&solved)?))
+}
+
+/// Which errors are the least, of those that are finite.
+pub(super) fn least(errors: &[(f64, f64)]) -> Result<(usize, (f64, f64))> {
+    let ranked = errors.iter().enumerate();
+    let losses = ranked.filter(|(_, errors)| errors.1.is_finite());
+    let losses = losses.map(|(at, &(error, squared))| (at, loss(error, squared)));
+    let best = losses.min_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    best.map(|(at, _)| (at, errors[at]))
+        .ok_or_else(|| Error::numerical("no penalty has a finite held-out error"))
 }
 
 /// Error and squared error of each penalty on rows held out, whose outputs `model` has side by

@@ -1,12 +1,13 @@
 //! The rows of a search: a sample in memory, of which a fifth is held out, and one trial on them.
 
 use super::{
-    SearchData, loss,
+    SearchData,
+    fitted::{Fitted, stacked},
     plan::Plan,
-    score::{AMPLE, CHUNK, errors, solve},
+    score::{AMPLE, CHUNK, errors, least},
 };
 use crate::{
-    Error, Result,
+    Error, Result, Run,
     analysis::ExactKernel,
     data::{ChunkSource, MemorySource, Part, Rows, Split, median_distance},
     features::{self, Affine, FeatureMap},
@@ -15,8 +16,7 @@ use crate::{
         choose::metric::{self, LearnedMetric, MetricOptions, RowsForMap, by_prepared},
         squares::dual,
     },
-    model::LinearModel,
-    normal::{NormalEquations, Targets},
+    normal::NormalEquations,
     seed::Seed,
     solve::{Cholesky, Coefficients, Dual},
     store::Store,
@@ -152,8 +152,6 @@ impl<'a> Sample<'a> {
         extent: Extent,
     ) -> Result<Tried> {
         let SearchData {
-            survey,
-            scaling,
             targets,
             options,
             seed,
@@ -161,15 +159,7 @@ impl<'a> Sample<'a> {
             ..
         } = self.data;
         let silent = run.silent();
-        let rows = RowsForMap {
-            source: &mut *self.data.source,
-            survey,
-            scaling,
-            run: &silent,
-            seed: Some(seed),
-        };
-        let metric = plan.metric.as_ref();
-        let map = metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)?;
+        let map = self.draw(plan, &silent)?;
         let rows = self.fitted(extent);
         let draws = seed.0.wrapping_add(4);
         let share = FEW_ROWS as f64 / self.rows.rows().unwrap_or(0).max(1) as f64;
@@ -185,50 +175,50 @@ impl<'a> Sample<'a> {
         let seed = split_seed(seed);
         let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
         let how = (lambdas, options.has_intercept());
-        let held = if rows < map.output_dim() as f64 {
-            dual::solve_each(map.as_ref(), &mut fitted, targets, how, &silent)?
-        } else {
-            None
-        };
-        let (kept, solved, rows, sums) = match held {
-            Some((kept, solved, rows)) => (kept, solved, rows, None),
-            None => {
-                fitted.rewind()?;
-                let map = map.as_ref();
-                let sums = NormalEquations::accumulate(map, &mut fitted, targets, &silent)?;
-                let (kept, solved) = solve(&sums, lambdas, options.has_intercept())?;
-                (kept, solved, sums.rows, Some(sums))
-            }
-        };
+        let is_dual = rows < map.output_dim() as f64;
+        let fit = Fitted::of(
+            map.as_ref(),
+            (&mut fitted, is_dual),
+            (targets, how),
+            &silent,
+        )?;
         source.rewind()?;
-        let columns = solved.intercept_t.len();
-        let outputs = targets.outputs();
-        let stacked = Targets::Real {
-            columns,
-            shift: vec![0.0; columns],
-        };
-        let model = LinearModel::new(map, solved, stacked, &silent.device);
+        let model = stacked(map, fit.solved, &silent.device);
         let mut held_out = Split::new(&mut *source, Part::Test, HELD_OUT, seed)?;
         let errors = errors(&model, &mut held_out, (targets, &self.variance_t), &silent)?;
         source.rewind()?;
-        let ranked = errors.iter().enumerate();
-        let losses = ranked.filter(|(_, errors)| errors.1.is_finite());
-        let losses = losses.map(|(at, &(error, squared))| (at, loss(error, squared)));
-        let best = losses.min_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let Some((at, (error, squared))) = best.map(|(at, _)| (at, errors[at])) else {
-            return Err(Error::numerical("no penalty has a finite held-out error"));
-        };
+        let (at, (error, squared)) = least(&errors)?;
         let beta_dt = model.coefficients.beta_dt;
+        let outputs = targets.outputs();
         let own = s![.., at * outputs..(at + 1) * outputs];
         Ok(Tried {
-            lambda: kept[at],
+            lambda: fit.lambdas[at],
             error,
             squared,
-            rows,
+            rows: fit.rows,
             beta_dt: beta_dt.slice(own).to_owned(),
             map: model.map,
-            sums,
+            sums: fit.sums,
         })
+    }
+
+    /// The map of a plan, drawn on the rows of the data.
+    fn draw(&mut self, plan: &Plan, run: &Run) -> Result<Box<dyn FeatureMap>> {
+        let SearchData {
+            survey,
+            scaling,
+            seed,
+            ..
+        } = self.data;
+        let rows = RowsForMap {
+            source: &mut *self.data.source,
+            survey,
+            scaling,
+            run,
+            seed: Some(seed),
+        };
+        let metric = plan.metric.as_ref();
+        metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)
     }
 
     /// Sampled rows, raw and as the kernel of a plan sees them: `count` at most, spread evenly.
@@ -247,23 +237,8 @@ impl<'a> Sample<'a> {
 
     /// The relative Frobenius error of the map of a plan, on rows of [`Self::compared`].
     pub(super) fn kernel_error(&mut self, plan: &Plan, exact: &ExactKernel) -> Result<f64> {
-        let SearchData {
-            survey,
-            scaling,
-            seed,
-            run,
-            ..
-        } = self.data;
-        let silent = run.silent();
-        let rows = RowsForMap {
-            source: &mut *self.data.source,
-            survey,
-            scaling,
-            run: &silent,
-            seed: Some(seed),
-        };
-        let metric = plan.metric.as_ref();
-        let map = metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)?;
+        let silent = self.data.run.silent();
+        let map = self.draw(plan, &silent)?;
         self.data.source.rewind()?;
         Ok(exact.error(map.as_ref(), &silent)?.frobenius)
     }

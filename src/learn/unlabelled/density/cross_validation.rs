@@ -38,17 +38,7 @@ pub(super) fn best(
     }
     // Of a kernel without an integral no map would do.
     kernel.ln_integral()?;
-    let fourier = map.fourier().ok_or_else(|| {
-        let problem = format!(
-            "cross-validation of a density weighs frequencies, and a {} map shows none",
-            map.name()
-        );
-        Error::unsupported(problem)
-            .help(Remedy::UseMap("fourier"))
-            .help(Remedy::words(
-                "give this map the bandwidth that fourier finds",
-            ))
-    })?;
+    let fourier = frequencies(map)?;
     let share_d = smoothed(fourier, &kernel)?;
     let maps: Vec<_> = multiples
         .iter()
@@ -90,18 +80,38 @@ pub(super) fn best(
         }
     }
     let best = best.ok_or_else(|| Error::parameter("no multiple of the bandwidth was given"))?;
+    warn_at_ends(multiples, best.multiple);
+    Ok(best)
+}
+
+/// The frequencies of a map, which errors where it shows none.
+fn frequencies(map: &dyn FeatureMap) -> Result<&DenseFeatures> {
+    map.fourier().ok_or_else(|| {
+        let problem = format!(
+            "cross-validation of a density weighs frequencies, and a {} map shows none",
+            map.name()
+        );
+        Error::unsupported(problem)
+            .help(Remedy::UseMap("fourier"))
+            .help(Remedy::words(
+                "give this map the bandwidth that fourier finds",
+            ))
+    })
+}
+
+/// Warns where the best is the least or the largest of several.
+fn warn_at_ends(multiples: &[f64], best: f64) {
     let ends = multiples
         .iter()
         .fold((f64::INFINITY, 0.0_f64), |(low, high), &c| {
             (low.min(c), high.max(c))
         });
-    if multiples.len() > 1 && (best.multiple == ends.0 || best.multiple == ends.1) {
+    if multiples.len() > 1 && (best == ends.0 || best == ends.1) {
         log::warn!(
             "the best multiple of the bandwidth, {}, is at the end of those tried; try some beyond",
-            best.multiple
+            best
         );
     }
-    Ok(best)
 }
 
 /// What smoothing by the kernel once more leaves of each feature, `[D]`: the Fourier transform of

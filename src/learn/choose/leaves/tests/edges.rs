@@ -79,9 +79,14 @@ fn rows_of_no_weight_and_equal_rows_do_no_harm() {
     assert_eq!(model.predict(&same).expect("predicts")[0], 4.5);
 }
 
+/// Noise.
+fn noise() -> (Array2<f64>, Array1<f64>) {
+    (uniform(300, 2, 18), normal(300, 19))
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
-    let (x, y) = (uniform(300, 2, 18), normal(300, 19));
+    let (x, y) = noise();
     let ridge = Ridge::on(Fourier::new(Gaussian).features(20)).device(&Device::cpu());
     let few = ridge.clone().leaves(99).fit((&x, &y)).expect_err("too few");
     assert!(few.to_string().contains("100 at least"), "{few}");
@@ -105,7 +110,13 @@ fn what_cannot_be_is_refused() {
         let refused = refused.expect_err("not for leaves").to_string();
         assert!(refused.contains(field), "{refused}");
     }
-    let model = ridge.clone().leaves(100).fit((&x, &y)).expect("fits");
+}
+
+#[test]
+fn models_of_leaves_have_no_features_of_all_rows() {
+    let (x, y) = noise();
+    let ridge = Ridge::on(Fourier::new(Gaussian).features(20)).device(&Device::cpu());
+    let model = ridge.leaves(100).fit((&x, &y)).expect("fits");
     assert!(
         model
             .linear()
@@ -123,7 +134,12 @@ fn what_cannot_be_is_refused() {
         )
         .is_err()
     );
-    // So many leaves are no tree that a file holds.
+}
+
+#[test]
+fn so_many_leaves_are_no_tree_that_a_file_holds() {
+    let (x, y) = noise();
+    let mut rows = source(&x, &y);
     let survey = Survey::of(&mut rows, 0, 0).expect("surveys");
     let survey = Survey {
         rows: 1_000_000,

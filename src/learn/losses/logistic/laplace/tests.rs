@@ -59,6 +59,26 @@ fn features(model: &LinearModel, x: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_vec((x.nrows(), model.map.output_dim()), all).expect("a shape")
 }
 
+/// Features, and a column of ones where so many columns have room for it.
+fn with_ones(z_nd: &Array2<f64>, size: usize) -> Array2<f64> {
+    let mut columns = Array2::ones((z_nd.nrows(), size));
+    columns.slice_mut(s![.., ..z_nd.ncols()]).assign(z_nd);
+    columns
+}
+
+/// `log p(y, at) + size/2 log 2 pi - 1/2 log |H|`, of a mode with so many coefficients, their
+/// precision and the sum of their squares.
+fn log_evidence(
+    loss: f64,
+    (features, precision, square): (usize, f64, f64),
+    (size, log_determinant): (usize, f64),
+) -> f64 {
+    let tau = std::f64::consts::TAU;
+    let of_prior = features as f64 * (precision / tau).ln() - precision * square;
+    let of_normal = size as f64 * tau.ln() - log_determinant;
+    0.5 * (of_prior + of_normal) - loss
+}
+
 #[test]
 fn probabilities_are_means_over_the_posterior() {
     let (x, labels, weights) = rows(90);
@@ -79,8 +99,7 @@ fn probabilities_are_means_over_the_posterior() {
         let c_n = &weights * &p_n * &(1.0 - &p_n);
         let (features, total) = (z_nd.ncols(), weights.sum());
         let size = features + usize::from(intercept);
-        let mut columns = Array2::ones((90, size));
-        columns.slice_mut(s![.., ..features]).assign(&z_nd);
+        let columns = with_ones(&z_nd, size);
         let mut hessian = columns.t().dot(&(&columns * &c_n.insert_axis(Axis(1))));
         let precision = LAMBDA * total;
         for j in 0..features {
@@ -109,18 +128,14 @@ fn probabilities_are_means_over_the_posterior() {
                 .all(|(out, label)| out == (*label == "out"))
         );
 
-        // log p(y, at) + size/2 log 2 pi - 1/2 log |H|.
         let log_determinant: f64 = (0..size).map(|i| 2.0 * factor.row(i)[i].ln()).sum();
         let each = score_n.iter().zip(&labels).zip(&weights);
         let losses = each.map(|((s, label), w)| {
             let side = if *label == "out" { 1.0 } else { -1.0 };
             w * (-side * s).exp().ln_1p()
         });
-        let square = precision * beta_d.dot(&beta_d);
-        let tau = std::f64::consts::TAU;
-        let of_prior = features as f64 * (precision / tau).ln() - square;
-        let of_normal = size as f64 * tau.ln() - log_determinant;
-        let expected = 0.5 * (of_prior + of_normal) - losses.sum::<f64>();
+        let of_prior = (features, precision, beta_d.dot(&beta_d));
+        let expected = log_evidence(losses.sum(), of_prior, (size, log_determinant));
         let evidence = model.linear().facts["log_marginal_likelihood"];
         assert!((evidence - expected).abs() < 2e-4, "{evidence} {expected}");
     }
@@ -220,6 +235,19 @@ fn of_classes(
     model
 }
 
+/// The mean of the softmax of scores that draws move, class by class.
+fn mean_softmax(scores: ArrayView1<'_, f64>, moves: &[Array1<f64>; 3]) -> Array1<f64> {
+    let mut mean = Array1::<f64>::zeros(3);
+    let away = ndarray::stack(Axis(1), &moves.each_ref().map(|m| m.view())).expect("a table");
+    for moved in away.rows() {
+        let s = &scores + &moved;
+        let top = s.fold(f64::NEG_INFINITY, |m: f64, &s| m.max(s));
+        let e = s.mapv(|s| (s - top).exp());
+        mean.scaled_add(1.0 / (away.nrows() as f64 * e.sum()), &e);
+    }
+    mean
+}
+
 /// Draws of all coefficients from their normal law, by a Hessian of all classes in f64 on the
 /// features themselves.
 #[test]
@@ -238,8 +266,7 @@ fn of_three_classes_probabilities_are_means_over_the_posterior() {
         let p_nc = plain.predict_probabilities(&x).expect("probabilities");
         let (d, total) = (z_nd.ncols(), weights.sum());
         let size = d + usize::from(intercept);
-        let mut columns = Array2::ones((120, size));
-        columns.slice_mut(s![.., ..d]).assign(&z_nd);
+        let columns = with_ones(&z_nd, size);
         // All 3 P unknowns; what a softmax ignores has a prior, of intercepts a weak one.
         let mut hessian = Array2::zeros((3 * size, 3 * size));
         for (k, l) in (0..3).flat_map(|k| (0..3).map(move |l| (k, l))) {
@@ -263,15 +290,7 @@ fn of_three_classes_probabilities_are_means_over_the_posterior() {
         for i in (0..120).step_by(12) {
             let part = |k: usize| away.slice(s![k * size..(k + 1) * size, ..]);
             let moves = [0, 1, 2].map(|k| columns.row(i).dot(&part(k)));
-            let mut mean = Array1::<f64>::zeros(3);
-            let away =
-                ndarray::stack(Axis(1), &moves.each_ref().map(|m| m.view())).expect("a table");
-            for moved in away.rows() {
-                let s = &scores.row(i) + &moved;
-                let top = s.fold(f64::NEG_INFINITY, |m: f64, &s| m.max(s));
-                let e = s.mapv(|s| (s - top).exp());
-                mean.scaled_add(1.0 / (drawn as f64 * e.sum()), &e);
-            }
+            let mean = mean_softmax(scores.row(i), &moves);
             let off = &found.row(i) - &mean;
             worst = off.fold(worst, |m, e| m.max(e.abs()));
             assert!((found.row(i).sum() - 1.0).abs() < 1e-12);

@@ -1,0 +1,52 @@
+//! Amounts beside what is predicted of them, if targets are these or what a scale makes of them.
+
+use crate::data::Rescale;
+use ndarray::Array1;
+use std::f64::consts::TAU;
+
+/// Errors that a prediction of ranks is smeared over, at most.
+const SMEARED: usize = 256;
+
+/// How near amounts are to what was predicted of them, row by row.
+pub(in crate::job::race) struct Amounts {
+    /// Squares of their errors, of means, over their variance.
+    pub(in crate::job::race) squares_m: Array1<f64>,
+    /// ln of the density that the prediction gives to each amount, with normal errors of the
+    /// targets: amounts, or what a scale makes of them, whose density is that of the amount over
+    /// the slope of the scale.
+    pub(in crate::job::race) log_density_m: Array1<f64>,
+}
+
+impl Amounts {
+    /// Of targets and their errors.
+    pub(super) fn new(off_m: &Array1<f64>, y_m: &Array1<f64>, rescale: Option<&Rescale>) -> Self {
+        let variance = off_m.mapv(|e| e * e).mean().unwrap_or(0.0);
+        let normal_m = off_m.mapv(|e| -0.5 * (e * e / variance + (TAU * variance).ln()));
+        let Some(rescale) = rescale else {
+            let squares_m = off_m.mapv(|e| e * e) / y_m.var(0.0);
+            return Self {
+                squares_m,
+                log_density_m: normal_m,
+            };
+        };
+        let predicted_m = (y_m - off_m).mapv(|seen| match rescale {
+            Rescale::Logarithms => seen.exp(),
+            // Not all of many: those that stand for them.
+            Rescale::Ranks(_) => {
+                let step = off_m.len().div_ceil(SMEARED);
+                let some = off_m.iter().step_by(step).map(|e| rescale.amount(seen + e));
+                some.sum::<f64>() / off_m.len().div_ceil(step) as f64
+            }
+        });
+        let smear = match rescale {
+            Rescale::Logarithms => off_m.mapv(f64::exp).mean().unwrap_or(1.0),
+            Rescale::Ranks(_) => 1.0,
+        };
+        let amounts_m = y_m.mapv(|seen| rescale.amount(seen));
+        let variance = amounts_m.var(0.0);
+        Self {
+            squares_m: (amounts_m - smear * predicted_m).mapv(|e| e * e) / variance,
+            log_density_m: normal_m + y_m.mapv(|seen| rescale.ln_slope(seen)),
+        }
+    }
+}
