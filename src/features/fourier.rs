@@ -134,21 +134,7 @@ impl Fourier {
     /// when the sampling cannot serve it, and when leverage scores cannot be had (columns that
     /// differ, lambda not positive).
     pub fn build(&self, input: Affine) -> Result<DenseFeatures> {
-        let measure = self.kernel.spectrum().ok_or_else(|| {
-            let problem = format!(
-                "the kernel {} has no spectral measure, which Fourier features need",
-                self.kernel.spec()
-            );
-            let error = Error::unsupported(problem).help(Remedy::UseMap(NYSTROM));
-            let mut draws = self.seed.stream(Stream::Bins, 0);
-            match self.kernel.arc_cosine() {
-                Some(_) => error.help(Remedy::UseMap(ARC_COSINE)),
-                None if self.kernel.draw_pitch(&mut draws).is_some() => {
-                    error.help(Remedy::UseMap(BINNING))
-                }
-                None => error,
-            }
-        })?;
+        let measure = self.kernel.spectrum().ok_or_else(|| self.no_measure())?;
         let s = self.form.frequencies(self.features)?;
         let with_phases = self.form == Form::Phase;
         let draw = |count| {
@@ -180,19 +166,7 @@ impl Fourier {
         };
         Ok(DenseFeatures {
             name: FOURIER,
-            origin: format!(
-                "the {} kernel, {}{}, {}",
-                self.kernel.spec(),
-                match self.given {
-                    None => self.sampling.settled().to_string(),
-                    Some(_) => "given frequencies".into(),
-                },
-                match &self.leverage {
-                    None => String::new(),
-                    Some(l) => format!(" by leverage from {}", l.pool),
-                },
-                self.form
-            ),
+            origin: self.origin(),
             input: input.times(1.0 / TAU),
             dense,
         })
@@ -200,6 +174,40 @@ impl Fourier {
 }
 
 impl Fourier {
+    /// What is said of a kernel without a spectral measure, and which map takes it.
+    fn no_measure(&self) -> Error {
+        let problem = format!(
+            "the kernel {} has no spectral measure, which Fourier features need",
+            self.kernel.spec()
+        );
+        let error = Error::unsupported(problem).help(Remedy::UseMap(NYSTROM));
+        let mut draws = self.seed.stream(Stream::Bins, 0);
+        match self.kernel.arc_cosine() {
+            Some(_) => error.help(Remedy::UseMap(ARC_COSINE)),
+            None if self.kernel.draw_pitch(&mut draws).is_some() => {
+                error.help(Remedy::UseMap(BINNING))
+            }
+            None => error,
+        }
+    }
+
+    /// Where the features come from.
+    fn origin(&self) -> String {
+        format!(
+            "the {} kernel, {}{}, {}",
+            self.kernel.spec(),
+            match self.given {
+                None => self.sampling.settled().to_string(),
+                Some(_) => "given frequencies".into(),
+            },
+            match &self.leverage {
+                None => String::new(),
+                Some(l) => format!(" by leverage from {}", l.pool),
+            },
+            self.form
+        )
+    }
+
     /// Its options in words.
     fn in_words(&self) -> Settings {
         if self.given.is_some() {

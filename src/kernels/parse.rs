@@ -48,28 +48,10 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
             let alpha = number(alpha.unwrap_or("1"), "rational-quadratic's alpha")?;
             Arc::new(RationalQuadratic::new(alpha)?)
         }
-        ("arc-cosine", order) => {
-            let (order, bias) = match order.unwrap_or("1").split_once(':') {
-                Some((order, bias)) => (order, number(bias, "the bias of arc-cosine")?),
-                None => (order.unwrap_or("1"), 0.0),
-            };
-            let order = order.trim().parse().map_err(|_| {
-                Error::parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2"))
-            })?;
-            Arc::new(ArcCosineKernel::new(order)?.with_bias(bias)?)
-        }
+        ("arc-cosine", order) => Arc::new(arc_cosine(spec, order.unwrap_or("1"))?),
         ("hat", None) => Arc::new(Hat),
         ("linear", None) => Arc::new(Linear),
-        ("polynomial", degree) => {
-            let (degree, constant) = match degree.unwrap_or("2").split_once(':') {
-                Some((degree, constant)) => (degree, number(constant, "polynomial's constant")?),
-                None => (degree.unwrap_or("2"), 1.0),
-            };
-            let degree = degree.trim().parse().map_err(|_| {
-                Error::parameter(format!("'{spec}': a polynomial has a degree from 1 to 64"))
-            })?;
-            Arc::new(Polynomial::new(degree, constant)?)
-        }
+        ("polynomial", degree) => Arc::new(polynomial(spec, degree.unwrap_or("2"))?),
         ("additive-chi2", None) => Arc::new(AdditiveChi2),
         ("skewed-chi2", skewedness) => {
             let skewedness = number(skewedness.unwrap_or("1"), "the skewedness of skewed-chi2")?;
@@ -103,6 +85,31 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         }
     };
     Ok(kernel)
+}
+
+/// `ORDER[:BIAS]`.
+fn arc_cosine(spec: &str, argument: &str) -> Result<ArcCosineKernel> {
+    let (order, bias) = match argument.split_once(':') {
+        Some((order, bias)) => (order, number(bias, "the bias of arc-cosine")?),
+        None => (argument, 0.0),
+    };
+    let order = order
+        .trim()
+        .parse()
+        .map_err(|_| Error::parameter(format!("'{spec}': arc-cosine has orders 0, 1 and 2")))?;
+    ArcCosineKernel::new(order)?.with_bias(bias)
+}
+
+/// `DEGREE[:CONSTANT]`.
+fn polynomial(spec: &str, argument: &str) -> Result<Polynomial> {
+    let (degree, constant) = match argument.split_once(':') {
+        Some((degree, constant)) => (degree, number(constant, "polynomial's constant")?),
+        None => (argument, 1.0),
+    };
+    let degree = degree.trim().parse().map_err(|_| {
+        Error::parameter(format!("'{spec}': a polynomial has a degree from 1 to 64"))
+    })?;
+    Polynomial::new(degree, constant)
 }
 
 /// `0.5*gaussian@2`.

@@ -152,6 +152,19 @@ pub(super) struct FewRows<'a> {
 }
 
 impl FewRows<'_> {
+    fn params(&self, per_split: usize) -> Result<Params> {
+        Ok(Params {
+            rows: narrow(self.a_nk.rows())?,
+            depth: narrow(self.a_nk.cols())?,
+            freqs: narrow(self.cols)?,
+            a_stride4: narrow(self.a_nk.stride() / 4)?,
+            b_stride4: narrow(self.b_kt.stride() / 4)?,
+            z_stride: narrow(self.z_nt.stride())?,
+            row0: narrow(self.row0)?,
+            per_split: narrow(per_split)?,
+        })
+    }
+
     /// Records the product, in one dispatch or two.
     pub(super) fn run(&self, gpu: &GpuDevice) -> Result<()> {
         let (rows, depth, cols) = (self.a_nk.rows(), self.a_nk.cols(), self.cols);
@@ -184,16 +197,7 @@ impl FewRows<'_> {
             None => Stage::Whole(f),
             Some(_) => Stage::Split,
         };
-        let params = Params {
-            rows: narrow(rows)?,
-            depth: narrow(depth)?,
-            freqs: narrow(cols)?,
-            a_stride4: narrow(self.a_nk.stride() / 4)?,
-            b_stride4: narrow(self.b_kt.stride() / 4)?,
-            z_stride: narrow(self.z_nt.stride())?,
-            row0: narrow(self.row0)?,
-            per_split: narrow(per_split)?,
-        };
+        let params = self.params(per_split)?;
         gpu.dispatch(&Dispatch {
             op: &OP,
             variant: variant(group_rows, stage),

@@ -120,22 +120,14 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                     }
                 }
             }
-            let all_tiles = rows.div_ceil(most);
             for (col, panel, next) in panels.iter() {
-                // Each tile asks for its share of the next panel, a cache line at least, so that
-                // it is there when its turn comes.
-                let mut shares = next.chunks((next.len() / all_tiles).next_multiple_of(16).max(16));
-                let mut at = 0;
-                let mut done = 0;
-                while done < rows {
-                    let tile = tile_rows(rows - done, lanes);
-                    let a = &packed[at..at + tile * depth];
-                    let c = &mut products[done * columns..][..tile * columns];
-                    multiply(simd, tile, a, panel, c, shares.next().unwrap_or_default());
-                    at += tile * depth;
-                    done += tile;
-                }
-                debug_assert_eq!(at, packed_len);
+                by_panel(
+                    simd,
+                    (rows, depth),
+                    &packed[..packed_len],
+                    (panel, next),
+                    products,
+                );
                 let width = columns.min(panels.end() - col);
                 // A whole panel is handed over in one call whose vectors are whole; the last may
                 // be cut, row by row.
@@ -149,6 +141,33 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
             }
         }
     }
+}
+
+/// Products of packed rows with a panel of columns, row after row.
+#[inline(always)]
+fn by_panel<S: Simd>(
+    simd: S,
+    (rows, depth): (usize, usize),
+    packed: &[f32],
+    (panel, next): (&[f32], &[f32]),
+    products: &mut [f32],
+) {
+    let (lanes, columns) = (S::F32_LANES, 2 * S::F32_LANES);
+    let all_tiles = rows.div_ceil(most_rows(lanes));
+    // Each tile asks for its share of the next panel, a cache line at least, so that it is there
+    // when its turn comes.
+    let mut shares = next.chunks((next.len() / all_tiles).next_multiple_of(16).max(16));
+    let mut at = 0;
+    let mut done = 0;
+    while done < rows {
+        let tile = tile_rows(rows - done, lanes);
+        let a = &packed[at..at + tile * depth];
+        let c = &mut products[done * columns..][..tile * columns];
+        multiply(simd, tile, a, panel, c, shares.next().unwrap_or_default());
+        at += tile * depth;
+        done += tile;
+    }
+    debug_assert_eq!(at, packed.len());
 }
 
 /// Packs rows into tiles, depth-major; rows beyond the last are zero. Returns the length.

@@ -179,25 +179,7 @@ impl GpuDevice {
                 source: wgpu::ShaderSource::Wgsl(text.into()),
             };
             let module = driver_code::shader_module(device, descriptor, self.checks(op));
-            let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
-                binding: i as u32,
-                visibility: wgpu::ShaderStages::COMPUTE,
-                ty: wgpu::BindingType::Buffer {
-                    ty,
-                    has_dynamic_offset: false,
-                    min_binding_size: None,
-                },
-                count: None,
-            };
-            let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
-            entries.extend(op.bindings.iter().enumerate().map(|(i, binding)| {
-                let read_only = matches!(binding, Binding::Read(_));
-                entry(i + 1, wgpu::BufferBindingType::Storage { read_only })
-            }));
-            let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: Some(op.name),
-                entries: &entries,
-            });
+            let layout = bind_group_layout(device, op);
             let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(op.name),
                 bind_group_layouts: &[Some(&layout)],
@@ -256,6 +238,29 @@ impl GpuDevice {
         }
         cfg!(debug_assertions) || std::env::var_os("BOCHNER_CHECKS").is_some_and(|v| v == "all")
     }
+}
+
+/// How the buffers of an op are bound: its parameters, then those it reads and writes.
+fn bind_group_layout(device: &wgpu::Device, op: &Op) -> wgpu::BindGroupLayout {
+    let entry = |i: usize, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+        binding: i as u32,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+    entries.extend(op.bindings.iter().enumerate().map(|(i, binding)| {
+        let read_only = matches!(binding, Binding::Read(_));
+        entry(i + 1, wgpu::BufferBindingType::Storage { read_only })
+    }));
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some(op.name),
+        entries: &entries,
+    })
 }
 
 #[cfg(test)]

@@ -64,22 +64,7 @@ impl GpuDevice {
             )));
         }
         self.flush();
-        let set = self.0.device.create_query_set(&wgpu::QuerySetDescriptor {
-            label: Some("timing"),
-            ty: wgpu::QueryType::Timestamp,
-            count: QUERIES,
-        });
-        {
-            let mut recorder = lock(&self.0.recorder);
-            if recorder.timing.is_some() {
-                return Err(Error::unsupported("two measurements at once"));
-            }
-            recorder.timing = Some(Timing {
-                set,
-                used: 0,
-                thread: thread::current().id(),
-            });
-        }
+        self.begin_timing()?;
         let mut spans: Vec<Range<u32>> = Vec::with_capacity(times);
         let mut recorded = Ok(());
         for _ in 0..times {
@@ -98,6 +83,33 @@ impl GpuDevice {
                  all can be taken"
             )));
         }
+        let ticks = self.ticks(&set, used)?;
+        let period = f64::from(self.0.queue.get_timestamp_period()) * 1e-9;
+        let ticks_of = |span| duration(&ticks, span) as f64 * period;
+        Ok(spans.into_iter().map(ticks_of).collect())
+    }
+
+    /// Has what this thread records from now on take timestamps. Errors while another measures.
+    fn begin_timing(&self) -> Result<()> {
+        let set = self.0.device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: Some("timing"),
+            ty: wgpu::QueryType::Timestamp,
+            count: QUERIES,
+        });
+        let mut recorder = lock(&self.0.recorder);
+        if recorder.timing.is_some() {
+            return Err(Error::unsupported("two measurements at once"));
+        }
+        recorder.timing = Some(Timing {
+            set,
+            used: 0,
+            thread: thread::current().id(),
+        });
+        Ok(())
+    }
+
+    /// The first `used` timestamps of a set.
+    fn ticks(&self, set: &wgpu::QuerySet, used: u32) -> Result<Vec<u64>> {
         let bytes = u64::from(used) * u64::from(wgpu::QUERY_SIZE);
         let buffer = self.0.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("timestamps"),
@@ -108,7 +120,7 @@ impl GpuDevice {
         {
             let mut recorder = lock(&self.0.recorder);
             let encoder = self.encoder(&mut recorder);
-            encoder.resolve_query_set(&set, 0..used, &buffer, 0);
+            encoder.resolve_query_set(set, 0..used, &buffer, 0);
         }
         let mut ticks: Vec<u64> = Vec::new();
         self.download(&buffer, bytes as usize / 4, |words| {
@@ -118,9 +130,7 @@ impl GpuDevice {
                 .map(|w| u64::from(w[0]) | (u64::from(w[1]) << 32))
                 .collect();
         })?;
-        let period = f64::from(self.0.queue.get_timestamp_period()) * 1e-9;
-        let ticks_of = |span| duration(&ticks, span) as f64 * period;
-        Ok(spans.into_iter().map(ticks_of).collect())
+        Ok(ticks)
     }
 
     fn timestamps_used(&self) -> u32 {

@@ -1,6 +1,6 @@
 //! Gradients of z(u)'beta in closed form, one for each family of maps.
 
-use super::Formula;
+use super::{Formula, PartFormula};
 use crate::{
     Error, Result, error::Remedy, features::names, kernels::Kernel, ops::Nonlinearity, parallel,
 };
@@ -89,29 +89,7 @@ impl Formula {
             }
             // `require_smooth` refuses them.
             Self::Multiplied { .. } | Self::AdditiveChi2 { .. } => Ok(Vec::new()),
-            Self::Union(parts) => {
-                let mut sums = vec![Array2::zeros(u_nd.dim()); beta_dt.ncols()];
-                let mut at = 0;
-                for part in parts {
-                    let own = beta_dt.slice(s![at..at + part.columns, ..]);
-                    at += part.columns;
-                    let mut u = u_nd.to_owned();
-                    let scale: Array1<f64> = match &part.rescale {
-                        None => Array1::ones(u.ncols()),
-                        Some(rescale) => rescale.iter().map(|r| f64::from(r[0])).collect(),
-                    };
-                    u *= &scale;
-                    if let Some(rescale) = &part.rescale {
-                        let shift: Array1<f64> = rescale.iter().map(|r| f64::from(r[1])).collect();
-                        u += &shift;
-                    }
-                    let of_part = part.formula.gradient(u.view(), own)?;
-                    for (sum, one) in sums.iter_mut().zip(of_part) {
-                        *sum += &(one * &scale * part.root);
-                    }
-                }
-                Ok(sums)
-            }
+            Self::Union(parts) => of_union(parts, u_nd, beta_dt),
         }
     }
 
@@ -163,6 +141,35 @@ impl Formula {
             _ => false,
         }
     }
+}
+
+/// The gradients of parts side by side, as [`Formula::gradient`] gives them.
+fn of_union(
+    parts: &[PartFormula],
+    u_nd: ArrayView2<'_, f64>,
+    beta_dt: ArrayView2<'_, f64>,
+) -> Result<Vec<Array2<f64>>> {
+    let mut sums = vec![Array2::zeros(u_nd.dim()); beta_dt.ncols()];
+    let mut at = 0;
+    for part in parts {
+        let own = beta_dt.slice(s![at..at + part.columns, ..]);
+        at += part.columns;
+        let mut u = u_nd.to_owned();
+        let scale: Array1<f64> = match &part.rescale {
+            None => Array1::ones(u.ncols()),
+            Some(rescale) => rescale.iter().map(|r| f64::from(r[0])).collect(),
+        };
+        u *= &scale;
+        if let Some(rescale) = &part.rescale {
+            let shift: Array1<f64> = rescale.iter().map(|r| f64::from(r[1])).collect();
+            u += &shift;
+        }
+        let of_part = part.formula.gradient(u.view(), own)?;
+        for (sum, one) in sums.iter_mut().zip(of_part) {
+            *sum += &(one * &scale * part.root);
+        }
+    }
+    Ok(sums)
 }
 
 /// `sum beta f'(t)` over the features of each frequency, `[n, s]`, at the projections t.

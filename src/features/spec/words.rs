@@ -75,12 +75,9 @@ mod tests {
         seed::Seed,
     };
 
-    /// A builder and a description of the same map say the same, and the words of a description
-    /// read back as its kernel and its maps.
-    #[test]
-    fn builders_and_descriptions_say_the_same() {
-        let seed = Seed(3);
-        let builders: [(Box<dyn MapBuilder>, &str, &str); 12] = [
+    /// Builders of all maps, with the words for the map and for its kernel.
+    fn builders(seed: Seed) -> [(Box<dyn MapBuilder>, &'static str, &'static str); 12] {
+        [
             (
                 Box::new(Fourier::new(Gaussian).features(64).seed(seed)),
                 "fourier",
@@ -137,8 +134,15 @@ mod tests {
                 "additive-chi2",
             ),
             (Box::new(Identity), "identity", "linear"),
-        ];
-        for (builder, map, kernel) in builders {
+        ]
+    }
+
+    /// A builder and a description of the same map say the same, and the words of a description
+    /// read back as its kernel and its maps.
+    #[test]
+    fn builders_and_descriptions_say_the_same() {
+        let seed = Seed(3);
+        for (builder, map, kernel) in builders(seed) {
             let kernel = kernels::parse(kernel).expect("a kernel");
             let mut spec = MapSpec::new(map.parse().expect("a map"), kernel);
             (spec.features, spec.seed) = (64, seed);

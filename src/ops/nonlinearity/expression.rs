@@ -184,11 +184,27 @@ mod tests {
         }
     }
 
+    /// In one line that names it.
+    fn assert_refused(texts: &[&str]) {
+        for text in texts {
+            let refused = Expression::parse("swish", text).expect_err(text);
+            assert!(matches!(refused, Error::Parameter(_)), "{refused}");
+            let message = refused.to_string();
+            assert!(
+                message.contains("swish") && !message.contains('\n'),
+                "{message}"
+            );
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(message.contains(&line), "{message}");
+            println!("{message}");
+        }
+    }
+
     #[test]
-    fn anything_else_is_refused_in_one_line_that_names_it() {
+    fn what_is_no_one_expression_is_refused() {
         let deep = format!("{}t{}", "(".repeat(500), ")".repeat(499));
         let long = "t + ".repeat(400) + "t";
-        for text in [
+        assert_refused(&[
             "",
             "  ",
             "tanh(t",
@@ -204,6 +220,17 @@ mod tests {
             "t++",
             "return t",
             "let x = t",
+            "@t",
+            "\"t\"",
+            "t\u{e9}",
+            &deep,
+            &long,
+        ]);
+    }
+
+    #[test]
+    fn names_and_types_that_are_not_known_are_refused() {
+        assert_refused(&[
             "x",
             "params.rows",
             "custom(t)",
@@ -223,29 +250,13 @@ mod tests {
             "1 / 0",
             "exp(t, t)",
             "tangent(t)",
-            "@t",
-            "\"t\"",
-            "t\u{e9}",
             "1e999",
             "bool",
             "select",
             "f64(t)",
             "f16(t)",
             "1.0lf",
-            &deep,
-            &long,
-        ] {
-            let refused = Expression::parse("swish", text).expect_err(text);
-            assert!(matches!(refused, Error::Parameter(_)), "{refused}");
-            let message = refused.to_string();
-            assert!(
-                message.contains("swish") && !message.contains('\n'),
-                "{message}"
-            );
-            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(message.contains(&line), "{message}");
-            println!("{message}");
-        }
+        ]);
     }
 
     /// Of known names alone, which a compiler would take: in browsers there is none here.

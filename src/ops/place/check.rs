@@ -69,14 +69,25 @@ fn block(device: &Device, spot: Spot, cols: usize, outcome: &mut Outcome) -> Res
     };
     let name = || format!("{} x {cols} {spot:?}", spot.rows);
     outcome.case(ratio(&factors, spot), name);
-    // Negative controls.
-    let mut wrong = factors.clone();
-    wrong[cols - 1][0] *= 1.001;
+    controls(outcome, (&factors, spot), &ratio, &name);
+    Ok(())
+}
+
+/// Negative controls, each of which is compared by `ratio`.
+fn controls(
+    outcome: &mut Outcome,
+    (factors, spot): (&[[f32; 2]], Spot),
+    ratio: &dyn Fn(&[[f32; 2]], Spot) -> f64,
+    name: &dyn Fn() -> String,
+) {
+    let last = factors.len() - 1;
+    let mut wrong = factors.to_vec();
+    wrong[last][0] *= 1.001;
     outcome.control(ratio(&wrong, spot), || {
         format!("a scale 1 per mille off in {}", name())
     });
-    let mut wrong = factors.clone();
-    wrong[cols - 1][1] = 0.0;
+    let mut wrong = factors.to_vec();
+    wrong[last][1] = 0.0;
     outcome.control(ratio(&wrong, spot), || {
         format!("a lost shift of {}", name())
     });
@@ -84,14 +95,13 @@ fn block(device: &Device, spot: Spot, cols: usize, outcome: &mut Outcome) -> Res
         source_col: spot.source_col + 1,
         ..spot
     };
-    outcome.control(ratio(&factors, aside), || {
+    outcome.control(ratio(factors, aside), || {
         format!("the column beside that of {}", name())
     });
     if spot.add {
         let fresh = Spot { add: false, ..spot };
-        outcome.control(ratio(&factors, fresh), || {
+        outcome.control(ratio(factors, fresh), || {
             format!("what was there lost of {}", name())
         });
     }
-    Ok(())
 }

@@ -71,6 +71,29 @@ struct Params {
     split_cols4: u32,
 }
 
+impl Params {
+    /// From the first row and target on, with so many parts of [`SPLIT_COLS`] frequencies a split.
+    fn new(
+        map: &Map,
+        x_nd: &Matrix,
+        (beta_stride4, y_stride): (usize, usize),
+        per_split: usize,
+    ) -> Result<Self> {
+        Ok(Self {
+            rows: narrow(x_nd.rows())?,
+            depth4: narrow(map.depth.div_ceil(4))?,
+            freqs: narrow(map.freqs)?,
+            x_stride4: narrow(x_nd.stride() / 4)?,
+            w_stride4: narrow(map.w_ds.stride() / 4)?,
+            beta_stride4: narrow(beta_stride4)?,
+            q0: 0,
+            y_stride4: narrow(y_stride / 4)?,
+            row0: 0,
+            split_cols4: narrow(per_split * SPLIT_COLS / 4)?,
+        })
+    }
+}
+
 /// As the shader's workgroups share it: one column, since each walks over all frequencies.
 fn shape(map: &Map, rows: usize) -> Shape {
     let (depth, cols) = (map.depth, 1);
@@ -154,6 +177,7 @@ pub(super) fn tiled(
         }
     };
     let y = y_nt.gpu(gpu, "y")?;
+    let all = Params::new(map, x_nd, (total, y_nt.stride()), per_split)?;
     let row_work = row_work(map);
     for q0 in (0..total).step_by(QUADS[2]) {
         // Features are computed anew for every 16 targets: registers hold no more sums.
@@ -161,16 +185,9 @@ pub(super) fn tiled(
         let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&QUADS[2]);
         for block in gpu.row_blocks(&OP, rows, row_work) {
             let params = Params {
-                rows: narrow(rows)?,
-                depth4: narrow(map.depth.div_ceil(4))?,
-                freqs: narrow(map.freqs)?,
-                x_stride4: narrow(x_nd.stride() / 4)?,
-                w_stride4: narrow(map.w_ds.stride() / 4)?,
-                beta_stride4: narrow(total)?,
                 q0: narrow(q0)?,
-                y_stride4: narrow(y_nt.stride() / 4)?,
                 row0: narrow(block.start)?,
-                split_cols4: narrow(per_split * SPLIT_COLS / 4)?,
+                ..all
             };
             gpu.dispatch(&Dispatch {
                 op: &OP,

@@ -48,6 +48,20 @@ struct Params {
     c_row0: u32,
 }
 
+impl Params {
+    fn new(a_nk: &Matrix, b_kt: &Matrix, c_nt: &Matrix, c_row0: usize) -> Result<Self> {
+        Ok(Self {
+            rows: narrow(a_nk.rows())?,
+            depth: narrow(a_nk.cols())?,
+            a_stride4: narrow(a_nk.stride() / 4)?,
+            b_stride4: narrow(b_kt.stride() / 4)?,
+            c_stride4: narrow(c_nt.stride() / 4)?,
+            q0: 0,
+            c_row0: narrow(c_row0)?,
+        })
+    }
+}
+
 fn wide(tile: Tile) -> Variant {
     tile.variant().with("NARROW", 0)
 }
@@ -109,33 +123,26 @@ pub(super) fn run_as(
     form: ProductForm,
     c_row0: usize,
 ) -> Result<()> {
-    if let ProductForm::Dense(DenseForm::Units { .. }) = form {
-        return Err(Error::unsupported("matrix units are for projections"));
+    match form {
+        ProductForm::Dense(DenseForm::Units { .. }) => {
+            return Err(Error::unsupported("matrix units are for projections"));
+        }
+        ProductForm::Dense(DenseForm::Few { splits }) => {
+            let few = FewRows {
+                a_nk,
+                b_kt,
+                cols: b_kt.cols(),
+                features: None,
+                z_nt: c_nt,
+                row0: c_row0,
+                splits,
+            };
+            return few.run(gpu);
+        }
+        ProductForm::Dense(DenseForm::Tile(tile)) => tile.check(gpu)?,
+        ProductForm::Narrow => {}
     }
-    if let ProductForm::Dense(DenseForm::Few { splits }) = form {
-        let few = FewRows {
-            a_nk,
-            b_kt,
-            cols: b_kt.cols(),
-            features: None,
-            z_nt: c_nt,
-            row0: c_row0,
-            splits,
-        };
-        return few.run(gpu);
-    }
-    if let ProductForm::Dense(DenseForm::Tile(tile)) = form {
-        tile.check(gpu)?;
-    }
-    let mut params = Params {
-        rows: narrow(a_nk.rows())?,
-        depth: narrow(a_nk.cols())?,
-        a_stride4: narrow(a_nk.stride() / 4)?,
-        b_stride4: narrow(b_kt.stride() / 4)?,
-        c_stride4: narrow(c_nt.stride() / 4)?,
-        q0: 0,
-        c_row0: narrow(c_row0)?,
-    };
+    let params = Params::new(a_nk, b_kt, c_nt, c_row0)?;
     let buffers = [
         a_nk.gpu(gpu, "the left factor")?,
         b_kt.gpu(gpu, "the right factor")?,
@@ -160,8 +167,15 @@ pub(super) fn run_as(
         ];
         return dispatch(&params, wide(tile), workgroups);
     }
-    // Each dispatch reads all of a and makes up to 16 columns; the padding of b is zero, and so are
-    // the columns that it makes in the padding of c.
+    narrow_columns(params, &dispatch)
+}
+
+/// Each dispatch reads all of a and makes up to 16 columns; the padding of b is zero, and so are the
+/// columns that it makes in the padding of c.
+fn narrow_columns(
+    mut params: Params,
+    dispatch: &dyn Fn(&Params, Variant, [u32; 3]) -> Result<()>,
+) -> Result<()> {
     while params.q0 < params.b_stride4 {
         let left = (params.b_stride4 - params.q0) as usize;
         let quads = *QUADS.iter().find(|&&q| q >= left).unwrap_or(&MOST_QUADS);

@@ -90,18 +90,23 @@ fn products_are_those_of_f64_and_rows_have_one_result() {
                 );
             }
         }
-        // Alone, stacked, in one tile, and in several, with columns in two parts.
-        for batch in [1, 2, 5, 6, 16, 17] {
-            let half = columns.div_ceil(2).next_multiple_of(COLUMNS);
-            for from in (0..columns).step_by(half) {
-                let part = packed.all().part(from, columns.min(from + half));
-                for i in (0..rows - batch).step_by(7) {
-                    let few = products(&panels, &x[i * depth..(i + batch) * depth], part);
-                    let width = part.columns();
-                    for (r, few) in few.chunks_exact(width).enumerate() {
-                        let among = &t[(i + r) * columns + from..][..width];
-                        assert_eq!(few, among, "{depth} x {columns}, {batch} rows at {i}");
-                    }
+        assert_one_result(&panels, &packed, (&x, &t), depth);
+    }
+}
+
+/// Alone, stacked, in one tile, and in several, with columns in two parts.
+fn assert_one_result(panels: &Bf16Panels, packed: &Panels, (x, t): (&[f32], &[f32]), depth: usize) {
+    let (rows, columns) = (x.len() / depth, packed.all().columns());
+    for batch in [1, 2, 5, 6, 16, 17] {
+        let half = columns.div_ceil(2).next_multiple_of(COLUMNS);
+        for from in (0..columns).step_by(half) {
+            let part = packed.all().part(from, columns.min(from + half));
+            for i in (0..rows - batch).step_by(7) {
+                let few = products(panels, &x[i * depth..(i + batch) * depth], part);
+                let width = part.columns();
+                for (r, few) in few.chunks_exact(width).enumerate() {
+                    let among = &t[(i + r) * columns + from..][..width];
+                    assert_eq!(few, among, "{depth} x {columns}, {batch} rows at {i}");
                 }
             }
         }

@@ -108,35 +108,11 @@ impl Segment<'_> {
             let here = first..from.end.min(first + DEPTH);
             // Of whole vectors; what is beyond the columns is zero.
             let depth = here.len().next_multiple_of(LANES);
-            for some in pieces(targets, ABREAST) {
-                let out = &mut packed[some.start * depth..some.end * depth];
-                let count = some.len();
-                for (k, target) in some.enumerate() {
-                    let beta = beta_td.slice(s![target, here.clone()]);
-                    let beta = beta.to_slice().expect("contiguous");
-                    let places = out.chunks_exact_mut(count * LANES);
-                    for (out, beta) in places.zip(beta.chunks(LANES)) {
-                        let out = &mut out[k * LANES..][..LANES];
-                        let (body, padding) = out.split_at_mut(beta.len());
-                        body.iter_mut().zip(beta).for_each(|(to, &b)| *to = b);
-                        padding.fill(0.0);
-                    }
-                }
-            }
+            pack(beta_td.slice(s![.., here.clone()]), depth, packed);
             for together in (0..rows).step_by(TOGETHER) {
-                for (i, to) in values.chunks_exact_mut(depth).take(TOGETHER).enumerate() {
-                    let row = together + i;
-                    if row >= rows {
-                        to.fill(0.0);
-                        continue;
-                    }
-                    let z_row = &z[row * columns..];
-                    let (body, padding) = to.split_at_mut(here.len());
-                    for (to, &z) in body.iter_mut().zip(&z_row[here.clone()]) {
-                        *to = f64::from(z);
-                    }
-                    padding.fill(0.0);
-                }
+                let rows_of_z = z[together * columns..].chunks_exact(columns);
+                let rows_of_z = rows_of_z.map(|z_row| &z_row[here.clone()]);
+                widen(rows_of_z, values.chunks_exact_mut(depth).take(TOGETHER));
                 // Rows are far apart, where no processor looks ahead by itself: each product asks
                 // for its share of those that come next.
                 let mut ahead = Ahead {
@@ -158,16 +134,62 @@ impl Segment<'_> {
                 }
             }
         }
-        let (sums, _) = sums.as_chunks::<LANES>();
-        for (tile, sums) in sums.chunks_exact(SIDE * targets).enumerate() {
-            for some in pieces(targets, ABREAST) {
-                let sums = &sums[SIDE * some.start..SIDE * some.end];
-                for (i, sums) in sums.chunks_exact(some.len()).enumerate() {
-                    let row = tile * SIDE + i;
-                    if row < rows {
-                        for (k, &sum) in some.clone().zip(sums) {
-                            sums_tm[[k, row]] = sum_of_lanes(sum);
-                        }
+        write::<SIDE>(sums, &mut sums_tm);
+    }
+}
+
+/// Operands `[t, columns]` as [`multiply`] takes them, piece after piece of the targets.
+#[inline(always)]
+fn pack(beta_td: ArrayView2<'_, f64>, depth: usize, packed: &mut [f64]) {
+    for some in pieces(beta_td.nrows(), ABREAST) {
+        let out = &mut packed[some.start * depth..some.end * depth];
+        let count = some.len();
+        for (k, target) in some.enumerate() {
+            let beta = beta_td.row(target);
+            let beta = beta.to_slice().expect("contiguous");
+            let places = out.chunks_exact_mut(count * LANES);
+            for (out, beta) in places.zip(beta.chunks(LANES)) {
+                let out = &mut out[k * LANES..][..LANES];
+                let (body, padding) = out.split_at_mut(beta.len());
+                body.iter_mut().zip(beta).for_each(|(to, &b)| *to = b);
+                padding.fill(0.0);
+            }
+        }
+    }
+}
+
+/// Values of rows as f64, row after row, each padded with zeros; rows that are not there are zero.
+#[inline(always)]
+fn widen<'z, 'v>(
+    mut rows: impl Iterator<Item = &'z [f32]>,
+    values: impl Iterator<Item = &'v mut [f64]>,
+) {
+    for to in values {
+        let Some(row) = rows.next() else {
+            to.fill(0.0);
+            continue;
+        };
+        let (body, padding) = to.split_at_mut(row.len());
+        for (to, &z) in body.iter_mut().zip(row) {
+            *to = f64::from(z);
+        }
+        padding.fill(0.0);
+    }
+}
+
+/// Writes the sums of tiles, piece after piece of the targets, each of its lanes added up.
+#[inline(always)]
+fn write<const SIDE: usize>(sums: &[f64], sums_tm: &mut ArrayViewMut2<'_, f64>) {
+    let (targets, rows) = sums_tm.dim();
+    let (sums, _) = sums.as_chunks::<LANES>();
+    for (tile, sums) in sums.chunks_exact(SIDE * targets).enumerate() {
+        for some in pieces(targets, ABREAST) {
+            let sums = &sums[SIDE * some.start..SIDE * some.end];
+            for (i, sums) in sums.chunks_exact(some.len()).enumerate() {
+                let row = tile * SIDE + i;
+                if row < rows {
+                    for (k, &sum) in some.clone().zip(sums) {
+                        sums_tm[[k, row]] = sum_of_lanes(sum);
                     }
                 }
             }

@@ -110,18 +110,7 @@ impl Block<'_> {
                 _ => z.get(first + COLUMNS..).unwrap_or_default(),
             };
             let r = &r[b * ROWS * targets..][..rows * targets];
-            // Panel after panel, row after row, as wide as a tile.
-            for (i, row) in block.chunks_exact(columns).enumerate() {
-                let row = &row[first..first + own];
-                for (panel, part) in row.chunks(width).enumerate() {
-                    let to = &mut values[(panel * rows + i) * width..][..width];
-                    let (body, padding) = to.split_at_mut(part.len());
-                    body.iter_mut()
-                        .zip(part)
-                        .for_each(|(to, &z)| *to = z.into());
-                    padding.fill(0.0);
-                }
-            }
+            widen(block, (columns, first..first + own), width, values);
             let mut asked = 0;
             for panel in 0..own.div_ceil(width) {
                 let a = &values[panel * rows * width..][..rows * width];
@@ -147,6 +136,23 @@ impl Block<'_> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Those columns of rows as f64, panel after panel, row after row, as wide as a tile, padded with
+/// zeros.
+#[inline(always)]
+fn widen(block: &[f32], (columns, here): (usize, Range<usize>), width: usize, values: &mut [f64]) {
+    let rows = block.len() / columns;
+    for (i, row) in block.chunks_exact(columns).enumerate() {
+        for (panel, part) in row[here.clone()].chunks(width).enumerate() {
+            let to = &mut values[(panel * rows + i) * width..][..width];
+            let (body, padding) = to.split_at_mut(part.len());
+            body.iter_mut()
+                .zip(part)
+                .for_each(|(to, &z)| *to = z.into());
+            padding.fill(0.0);
         }
     }
 }
