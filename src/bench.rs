@@ -11,6 +11,7 @@ mod ceilings;
 mod clock;
 mod crossing;
 mod jobs;
+mod shapes;
 mod table;
 
 pub use ceilings::Ceilings;

@@ -4,6 +4,10 @@
 use super::{
     Shape, TARGETS, Work,
     jobs::{self, Job},
+    shapes::{
+        FULL_MAPS, MOVES, MOVES_OF_THREE, ROWS, SMALL_MAPS, SOFTWARE_MAPS, STRUCTURED_MAPS,
+        USUAL_MAPS,
+    },
 };
 use crate::{Device, Result};
 
@@ -66,92 +70,11 @@ impl std::fmt::Debug for OpBench {
     }
 }
 
-const ROWS: usize = 1 << 17;
-
-/// Everything from d and D that the large benchmark covers.
-const FULL_MAPS: &[[usize; 3]] = &[
-    [1, 784, 4096],
-    [64, 784, 4096],
-    [ROWS, 32, 1024],
-    [ROWS, 32, 8192],
-    [ROWS, 32, 16384],
-    [ROWS, 784, 1024],
-    [ROWS, 784, 8192],
-    [ROWS, 784, 16384],
-    [ROWS, 4096, 1024],
-    [ROWS, 4096, 8192],
-    [ROWS, 4096, 16384],
-];
-const USUAL_MAPS: &[[usize; 3]] = &[
-    [1, 784, 4096],
-    [64, 784, 4096],
-    [8192, 784, 4096],
-    [65536, 32, 1024],
-    [ROWS, 784, 8192],
-];
-const SOFTWARE_MAPS: &[[usize; 3]] = &[
-    [1, 784, 4096],
-    [64, 784, 1024],
-    [256, 784, 512],
-    [1024, 32, 1024],
-];
-const SMALL_MAPS: &[[usize; 3]] = &[
-    [1, 784, 4096],
-    [64, 784, 4096],
-    [1024, 784, 2048],
-    [4096, 32, 1024],
-];
-
-/// In one dispatch, and for the last d of each size in steps.
-const STRUCTURED_MAPS: [&[[usize; 3]]; 4] = [
-    &[
-        [1, 784, 4096],
-        [256, 784, 8192],
-        [1024, 64, 1024],
-        [8, 5000, 16384],
-    ],
-    &[
-        [1, 784, 4096],
-        [1024, 784, 8192],
-        [16384, 64, 1024],
-        [64, 5000, 16384],
-    ],
-    &[
-        [1, 784, 4096],
-        [65536, 784, 8192],
-        [65536, 64, 1024],
-        [4096, 5000, 16384],
-    ],
-    &[
-        [1, 784, 4096],
-        [ROWS, 256, 8192],
-        [ROWS, 784, 8192],
-        [ROWS, 4096, 8192],
-        [16384, 5000, 16384],
-    ],
-];
-
 /// What a frequency has to be read of: a sign in a bit, a place in two bytes, the diagonal, the
 /// radius.
 const FASTFOOD_TABLE_BYTES: f64 = 1.0 / 8.0 + 2.0 + 4.0 + 4.0;
 /// Three signs and the radius.
 const SORF_TABLE_BYTES: f64 = 3.0 / 8.0 + 4.0;
-
-/// Blocks moved from one matrix to another, of any width.
-const MOVES: [&[[usize; 3]]; 4] = [
-    &[[1024, 0, 1024]],
-    &[[8192, 0, 1024]],
-    &[[65536, 0, 1024]],
-    &[[ROWS, 0, 4096]],
-];
-
-/// As those, of features that come in threes.
-const MOVES_OF_THREE: [&[[usize; 3]]; 4] = [
-    &[[1024, 0, 1023]],
-    &[[8192, 0, 1023]],
-    &[[65536, 0, 1023]],
-    &[[ROWS, 0, 4095]],
-];
 
 /// Features of dense maps.
 pub(crate) const PROJECTION: &[OpBench] = &[

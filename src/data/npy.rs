@@ -5,10 +5,12 @@ mod arrays;
 mod dtype;
 mod entry;
 mod header;
+mod location;
 
-pub(in crate::data) use array::{ArrayLocation, ArrayReader, Input, Role};
+pub(in crate::data) use array::{ArrayReader, Input, Role};
 pub(in crate::data) use arrays::Arrays;
 pub(in crate::data) use entry::{Description, Entry};
+pub(in crate::data) use location::ArrayLocation;
 
 use super::input::open_file;
 use super::{Chunk, ChunkSource};

@@ -1,5 +1,7 @@
 //! One affine map per input column, from raw values to what a feature map takes.
 
+mod domain;
+
 use crate::{
     Error, Matrix, Result,
     data::{Rows, Survey},
@@ -239,48 +241,6 @@ impl Affine {
             }
         });
         columns.collect::<Result<_>>().map(Some)
-    }
-
-    /// Errors with [`Error::Parameter`] on the first value outside of the domain; `first` is the
-    /// number of the first of these rows.
-    pub(super) fn admit(&self, rows: &Rows, first: usize) -> Result<()> {
-        if self.domain == Domain::Any {
-            return Ok(());
-        }
-        match rows {
-            Rows::F32(x) => self.admit_rows(x, first),
-            Rows::F64(x) => self.admit_rows(x, first),
-        }
-    }
-
-    fn admit_rows<T: Copy + Into<f64>>(&self, x_nd: &Array2<T>, first: usize) -> Result<()> {
-        for (i, row) in x_nd.rows().into_iter().enumerate() {
-            for (j, &x) in row.iter().enumerate() {
-                self.admit_value(x.into(), first + i, j)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`Self::admit`], of one value.
-    pub(super) fn admit_value(&self, x: f64, row: usize, column: usize) -> Result<()> {
-        let u = (x - self.center[column]) * self.scale[column];
-        if self.domain.holds(u) {
-            return Ok(());
-        }
-        let scaled = if u == x {
-            String::new()
-        } else {
-            format!(", {u} after scaling")
-        };
-        let problem = format!(
-            "row {row}, column {column} (counted from 0) holds {x}{scaled}; the kernel takes values \
-             of {}",
-            self.domain
-        );
-        Err(Error::parameter(problem).help(Remedy::words(
-            "leave the column out or shift it, and do not standardise",
-        )))
     }
 
     /// What is left to do after centring and scaling.

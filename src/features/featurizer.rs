@@ -5,6 +5,7 @@
 //! [`Featurizer`]. It alone knows what a row takes, loads maps, keeps the buffers of a chunk, and
 //! starts again with fewer rows when a device is full.
 
+mod destination;
 #[cfg(test)]
 mod tests;
 mod to_writer;
@@ -12,13 +13,14 @@ mod work;
 
 use super::{FeatureMap, require_dense};
 use crate::{
-    Error, Matrix, Result,
+    Error, Result,
     data::{Chunk, ChunkSource, Rows, SparseRows},
     device::{Reading, gpu::Pace},
     flow::{Portions, ReadBehind, Run, Take, watch_chunks},
     progress::Step,
     wait::wait,
 };
+pub(crate) use destination::{Destination, HostRows, OnDevice};
 use ndarray::ArrayView2;
 use std::{cell::RefCell, collections::VecDeque, ops::Range};
 pub use to_writer::featurize_behind;
@@ -86,54 +88,6 @@ impl<'m> Branch<'m> {
         self.beta_dt
             .map_or_else(|| self.map.output_dim(), |beta_dt| beta_dt.ncols())
     }
-}
-
-/// Where what comes off the branches is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Destination {
-    /// On the device, beside so many columns of targets: [`Featurizer::on_device`].
-    Device { beside: usize },
-    /// On the host: [`Featurizer::on_host`] and [`Featurizer::rows`].
-    Host,
-}
-
-/// What stands at the end of the road for work that stays on the device: sums.
-pub(crate) trait OnDevice {
-    /// Hears of a chunk before its rows are on the device. Returns how many of its first rows are
-    /// left out.
-    fn begin(&mut self, chunk: &Chunk) -> Result<usize>;
-
-    /// What goes to the device beside the features of some rows, counted from the first that is not
-    /// left out, `[rows, beside]`.
-    fn columns_beside(&self, rows: Range<usize>) -> ArrayView2<'_, f32>;
-
-    /// Counts those rows, whose features and targets are on the device.
-    /// It may change the features: nobody looks at them afterwards.
-    fn count(&mut self, rows: Range<usize>, z_nd: &mut Matrix, y_nt: &Matrix) -> Result<()>;
-}
-
-/// Where features go on the host, each row to its place.
-pub(crate) trait HostRows {
-    /// Hears of a chunk before its rows come. An error ends the stream.
-    fn chunk(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// The memory of some rows, if it holds f32 row after row.
-    fn lend(&mut self, rows: Range<usize>) -> Option<&mut [f32]>;
-
-    /// Whether nobody reads what it lends before it would have left the caches of this core.
-    fn is_past_caches(&self) -> bool {
-        false
-    }
-
-    /// Hears that the features of the rows are in the memory that it lent for them.
-    fn filled(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Takes the features of some rows, `[rows, D]`.
-    fn take(&mut self, rows: Range<usize>, z_nd: ArrayView2<'_, f32>) -> Result<()>;
 }
 
 /// Where a portion of rows is after it was worked on.

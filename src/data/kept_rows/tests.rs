@@ -1,5 +1,6 @@
 use super::*;
-use crate::data::MemorySource;
+use crate::{data::MemorySource, store::Store};
+use ndarray::{Array1, s};
 
 /// Rows of which some are twice there, and some are mostly zeros.
 fn chunk(rows: std::ops::Range<usize>) -> Chunk {

@@ -1,52 +1,17 @@
-//! One array read row by row through a fixed buffer, and two of them read in step.
+//! One array read row by row through a fixed buffer.
 
 use super::dtype::Dtype;
 use super::entry::Entry;
 use super::header::{Fault, Header};
+use super::location::ArrayLocation;
 use crate::data::Rows;
 use crate::data::rows::{EXACT, first_non_finite, not_finite};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::entries::narrow;
 use ndarray::Array2;
 use std::convert::identity;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
-
-/// Where an array lies, for messages.
-#[derive(Debug, Clone)]
-pub(in crate::data) struct ArrayLocation {
-    pub(in crate::data) path: PathBuf,
-    /// Its name inside an archive.
-    pub(in crate::data) array: Option<String>,
-}
-
-impl ArrayLocation {
-    /// The array as the subject of a sentence.
-    fn label(&self) -> String {
-        self.array
-            .as_ref()
-            .map_or_else(String::new, |name| format!("array {name} "))
-    }
-
-    /// `problem` reads on from the file's or the array's name.
-    pub(in crate::data) fn problem(&self, problem: impl AsRef<str>) -> Error {
-        Error::data(&self.path, format!("{}{}", self.label(), problem.as_ref()))
-    }
-
-    /// A failed read: what the contents cause is told apart from what the system causes.
-    pub(in crate::data) fn io(&self, error: io::Error) -> Error {
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.problem(
-                "is truncated: it ends before its last value; copy or write the file again",
-            ),
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => self.problem(format!(
-                "is damaged ({error}); copy or write the file again"
-            )),
-            _ => Error::io(&self.path, error),
-        }
-    }
-}
 
 /// The bytes of an array, header included.
 #[derive(Debug)]

@@ -1,9 +1,13 @@
 //! Which readings all cells of a column allow.
 
+mod found;
+
+pub(super) use found::Ambiguous;
+
 use super::{
     DateFormat, Marks, Reading, TableOptions,
     amount::{Amount, Unit},
-    century::{Century, Years},
+    century::Years,
     date_parts::Covered,
     duration,
     points::{Marked, Points, is_month},
@@ -71,14 +75,6 @@ pub(super) struct Candidates {
     /// Digits of the first cell, and whether another has more or fewer.
     digits: Option<usize>,
     digits_vary: bool,
-}
-
-/// What cells of a column may be, where that is not clear.
-#[derive(Debug)]
-pub(super) struct Ambiguous {
-    pub(super) row: u64,
-    pub(super) text: String,
-    pub(super) readings: Vec<Reading>,
 }
 
 /// What a cell is by the readings that it allows.
@@ -323,82 +319,6 @@ impl Candidates {
         }
     }
 
-    /// The reading that all cells allow, of a column that is not plain; what it may be where
-    /// there are several that differ. Plain numbers may be thousands with points by `marked`.
-    pub(super) fn found(&self, marked: Marked) -> Result<Option<Reading>, Ambiguous> {
-        if self.words > 0 {
-            return Ok(None);
-        }
-        if let Some(given) = self.given_date() {
-            return Ok(Some(given.clone()));
-        }
-        if self.is_plain && !self.given[0] {
-            if let (Some((row, text)), true) = (&self.month, self.points.may_be_months()) {
-                return Err(Ambiguous {
-                    row: *row,
-                    text: text.clone(),
-                    readings: vec![
-                        Reading::Date(DateFormat::known("%m.%Y")),
-                        Reading::Number(Marks::PLAIN),
-                    ],
-                });
-            }
-            return match (&self.differs, self.points.may_part_thousands(marked)) {
-                (Some((row, text)), true) => Err(Ambiguous {
-                    row: *row,
-                    text: text.clone(),
-                    readings: vec![
-                        Reading::Number(Marks::new(',', Some('.'))),
-                        Reading::Number(Marks::PLAIN),
-                    ],
-                }),
-                _ => Ok(None),
-            };
-        }
-        let (Some(_), Some(reading)) = (&self.first, self.readings().next()) else {
-            return Ok(None);
-        };
-        let same = |other: &&Reading| match (reading, other) {
-            (Reading::Number(a), Reading::Number(b)) => a.decimal == b.decimal,
-            (Reading::Amount(a), Reading::Amount(b)) => a.marks.decimal == b.marks.decimal,
-            // Of one unit alone, which stays.
-            (Reading::Amount(_), Reading::Time) => true,
-            (a, b) => a == *b,
-        };
-        let other = self.readings().find(|other| !same(other));
-        let comma = |reading: &Reading| reading.marks().is_some_and(|marks| marks.decimal == ',');
-        match (&self.differs, other) {
-            (Some(_), Some(other))
-                if self.commas && comma(reading) && has_groups(other) && !marked.is_by_points() =>
-            {
-                Ok(Some(reading.clone()))
-            }
-            (Some((row, text)), Some(other)) => Err(Ambiguous {
-                row: *row,
-                text: text.clone(),
-                readings: vec![reading.clone(), other.clone()],
-            }),
-            _ => self.of_century(reading),
-        }
-    }
-
-    /// The reading with the hundred years of its dates, where these have two digits.
-    fn of_century(&self, reading: &Reading) -> Result<Option<Reading>, Ambiguous> {
-        let Reading::Date(format) = reading else {
-            return Ok(Some(reading.clone()));
-        };
-        let from = |year| Reading::Date(format.with_years_from(year));
-        match self.years.century() {
-            Century::From(year) if format.has_usual_years() => Ok(Some(from(year))),
-            Century::Either(year, row, text) if format.has_usual_years() => Err(Ambiguous {
-                row,
-                text,
-                readings: vec![from(year), reading.clone()],
-            }),
-            _ => Ok(Some(reading.clone())),
-        }
-    }
-
     /// Dates as somebody said, if all cells are: plain numbers may be, `20210312`, and dates by
     /// ISO 8601.
     pub(super) fn given_date(&self) -> Option<&Reading> {
@@ -451,13 +371,6 @@ pub(super) fn is_label(reading: &Reading) -> bool {
     reading
         .amount()
         .is_some_and(|amount| amount.unit.is_label())
-}
-
-/// Whether commas stand between thousands.
-fn has_groups(reading: &Reading) -> bool {
-    reading
-        .marks()
-        .is_some_and(|marks| marks.thousands == Some(','))
 }
 
 #[cfg(test)]

@@ -88,6 +88,9 @@ pub(in crate::data) fn survey(
     Ok((schema, out_of_fold))
 }
 
+/// What columns hold, and how their cells are read, where that is not plain.
+type Read = Vec<(Tally, Option<Reading>)>;
+
 /// Reads all rows for what columns hold and how their cells are read, and once more where that
 /// changes what was seen. Says which rows were taken.
 fn read(
@@ -95,7 +98,7 @@ fn read(
     from: (&Places, &NoValue, Option<&Reading>),
     (options, takes): (&TableOptions, &mut dyn FnMut(u64) -> bool),
     weights: Option<&(Tally, Reading)>,
-) -> Result<(Vec<(Tally, Option<Reading>)>, Answers)> {
+) -> Result<(Read, Answers)> {
     let (places, ..) = from;
     let all = places.all();
     let features = places.features.len();
@@ -211,12 +214,7 @@ struct Ended {
 
 impl Ended {
     /// What becomes of features and targets, with how their cells are read.
-    fn of(
-        table: &dyn Table,
-        places: &Places,
-        read: Vec<(Tally, Option<Reading>)>,
-        options: &TableOptions,
-    ) -> Result<Self> {
+    fn of(table: &dyn Table, places: &Places, read: Read, options: &TableOptions) -> Result<Self> {
         let columns = read.into_iter().zip(places.all());
         let columns = columns.take(places.features.len() + places.targets.len());
         let mut ended = Self::default();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    Device,
+    Device, Matrix,
     data::{MemorySource, NpyWriter, OpenOptions, open},
     features::{Affine, DenseFeatures, Fourier},
     kernels::Gaussian,

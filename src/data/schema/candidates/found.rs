@@ -1,0 +1,100 @@
+//! The reading that all cells of a column allow, or those of which nobody can say which it is.
+
+use super::Candidates;
+use crate::data::schema::{DateFormat, Marks, Reading, century::Century, points::Marked};
+
+/// What cells of a column may be, where that is not clear.
+#[derive(Debug)]
+pub(in crate::data::schema) struct Ambiguous {
+    pub(in crate::data::schema) row: u64,
+    pub(in crate::data::schema) text: String,
+    pub(in crate::data::schema) readings: Vec<Reading>,
+}
+
+impl Candidates {
+    /// The reading that all cells allow, of a column that is not plain; what it may be where
+    /// there are several that differ. Plain numbers may be thousands with points by `marked`.
+    pub(in crate::data::schema) fn found(
+        &self,
+        marked: Marked,
+    ) -> Result<Option<Reading>, Ambiguous> {
+        if self.words > 0 {
+            return Ok(None);
+        }
+        if let Some(given) = self.given_date() {
+            return Ok(Some(given.clone()));
+        }
+        if self.is_plain && !self.given[0] {
+            if let (Some((row, text)), true) = (&self.month, self.points.may_be_months()) {
+                return Err(Ambiguous {
+                    row: *row,
+                    text: text.clone(),
+                    readings: vec![
+                        Reading::Date(DateFormat::known("%m.%Y")),
+                        Reading::Number(Marks::PLAIN),
+                    ],
+                });
+            }
+            return match (&self.differs, self.points.may_part_thousands(marked)) {
+                (Some((row, text)), true) => Err(Ambiguous {
+                    row: *row,
+                    text: text.clone(),
+                    readings: vec![
+                        Reading::Number(Marks::new(',', Some('.'))),
+                        Reading::Number(Marks::PLAIN),
+                    ],
+                }),
+                _ => Ok(None),
+            };
+        }
+        let (Some(_), Some(reading)) = (&self.first, self.readings().next()) else {
+            return Ok(None);
+        };
+        let same = |other: &&Reading| match (reading, other) {
+            (Reading::Number(a), Reading::Number(b)) => a.decimal == b.decimal,
+            (Reading::Amount(a), Reading::Amount(b)) => a.marks.decimal == b.marks.decimal,
+            // Of one unit alone, which stays.
+            (Reading::Amount(_), Reading::Time) => true,
+            (a, b) => a == *b,
+        };
+        let other = self.readings().find(|other| !same(other));
+        let comma = |reading: &Reading| reading.marks().is_some_and(|marks| marks.decimal == ',');
+        match (&self.differs, other) {
+            (Some(_), Some(other))
+                if self.commas && comma(reading) && has_groups(other) && !marked.is_by_points() =>
+            {
+                Ok(Some(reading.clone()))
+            }
+            (Some((row, text)), Some(other)) => Err(Ambiguous {
+                row: *row,
+                text: text.clone(),
+                readings: vec![reading.clone(), other.clone()],
+            }),
+            _ => self.of_century(reading),
+        }
+    }
+
+    /// The reading with the hundred years of its dates, where these have two digits.
+    fn of_century(&self, reading: &Reading) -> Result<Option<Reading>, Ambiguous> {
+        let Reading::Date(format) = reading else {
+            return Ok(Some(reading.clone()));
+        };
+        let from = |year| Reading::Date(format.with_years_from(year));
+        match self.years.century() {
+            Century::From(year) if format.has_usual_years() => Ok(Some(from(year))),
+            Century::Either(year, row, text) if format.has_usual_years() => Err(Ambiguous {
+                row,
+                text,
+                readings: vec![from(year), reading.clone()],
+            }),
+            _ => Ok(Some(reading.clone())),
+        }
+    }
+}
+
+/// Whether commas stand between thousands.
+fn has_groups(reading: &Reading) -> bool {
+    reading
+        .marks()
+        .is_some_and(|marks| marks.thousands == Some(','))
+}

@@ -1,0 +1,123 @@
+//! The stages in which a job learns.
+
+use super::{Job, Rows, codes, odd::warn_of_odd_cells, worth};
+use crate::{
+    Error, Result, Run,
+    data::{ChunkSource, KeptRows, Rescaled, Survey},
+    features::{self, FeatureMap, ScaledKernel},
+    learn::{ClassWeights, Fit, FitData, Leaves, WithClassWeights, WithProbabilities},
+    model::{LinearModel, Link, Ranges, bring_back},
+    store::Store,
+};
+
+impl Job<&dyn Fit> {
+    /// The rows as a learner takes them.
+    pub fn fit_data<'a>(&self, rows: Rows<'a>, kernel: Option<ScaledKernel>) -> FitData<'a> {
+        FitData {
+            source: rows.source,
+            targets: rows.targets.clone(),
+            survey: rows.survey,
+            kernel,
+            bandwidth: Some(rows.scales.bandwidth.clone()),
+            start: None,
+            seed: self.preparation.seed(),
+            run: rows.run,
+        }
+    }
+
+    /// The learner on a map that is drawn, with probabilities and class weights. The model knows
+    /// what its columns are called. Errors as [`Fit::fit`] does.
+    pub fn learn(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let (source, survey) = (data.source, data.survey);
+        let data = FitData {
+            source: &mut *source,
+            ..data
+        };
+        warn_of_odd_cells(survey, &mut [&mut *data.source])?;
+        let with = WithProbabilities(self.learner);
+        let fit: &dyn Fit = if self.probabilities {
+            &with
+        } else {
+            self.learner
+        };
+        let mut model = match &self.class_weights {
+            ClassWeights::Equal => fit.fit(map, data)?,
+            weights => WithClassWeights(fit, weights).fit(map, data)?,
+        };
+        model.name_columns(source);
+        model.ranges = Some(Ranges::of(survey));
+        worth::judge(&mut model, survey);
+        codes::warn(&model, survey, source.schema());
+        if let Some(rescale) = &survey.rescale {
+            let kept = survey.deciding.clone();
+            let none = || KeptRows::new(0, (source.columns(), 1));
+            let by = Rescaled {
+                rescale: rescale.clone(),
+                kept: kept.unwrap_or_else(none),
+            };
+            bring_back(&mut model, &by)?;
+        }
+        self.keep(&mut model, source.is_weighted());
+        Ok(model)
+    }
+
+    /// Parts the rows by a tree and fits a model of its own in each leaf, with what a search names
+    /// chosen there. Errors with [`Error::Unsupported`] unless
+    /// trials may choose the penalty of the learner, and as [`Leaves::fit`] does.
+    pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
+        let options = self.penalised()?;
+        let search = self.search.clone().unwrap_or_default();
+        warn_of_odd_cells(rows.survey, &mut [&mut *rows.source])?;
+        let data = self.search_data(rows.again(), options)?;
+        let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
+        model.name_columns(rows.source);
+        model.ranges = Some(Ranges::of(rows.survey));
+        self.keep(&mut model, rows.source.is_weighted());
+        Ok(model)
+    }
+
+    /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and as [`Self::check`]
+    /// does: before a row is read.
+    pub(crate) fn check_start(&self, weighted: bool) -> Result<()> {
+        if !self.learner.takes_start() {
+            return Err(Error::unsupported(
+                "this learner does not go on from a model; fit it anew, or keep its sums by \
+                 .start(..)",
+            ));
+        }
+        self.check(weighted)
+    }
+
+    /// As [`Self::learn`], on the map of an earlier model and from its coefficients on: a warm
+    /// start, for rows of the same columns and targets.
+    ///
+    /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and on maps that no file
+    /// can keep.
+    pub fn go_on(
+        &self,
+        start: &LinearModel,
+        (source, survey): (&mut dyn ChunkSource, &Survey),
+        run: &Run,
+    ) -> Result<LinearModel> {
+        self.check_start(source.is_weighted())?;
+        if start.link.as_ref().and_then(Link::rescale).is_some() {
+            return Err(Error::unsupported(
+                "a model of logarithms or ranks is fitted anew; none goes on from it",
+            ));
+        }
+        let data = FitData {
+            source,
+            targets: start.targets.clone(),
+            survey,
+            kernel: None,
+            bandwidth: None,
+            start: Some(&start.coefficients),
+            seed: self.preparation.seed(),
+            run,
+        };
+        // The same map once more, as a file would give it.
+        let mut store = Store::default();
+        start.map.write(&mut store)?;
+        self.learn(features::read(&store)?, data)
+    }
+}
