@@ -137,8 +137,8 @@ impl FeatureEvidence {
         }
     }
 
-    /// The derivative of the evidence by the logarithm of a ratio, with `tr Z'Z A^-1` and `|beta|^2`
-    /// of each target.
+    /// The derivative of the evidence by the logarithm of a ratio, with `tr Z'Z A^-1` and
+    /// `|beta|^2` of each target.
     fn by_log_ratio(
         &self,
         (ratio, free): (f64, f64),

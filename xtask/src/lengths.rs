@@ -1,5 +1,5 @@
-//! Whether files and functions of the doors, and of this program, are short enough to be read in one
-//! go.
+//! Whether files and functions of the doors, and of this program, are short enough to be read in
+//! one go.
 
 use crate::folders::root;
 use crate::metadata::collect;

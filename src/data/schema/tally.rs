@@ -199,8 +199,8 @@ impl Tally {
         true
     }
 
-    /// Which kind a cell is of, by its place in `first`; its value, if it has one; and its text as a
-    /// category, but of numbers and of what is read. Sees what texts look like while nobody knows
+    /// Which kind a cell is of, by its place in `first`; its value, if it has one; and its text as
+    /// a category, but of numbers and of what is read. Sees what texts look like while nobody knows
     /// how they are read.
     fn understand(&mut self, row: u64, cell: Cell<'_>) -> (usize, Option<f64>, String) {
         match cell {

@@ -173,8 +173,8 @@ pub(super) fn run_as(
 /// Records a dispatch with these parameters, of so many workgroups.
 type Record<'a> = dyn Fn(&Params, Variant, [u32; 3]) -> Result<()> + 'a;
 
-/// Each dispatch reads all of a and makes up to 16 columns; the padding of b is zero, and so are the
-/// columns that it makes in the padding of c.
+/// Each dispatch reads all of a and makes up to 16 columns; the padding of b is zero, and so are
+/// the columns that it makes in the padding of c.
 fn narrow_columns(mut params: Params, dispatch: &Record<'_>) -> Result<()> {
     while params.q0 < params.b_stride4 {
         let left = (params.b_stride4 - params.q0) as usize;

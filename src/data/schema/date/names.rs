@@ -6,7 +6,8 @@ mod months;
 
 use months::MONTHS;
 
-/// Names of each weekday from Monday on, whole and short, in lower case. `mar` is a Tuesday in French and in Spanish.
+/// Names of each weekday from Monday on, whole and short, in lower case. `mar` is a Tuesday in
+/// French and in Spanish.
 const WEEKDAYS: [&[&str]; 7] = [
     &[
         "monday", "mon", "montag", "mo", "lundi", "lun", "lunes", "lunedì", "segunda", "seg",

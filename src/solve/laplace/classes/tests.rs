@@ -319,7 +319,7 @@ fn mode(problem: &Problem) -> Array2<f64> {
 }
 
 /// The integral of the posterior over its height at the mode and the normal law around it, and the
-/// mean probabilities of `new` rows, by draws from that law that are weighted by what it leaves out.
+/// mean probabilities of `new` rows, by draws from that law, weighted by what it leaves out.
 fn integrals(
     problem: &Problem,
     (at, factor): (&Array2<f64>, &Lower),
