@@ -22,6 +22,11 @@ const SEVERAL: usize = 2;
 const NAMED: usize = 3;
 /// What sums lose by rounding, of the sizes of what they are of.
 const ROUNDING: f64 = 1e-9;
+/// Deviations of a sum of cells that were rounded from the sum of what they were.
+const DEVIATIONS: f64 = 4.0;
+/// What is off by more than this share of the sum is no total: of three whole numbers any may be
+/// as near as such deviations.
+const SHARE: f64 = 0.01;
 
 /// What the rows of a pass say of the first and the last of them, and of those behind groups.
 #[derive(Debug, Default)]
@@ -53,6 +58,15 @@ struct Above {
     /// The largest size behind the first and above the last.
     largest_below: f64,
     last: Option<f64>,
+    unit: Unit,
+}
+
+/// The place of the last digit to which cells are written: 0.01 of 2.5 and 2.75.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    least: f64,
+    /// Cells that were looked at.
+    seen: usize,
 }
 
 /// What a row is that is none of the others: the last one, where nothing else is said.
@@ -254,10 +268,12 @@ impl Above {
             first: None,
             largest_below: 0.0,
             last: None,
+            unit: Unit::default(),
         }
     }
 
     fn add(&mut self, value: f64) {
+        self.unit.see(value);
         self.first.get_or_insert(value);
         if let Some(above) = self.last.replace(value) {
             if self.rows > 0.0 {
@@ -273,17 +289,10 @@ impl Above {
         }
     }
 
-    /// How far from a total its last value may be: half of its last digit.
-    fn room(value: f64) -> f64 {
-        let text = value.to_string();
-        let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
-        0.5 * 0.1_f64.powi(digits as i32)
-    }
-
     /// Whether its last value is the sum of the others, and larger than any of them.
     fn is_sum(&self) -> bool {
         let is = |last: f64| {
-            let room = Self::room(last).max(ROUNDING * self.sizes);
+            let room = self.unit.room(last, (self.rows, self.sum, self.sizes));
             last.abs() > self.largest && (last - self.sum).abs() <= room
         };
         self.rows >= ENOUGH && self.last.is_some_and(is)
@@ -294,8 +303,8 @@ impl Above {
         let (Some(first), Some(last)) = (self.first, self.last) else {
             return false;
         };
-        let room = Self::room(first).max(ROUNDING * self.sizes);
         let others = self.sum - first + last;
+        let room = self.unit.room(first, (self.rows, others, self.sizes));
         let is_largest = first.abs() > self.largest_below.max(last.abs());
         self.rows >= ENOUGH && is_largest && (first - others).abs() <= room
     }
@@ -303,11 +312,51 @@ impl Above {
     /// Whether its last value is the mean of the others, by more digits than chance has.
     fn is_mean(&self) -> bool {
         let is = |last: f64| {
-            let room = Self::room(last).max(ROUNDING * self.sizes / self.rows);
+            let room = half_digit(last).max(ROUNDING * self.sizes / self.rows);
             let deviation = (self.squares / self.rows).sqrt();
             room < NEAR * deviation && (last - self.sum / self.rows).abs() <= room
         };
         self.rows >= ENOUGH && self.last.is_some_and(is)
+    }
+}
+
+/// Half of the last digit of a value.
+fn half_digit(value: f64) -> f64 {
+    0.5 * digit(value)
+}
+
+/// The place of the last digit of a value, 1 of whole numbers.
+fn digit(value: f64) -> f64 {
+    let text = value.to_string();
+    let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    0.1_f64.powi(digits as i32)
+}
+
+impl Default for Unit {
+    fn default() -> Self {
+        let (least, seen) = (1.0, 0);
+        Self { least, seen }
+    }
+}
+
+impl Unit {
+    /// Takes one more cell. The first tell: a table writes a column to one place.
+    fn see(&mut self, value: f64) {
+        if self.seen < Self::TELL {
+            self.seen += 1;
+            self.least = self.least.min(digit(value));
+        }
+    }
+
+    const TELL: usize = 32;
+
+    /// How far from its value a total of so many rows may be, which have this sum and these sizes.
+    /// It is rounded itself, and so are they, where it was summed before: each by a value that is
+    /// uniform within its last digit.
+    fn room(self, total: f64, (rows, sum, sizes): (f64, f64, f64)) -> f64 {
+        let rounded = DEVIATIONS * self.least * (rows / 12.0).sqrt();
+        let near = rounded.min(SHARE * sum.abs());
+        (half_digit(total) + near).max(ROUNDING * sizes)
     }
 }
 

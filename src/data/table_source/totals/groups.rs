@@ -1,7 +1,7 @@
 //! Rows that are totals of groups: `North Total` or `Subtotal` behind the rows of each, or before
 //! them.
 
-use super::Above;
+use super::{Unit, half_digit};
 use crate::data::{Batch, Column, schema::may_be_total};
 
 /// Rows that say that they are totals, at most: kinds that are called so have more.
@@ -34,27 +34,31 @@ struct Row {
 struct Block {
     rows: f64,
     sums: Vec<[f64; 2]>,
+    units: Vec<Unit>,
 }
 
 impl Block {
     fn add(&mut self, values: &[f64]) {
         self.rows += 1.0;
         self.sums.resize(values.len(), [0.0; 2]);
+        self.units.resize(values.len(), Unit::default());
         for ([sum, size], value) in self.sums.iter_mut().zip(values) {
             *sum += value;
             *size += value.abs();
         }
+        let units = self.units.iter_mut().zip(values);
+        units.for_each(|(unit, value)| unit.see(*value));
     }
 
     /// Whether most of the values are sums or means of its rows, several where there are.
     fn sums_up_to(&self, values: &[f64]) -> bool {
-        let each = values.iter().zip(&self.sums);
-        let told: Vec<_> = each.filter(|(_, [_, size])| *size > 0.0).collect();
-        let is = |(value, [sum, size]): &&(&f64, &[f64; 2])| {
-            let near = |total: f64, size: f64| {
-                (**value - total).abs() <= Above::room(**value).max(super::ROUNDING * size)
-            };
-            near(*sum, *size) || near(sum / self.rows, size / self.rows)
+        let each = values.iter().zip(self.sums.iter().zip(&self.units));
+        let told: Vec<_> = each.filter(|(_, ([_, size], _))| *size > 0.0).collect();
+        let is = |(value, ([sum, size], unit)): &&(&f64, (&[f64; 2], &Unit))| {
+            let off = |total: f64| (**value - total).abs();
+            let mean = half_digit(**value).max(super::ROUNDING * size / self.rows);
+            off(*sum) <= unit.room(**value, (self.rows, *sum, *size))
+                || off(sum / self.rows) <= mean
         };
         let are = told.iter().filter(is).count();
         are >= SEVERAL.min(told.len()).max(1) && 2 * are >= told.len()
