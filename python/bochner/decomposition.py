@@ -309,7 +309,7 @@ class KernelPCA(Growing, _Components):
         return self._asked("reconstruction_errors", X)
 
 
-@takes(*ROWS, gamma="scale", map="identity", n_components=2, map_components=1000, tol=1e-6, max_iter=500)
+@takes(*ROWS, gamma="scale", map="identity", n_components=None, map_components=1000, tol=1e-6, max_iter=500)
 class KernelICA(KeepingRows, _Components):
     """Independent components: FastICA on whitened components of the columns, or of random features.
 
@@ -324,8 +324,9 @@ class KernelICA(KeepingRows, _Components):
         ``'identity'`` unmixes the columns themselves; any other map, ``'fourier'`` for one, finds
         independent directions among its features, which are no sources of the columns.
 
-    n_components : int, default=2
-        Number of sources; of fewer columns as many as there are, with a warning.
+    n_components : int, default=None
+        Number of sources; of fewer columns as many as there are, with a warning. None takes as many
+        as there are directions in which the columns themselves vary, and 2 of another map's features.
 
     map_components : int, default=1000
         Number of features of another map.
@@ -367,7 +368,7 @@ class KernelICA(KeepingRows, _Components):
     _own = ("tol", "max_iter")
     _parameter_constraints = {
         **_CONSTRAINTS,
-        "n_components": [COUNT],
+        "n_components": [COUNT, None],
         "tol": [POSITIVE],
         "max_iter": [COUNT],
     }
@@ -379,10 +380,11 @@ class KernelICA(KeepingRows, _Components):
 
     def _options(self, X):
         options = super()._options(X)
-        columns = getattr(self, "n_features_in_", self.n_components)
-        if self.map == "identity" and self.n_components > columns:
+        asked = self.n_components
+        columns = getattr(self, "n_features_in_", asked)
+        if self.map == "identity" and asked is not None and asked > columns:
             warnings.warn(
-                f"n_components={self.n_components} is more than the {columns} columns there are, and "
+                f"n_components={asked} is more than the {columns} columns there are, and "
                 f"was set to {columns}",
                 stacklevel=4,
             )

@@ -72,7 +72,7 @@ class KernelICA(KeepingRows, _Components):
     device: str
     memory: int | None
     verbose: bool | int
-    n_components: int
+    n_components: int | None
     map_components: int
     tol: float
     max_iter: int
@@ -89,7 +89,7 @@ class KernelICA(KeepingRows, _Components):
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
-        n_components: int = 2,
+        n_components: int | None = None,
         map_components: int = 1000,
         tol: float = 1e-06,
         max_iter: int = 500,

@@ -77,7 +77,7 @@ impl Options<'_, '_> {
     pub(crate) fn ica(&self) -> PyResult<KernelIcaOptions> {
         let default = KernelIcaOptions::default();
         Ok(KernelIcaOptions {
-            components: self.get("components")?.unwrap_or(default.components),
+            components: self.get("components")?,
             tolerance: self.get("tol")?.unwrap_or(default.tolerance),
             max_iterations: self.get("max_iter")?.unwrap_or(default.max_iterations),
         })

@@ -127,6 +127,13 @@ def test_ica_finds_sources():
         correlation = abs(np.corrcoef(Y.T, S.T)[:2, 2:])
         assert correlation.max(axis=1).min() > 0.98 and correlation.min() < 0.2
         assert_allclose(Y.T @ Y / len(Y), np.eye(2), atol=0.02)
+    # All of three, where nobody says how many; a column that is a sum of others adds none.
+    S = np.random.RandomState(1).uniform(-1, 1, size=(1000, 3))
+    X3 = S @ np.random.RandomState(2).normal(size=(3, 3))
+    Y = KernelICA(random_state=0).fit_transform(np.column_stack([X3, X3[:, 0] - X3[:, 2]]))
+    assert Y.shape == (1000, 3)
+    assert abs(np.corrcoef(Y.T, S.T)[:3, 3:]).max(axis=1).min() > 0.98
+    assert KernelICA(map="fourier", map_components=50, random_state=0).fit_transform(X).shape == (1000, 2)
     with pytest.warns(UserWarning, match="more than the 2 columns"):
         assert KernelICA(n_components=5, random_state=0).fit_transform(X).shape == (1000, 2)
 

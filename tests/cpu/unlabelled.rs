@@ -236,6 +236,40 @@ fn ica_finds_sources_that_were_mixed() {
     assert!(found.iter().any(|c| *c < 0.95), "{found:?}");
 }
 
+/// Until their number is said, all three that were mixed are found, and a column that is a sum of
+/// others is none more. Two components of three are mixed still.
+#[test]
+fn ica_finds_all_sources_until_told_how_many() {
+    let mut draws = draws(9);
+    let sources = Array2::from_shape_simple_fn((2000, 3), || 2.0 * draws.uniform() - 1.0);
+    let mixing = array![
+        [1.0, 0.5, -0.4, 1.5],
+        [0.6, 1.0, 0.3, 1.6],
+        [-0.2, 0.4, 1.0, 0.2]
+    ];
+    let x = sources.dot(&mixing);
+    let on_columns = usual(&KernelIcaOptions::default());
+    let least = |learner: KernelIca| {
+        let found = learner.device(&Device::cpu()).fit(&x).expect("fits");
+        let found = found.predict(&x).expect("predicts");
+        let best = sources.columns().into_iter().map(|source| {
+            let of = found.columns().into_iter().map(|one| {
+                let product = one.iter().zip(source).map(|(a, b)| a * b).sum::<f64>();
+                (product / 2000.0 / source.std(0.0)).abs()
+            });
+            of.fold(0.0, f64::max)
+        });
+        (found.ncols(), best.fold(1.0, f64::min))
+    };
+    let (columns, correlation) = least(KernelIca::on(on_columns.clone()));
+    assert!(
+        columns == 3 && correlation > 0.99,
+        "{columns}: {correlation}"
+    );
+    let (_, correlation) = least(KernelIca::on(on_columns).components(2));
+    assert!(correlation < 0.95, "{correlation}");
+}
+
 /// Scores rank rows, and labels are their signs: one cut through that ranking.
 #[test]
 fn one_class_ranks_outliers_by_its_scores() {

@@ -18,7 +18,8 @@ use std::str::FromStr;
 #[command(next_help_heading = "Learner options")]
 pub(super) struct RowsArgs {
     /// pca, ica, spectral: so many components, sources or coordinates [default: with pca as many as
-    /// explain 0.95 of the variance, else 2]
+    /// explain 0.95 of the variance; with ica, of the columns themselves, as many as they vary in
+    /// directions; else 2]
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     #[arg(allow_hyphen_values = true)]
     components: Option<usize>,
@@ -156,7 +157,7 @@ impl RowsArgs {
     pub(super) fn ica(&self) -> Chosen {
         let default = KernelIcaOptions::default();
         let options = KernelIcaOptions {
-            components: self.components.unwrap_or(default.components),
+            components: self.components,
             ..default
         };
         found("sources", options, "fast-ica").iterating()

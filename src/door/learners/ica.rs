@@ -30,9 +30,10 @@ use crate::{
 pub type KernelIca = Learner<KernelIcaOptions, RowsAlone>;
 
 impl KernelIca {
-    /// The number of sources; 2 until said otherwise.
+    /// The number of sources. Until it is said, of the columns themselves as many as there are
+    /// directions in which they vary, and 2 of features of a kernel.
     pub fn components(mut self, count: usize) -> Self {
-        self.job.learner.components = count;
+        self.job.learner.components = Some(count);
         self
     }
 }

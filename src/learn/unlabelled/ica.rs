@@ -4,7 +4,7 @@ use crate::{
     Error, Result,
     clock::Instant,
     error::Remedy,
-    features::{FeatureMap, MapKind},
+    features::{FeatureMap, MapKind, names::IDENTITY},
     learn::{
         Fit, FitData, FitRows, Usual,
         unlabelled::{
@@ -13,7 +13,7 @@ use crate::{
         },
     },
     linalg::{
-        eigen::{Eigen, eigen, sign},
+        eigen::{EIGEN_BYTES, Eigen, eigen, sign},
         entries,
         leading::LEADING_BYTES,
     },
@@ -30,8 +30,9 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 /// What [`KernelIca`](crate::models::KernelIca) has of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelIcaOptions {
-    /// Number of sources, k.
-    pub components: usize,
+    /// Number of sources, k. `None` takes as many as there are directions in which the columns
+    /// themselves vary, and two on features of a kernel.
+    pub components: Option<usize>,
     /// Done when every direction has turned by less than this: 1 - |cosine|.
     pub tolerance: f64,
     /// Most iterations.
@@ -39,10 +40,10 @@ pub struct KernelIcaOptions {
 }
 
 impl Default for KernelIcaOptions {
-    /// Two sources, a tolerance of 1e-6, 500 iterations.
+    /// All sources of the columns, a tolerance of 1e-6, 500 iterations.
     fn default() -> Self {
         Self {
-            components: 2,
+            components: None,
             tolerance: 1e-6,
             max_iterations: 500,
         }
@@ -60,9 +61,12 @@ impl Fit for KernelIcaOptions {
     fn settings(&self) -> Settings {
         let usual = Self::default();
         let tolerance = (self.tolerance != usual.tolerance).then_some(self.tolerance);
-        let settings = Settings::of_learner("ica")
-            .text("components", self.components)
-            .maybe("tolerance", tolerance);
+        let settings = Settings::of_learner("ica");
+        let settings = match self.components {
+            Some(count) => settings.text("components", count),
+            None => settings,
+        };
+        let settings = settings.maybe("tolerance", tolerance);
         if self.max_iterations == usual.max_iterations {
             settings
         } else {
@@ -84,7 +88,10 @@ impl Fit for KernelIcaOptions {
     }
 
     fn square_bytes(&self, _features: usize) -> u32 {
-        LEADING_BYTES
+        match self.components {
+            Some(_) => LEADING_BYTES,
+            None => EIGEN_BYTES,
+        }
     }
 
     /// Errors as kernel PCA does, and with [`Error::Numerical`] when the iteration does not
@@ -99,15 +106,15 @@ impl Fit for KernelIcaOptions {
         let Eigen {
             values_n,
             vectors_nn,
-        } = covariance.leading(Components::Count(self.components))?;
+        } = covariance.leading(self.kept(map.as_ref()))?;
+        let components = values_n.len();
         let white_dk = vectors_nn / values_n.mapv(f64::sqrt);
         let shift_k = covariance.mean_d.dot(&white_dk);
-        let most = (run.memory / 2) as usize / (4 * self.components);
+        let most = (run.memory / 2) as usize / (4 * components);
         let half = run.clone().memory(run.memory - run.memory / 2);
         let finish: Finish<'_> = Box::new(|y| (y.mapv(f64::from) - &shift_k).mapv(entries::narrow));
         let branch = (map.as_ref(), &white_dk);
-        let mut points =
-            Streamed::outputs(branch, (finish, self.components), data.source, rows, &half)?;
+        let mut points = Streamed::outputs(branch, (finish, components), data.source, rows, &half)?;
         let mut draws = data.seed.stream(Stream::Iteration, 0);
         let sample = Kept::sample(&mut points, most.max(2), &mut draws)?;
         drop(points);
@@ -124,7 +131,7 @@ impl Fit for KernelIcaOptions {
         Ok(LinearModel {
             learner: "ica".into(),
             facts: [
-                ("components".into(), self.components as f64),
+                ("components".into(), components as f64),
                 ("iterations".into(), iterations as f64),
             ]
             .into(),
@@ -133,12 +140,23 @@ impl Fit for KernelIcaOptions {
                 accumulate,
                 solve: start.elapsed(),
             }),
-            ..LinearModel::new(map, coefficients, scores(self.components), &run.device)
+            ..LinearModel::new(map, coefficients, scores(components), &run.device)
         })
     }
 }
 
 impl KernelIcaOptions {
+    /// The whitened components of this map's features that are turned to sources. Of columns as
+    /// they are every direction is kept in which they vary: two of three would still be mixed, for
+    /// the third is in all. Features of a kernel are more than anybody wants.
+    fn kept(&self, map: &dyn FeatureMap) -> Components {
+        match self.components {
+            Some(count) => Components::Count(count),
+            None if map.name() == IDENTITY => Components::Variance(1.0),
+            None => Components::Count(2),
+        }
+    }
+
     /// The rotation W of whitened rows to sources, `[k, k]`, the least Gaussian first, and the
     /// iterations that it took.
     ///

@@ -36,7 +36,7 @@ fn sums_are_means_over_rows() {
 fn a_step_is_fast_icas() {
     let y_nk = rows();
     let once = KernelIcaOptions {
-        components: 2,
+        components: Some(2),
         // Any turn is small enough.
         tolerance: 3.0,
         max_iterations: 1,
@@ -95,7 +95,7 @@ fn a_step_is_fast_icas() {
 #[test]
 fn gaussian_rows_have_sources_too() {
     let options = KernelIcaOptions {
-        components: 5,
+        components: Some(5),
         tolerance: 1e-8,
         max_iterations: 5000,
     };
