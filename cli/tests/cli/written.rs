@@ -194,7 +194,8 @@ fn dates_in_other_orders_are_dates() {
     let at = here.path();
     let written = at.join("written.csv");
     table(&at.join("plain.csv"), ',', plain, iso);
-    let cases: [(&str, Dates); 5] = [
+    let cases: [(&str, Dates); 6] = [
+        ("%Y%m%d", |(d, m, y)| format!("{y}{m:02}{d:02}")),
         ("%m/%d/%Y", |(d, m, y)| format!("{m:02}/{d:02}/{y}")),
         ("%d.%m.%Y", |(d, m, y)| format!("{d}.{m}.{y}")),
         ("%Y/%m/%d", |(d, m, y)| format!("{y}/{m:02}/{d:02}")),
@@ -237,6 +238,61 @@ fn dates_in_other_orders_are_dates() {
     assert!(
         bad.code == Some(2) && bad.stderr.contains("%d.%m.%Y"),
         "{bad:?}"
+    );
+}
+
+/// Among numbers alone, and where the first rows have one day; beside a text; as numbers, if
+/// somebody says so.
+#[test]
+fn dates_and_times_without_marks_are_such() {
+    let here = here();
+    let at = here.path();
+    let packed = |(d, m, y): (u32, u32, u32)| format!("{y}{m:02}{d:02}");
+    let write = |file: &str, day: &dyn Fn(u32) -> String, kind: &str| {
+        let mut text = format!(
+            "size,price,day{}\n",
+            if kind.is_empty() { "" } else { ",kind" }
+        );
+        for (size, price, of) in rows() {
+            text.push_str(&format!("{size},{price},{}{kind}\n", day(of)));
+        }
+        fs::write(at.join(file), text).expect("writes");
+    };
+    let says = "\"day\": read as dates as %Y%m%d, which all cells are; --numeric (numeric=) takes \
+                them for numbers";
+    for kind in ["", ",b"] {
+        write("plain.csv", &|day| iso(date(day)), kind);
+        write("written.csv", &|day| packed(date(day)), kind);
+        let said = alike(at, "");
+        assert!(said.contains(says), "{said}");
+        let bad = fs::read_to_string(at.join("written.csv")).expect("rows");
+        fs::write(at.join("bad.csv"), bad.replacen("20200101", "20201301", 1)).expect("writes");
+        bochner(at, "predict written.csv.model bad.csv -o p.npy -q", &[]).fails(&["20201301"]);
+    }
+    let numbers = "fit written.csv --target price --features 60 --device cpu --numeric day -o m";
+    let run = bochner(at, numbers, &[]).ok();
+    assert!(!run.stderr.contains("\"day\": read as"), "{run:?}");
+    // Of 300 rows the first 280 have one day.
+    let late = |row: u32, day| if row < 280 { 4 } else { day };
+    let mut text = String::from("size,price,day\n");
+    for (row, (size, price, day)) in (0..).zip(rows()) {
+        text.push_str(&format!(
+            "{size},{price},{}\n",
+            packed(date(late(row, day)))
+        ));
+    }
+    fs::write(at.join("late.csv"), text).expect("writes");
+    let late = "fit late.csv --target price --features 60 --device cpu -o m";
+    let run = bochner(at, late, &[]).ok();
+    assert!(run.stderr.contains(says), "{run:?}");
+    // A time of the day.
+    let time = |day: u32, mark: &str| format!("{:02}{mark}{:02}", day % 24, day * 7 % 60);
+    write("plain.csv", &|day| time(day, ":"), "");
+    write("written.csv", &|day| time(day, ""), "");
+    let said = alike(at, "");
+    assert!(
+        said.contains("\"day\": read as times of day as in 0930, in days"),
+        "{said}"
     );
 }
 

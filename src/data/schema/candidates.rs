@@ -10,6 +10,7 @@ use super::{
     century::Years,
     date_parts::Covered,
     duration,
+    packed::{Packed, is_packed},
     points::{Marked, Points, is_month},
     unlisted_zone,
 };
@@ -75,6 +76,8 @@ pub(super) struct Candidates {
     /// Digits of the first cell, and whether another has more or fewer.
     digits: Option<usize>,
     digits_vary: bool,
+    /// What its cells have of dates and times without a mark.
+    packed: Packed,
 }
 
 /// What a cell is by the readings that it allows.
@@ -148,6 +151,7 @@ impl Candidates {
             any_word: false,
             digits: None,
             digits_vary: false,
+            packed: Packed::default(),
         }
     }
 
@@ -167,6 +171,7 @@ impl Candidates {
             self.words = self.words.saturating_add(1);
             return;
         }
+        self.packed.see(text);
         if self.first.is_none() && plain.is_none() {
             self.expect_unit(text);
             self.expect_times(text);
@@ -327,6 +332,13 @@ impl Candidates {
         date.filter(|_| self.given[1] && self.cells > 0 && self.words == 0)
     }
 
+    /// Dates and times without a mark, if all cells are and nobody said how dates are written or
+    /// that these are numbers.
+    pub(super) fn packed(&self) -> Option<Reading> {
+        let may_be = !(self.given[1] || self.any_word) && self.words == 0;
+        self.packed.reading().filter(|_| may_be)
+    }
+
     fn readings(&self) -> impl Iterator<Item = &Reading> {
         self.readings.iter().map(|own| &own.reading)
     }
@@ -334,14 +346,15 @@ impl Candidates {
     /// What the dates of a reading cover that all cells allow.
     pub(super) fn covered(&self, reading: &Reading) -> Option<&Covered> {
         let own = self.readings.iter().find(|own| own.reading == *reading);
-        own.filter(|_| self.cells > 0).map(|own| &own.covered)
+        let own = own.filter(|_| self.cells > 0).map(|own| &own.covered);
+        own.or_else(|| is_packed(reading).then(|| self.packed.covered()))
     }
 
     /// Whether somebody said that cells are to be read so.
     pub(super) fn is_given(&self, reading: &Reading) -> bool {
         match reading {
             Reading::Number(_) => self.given[0],
-            Reading::Amount(_) | Reading::Time => false,
+            Reading::Amount(_) | Reading::Time | Reading::Clock => false,
             Reading::Date(_) => self.given[1],
         }
     }

@@ -1,6 +1,8 @@
 //! What is said of columns that were not taken as they stand.
 
-use super::{DateParts, Field, Kind, Reading, TableOptions, tally::Tally, words::Prose};
+use super::{
+    DateParts, Field, Kind, Reading, TableOptions, packed::is_packed, tally::Tally, words::Prose,
+};
 use crate::data::{Table, table::short};
 use std::collections::BTreeMap;
 
@@ -11,10 +13,11 @@ pub(super) fn of_readings<'a>(
 ) {
     let mut said = Said::default();
     for (tally, reading) in columns.filter(|(tally, own)| !tally.candidates.is_given(own)) {
-        said.add(
-            format!("read as {reading}, which all cells are"),
-            &tally.name,
-        );
+        let mut says = format!("read as {reading}, which all cells are");
+        if is_packed(reading) {
+            says += "; --numeric (numeric=) takes them for numbers";
+        }
+        said.add(says, &tally.name);
     }
     said.warn(table);
 }

@@ -3,7 +3,7 @@
 use super::{
     DateFormat, Marks,
     amount::{Amount, Unit},
-    duration,
+    duration, packed,
 };
 use serde_json::{Value, json};
 use std::fmt;
@@ -19,6 +19,8 @@ pub(super) enum Reading {
     Date(DateFormat),
     /// Times of day and lengths of time, in days as those of .parquet files.
     Time,
+    /// Times of day as in `0930`, in days.
+    Clock,
 }
 
 impl Reading {
@@ -29,6 +31,7 @@ impl Reading {
             Self::Amount(amount) => amount.value(text),
             Self::Date(format) => format.days(text),
             Self::Time => duration::days(text),
+            Self::Clock => packed::clock(text),
         }
     }
 
@@ -36,7 +39,7 @@ impl Reading {
     pub(super) fn marks(&self) -> Option<Marks> {
         match self {
             Self::Number(marks) | Self::Amount(Amount { marks, .. }) => Some(*marks),
-            Self::Date(_) | Self::Time => None,
+            Self::Date(_) | Self::Time | Self::Clock => None,
         }
     }
 
@@ -66,6 +69,7 @@ impl Reading {
             }),
             Self::Date(format) => json!({"date": format.to_string()}),
             Self::Time => json!({"time": "days"}),
+            Self::Clock => json!({"time": "hhmm"}),
         }
     }
 
@@ -76,6 +80,9 @@ impl Reading {
         }
         if value["time"] == "days" {
             return Some(Self::Time);
+        }
+        if value["time"] == "hhmm" {
+            return Some(Self::Clock);
         }
         let mark = |name: &str| {
             let mut text = value[name].as_str()?.chars();
@@ -112,6 +119,7 @@ impl fmt::Display for Reading {
                 }
             }
             Self::Time => f.write_str("times, in days"),
+            Self::Clock => f.write_str("times of day as in 0930, in days"),
         }
     }
 }
@@ -128,7 +136,7 @@ mod tests {
             marks: Marks::PLAIN,
         });
         let all = Marks::ALL.map(Reading::Number).into_iter();
-        for reading in all.chain([date, amount, Reading::Time]) {
+        for reading in all.chain([date, amount, Reading::Time, Reading::Clock]) {
             assert_eq!(Reading::from_json(&reading.to_json()), Some(reading));
         }
         for bad in [

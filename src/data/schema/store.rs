@@ -207,8 +207,8 @@ impl Field {
         };
         let suits = match &reading {
             None => true,
-            Some(Reading::Number(_) | Reading::Amount(_) | Reading::Time) => kind == Kind::Number,
             Some(Reading::Date(_)) => matches!(kind, Kind::Date(_)),
+            Some(_) => kind == Kind::Number,
         };
         suits.then_some(Self {
             name: value["name"].as_str()?.to_owned(),

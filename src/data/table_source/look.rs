@@ -3,14 +3,14 @@
 use super::TableSource;
 use crate::data::{
     Column,
-    schema::{Codes, Marked, Places, Points, may_hold_copies, numbers_rows},
+    schema::{Codes, Marked, Packed, Places, Points, may_hold_copies, numbers_rows},
 };
 use crate::error::Result;
 
 /// Rows that are looked at before a table of numbers is searched for columns that are not what they
 /// seem.
 const FIRST_ROWS: usize = 256;
-/// Rows that are looked at for codes, where the first ones are whole numbers of one length.
+/// Rows that are looked at for codes and dates, where the first ones are whole numbers of one length.
 const CODED_ROWS: usize = 1 << 16;
 
 impl TableSource {
@@ -31,29 +31,38 @@ impl TableSource {
         Ok((leaves_out && left_out()) || may_hold_thousands(&batch.columns))
     }
 
-    /// Whether a feature is all codes as far as the rows that are looked at go, more of them where
-    /// the first leave it open.
+    /// Whether a feature is all codes, or dates without a mark, as far as the rows that are looked
+    /// at go, more of them where the first leave it open. What may be dates still then is looked
+    /// at in all rows.
     pub(super) fn may_hold_codes(&mut self, places: &Places) -> Result<bool> {
         let table = &self.options.table;
-        let is_open = |&j: &usize| table.codes && !table.numeric.contains(&self.table.names()[j]);
+        let is_open = |&j: &usize| !table.numeric.contains(&self.table.names()[j]);
         let mut open: Vec<usize> = places.features.iter().copied().filter(is_open).collect();
         let mut found = false;
         for rows in [FIRST_ROWS, CODED_ROWS] {
             if open.is_empty() || found {
                 break;
             }
-            let codes = self.codes(&open, rows)?;
-            found = codes.iter().any(Codes::are);
-            let may_be = open.iter().zip(&codes).filter(|(_, codes)| codes.may_be());
+            let seen = self.codes(&open, rows)?;
+            let are_codes = |(codes, _): &(Codes, Packed)| self.options.table.codes && codes.are();
+            let dates = |(_, packed): &(Codes, Packed)| packed.may_be_dates();
+            found = seen.iter().any(are_codes) || (rows == CODED_ROWS && seen.iter().any(dates));
+            let may_be = open
+                .iter()
+                .zip(&seen)
+                .filter(|(_, (codes, _))| codes.may_be());
             open = may_be.map(|(&j, _)| j).collect();
         }
         self.table.select(&places.all())?;
         Ok(found)
     }
 
-    /// What the first rows of these columns have in common with codes.
-    fn codes(&mut self, columns: &[usize], rows: usize) -> Result<Vec<Codes>> {
-        let mut codes = vec![Codes::default(); columns.len()];
+    /// What the first rows of these columns have in common with codes, and with such dates.
+    fn codes(&mut self, columns: &[usize], rows: usize) -> Result<Vec<(Codes, Packed)>> {
+        let mut seen: Vec<_> = columns
+            .iter()
+            .map(|_| <(Codes, Packed)>::default())
+            .collect();
         self.table.select(columns)?;
         let mut left = rows;
         // Whoever reads the rows says what is wrong with them.
@@ -61,11 +70,12 @@ impl TableSource {
             && let Ok(Some(batch)) = self.table.next_batch(left.min(FIRST_ROWS))
         {
             left -= batch.rows;
-            for (codes, column) in codes.iter_mut().zip(&batch.columns) {
+            for ((codes, packed), column) in seen.iter_mut().zip(&batch.columns) {
                 codes.see_all(column);
+                packed.see_all(column);
             }
         }
-        Ok(codes)
+        Ok(seen)
     }
 }
 

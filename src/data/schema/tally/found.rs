@@ -29,6 +29,9 @@ impl Tally {
         if let Some(clocks) = self.candidates.two_clocks() {
             return Err(questions::two_clocks(place, clocks));
         }
+        if let Some(packed) = self.candidates.packed().filter(|_| self.is_feature) {
+            return Ok(Some(packed));
+        }
         match self.candidates.found(marked) {
             Ok(Some(found)) if self.are_names(&found) => {}
             Ok(None) => {}
