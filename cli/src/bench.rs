@@ -7,7 +7,7 @@ mod serve;
 mod tune;
 
 use crate::{
-    args::{DeviceArgs, at_least_one, positive},
+    args::{DeviceArgs, at_least_one, named, positive},
     flags,
     interrupt::writing,
     page,
@@ -77,7 +77,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     device: DeviceArgs,
     /// Write the measurements as a page with a picture, too
-    #[arg(long, value_name = "FILE.html", conflicts_with_all = ["tune", "check", "crossing", "serve"])]
+    #[arg(long, value_name = "FILE.html", value_parser = named())]
+    #[arg(conflicts_with_all = ["tune", "check", "crossing", "serve"])]
     report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,

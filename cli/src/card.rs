@@ -23,7 +23,7 @@ use std::{
 pub(crate) struct Args {
     /// Model file
     model: PathBuf,
-    /// Where it is written: .md or .html [default: Markdown to stdout]
+    /// Where it is written: .md or .html [default: -, Markdown to stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// A line on what the model is for, which no file knows
@@ -48,7 +48,11 @@ struct Section {
 
 /// Reads the model and writes its card.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let is_html = match args.output.as_deref().map(Path::extension) {
+    let output = args
+        .output
+        .as_deref()
+        .filter(|path| *path != Path::new("-"));
+    let is_html = match output.map(Path::extension) {
         None => false,
         Some(Some(end)) if end == "md" => false,
         Some(Some(end)) if end == "html" => true,
@@ -62,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         true => html(&name, &sections),
         false => markdown(&name, &sections),
     };
-    let Some(path) = &args.output else {
+    let Some(path) = output else {
         return to_stdout(&page);
     };
     let mut file = AtomicFile::create(path)?;

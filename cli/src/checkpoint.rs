@@ -3,6 +3,7 @@
 mod state;
 
 use crate::{
+    args::named,
     given::{self, Given},
     interrupt,
     report::{Console, Usage, counted},
@@ -30,7 +31,7 @@ const LONGEST: u64 = 1 << 20;
 pub(crate) struct CheckpointArgs {
     /// Keep what is done in this folder: a run that ends early, in whatever way, goes on when the
     /// same command is given again, and writes the same to the last bit
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = named())]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Rows between two checkpoints [default: 100000]
     #[arg(long, value_name = "N", value_parser = rows, requires = "checkpoint")]

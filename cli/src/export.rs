@@ -1,6 +1,7 @@
 //! `bochner export`: a fitted model as an ONNX file.
 
 use crate::{
+    args::named,
     outputs::keep_apart,
     report::{OutputArgs, Report},
 };
@@ -21,7 +22,7 @@ pub(crate) struct Args {
     /// A model that `bochner fit` wrote
     model: PathBuf,
     /// The file, .onnx
-    #[arg(long, short, value_name = "OUT")]
+    #[arg(long, short, value_name = "OUT", value_parser = named())]
     output: PathBuf,
     /// Take and give f64 instead of f32: for columns whose numbers are large beside what tells them
     /// apart

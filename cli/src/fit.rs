@@ -23,7 +23,7 @@ mod task;
 mod test_rows;
 
 use crate::{
-    args::{DataArgs, RunArgs, fraction},
+    args::{DataArgs, RunArgs, fraction, named},
     checkpoint::CheckpointArgs,
     interrupt::writing,
     job::JobArgs,
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     /// Rows to fit: .csv, .parquet, .arrow with --target, .libsvm, .npy with --targets, .npz with y
     input: PathBuf,
     /// Where the model goes; without it, it is fitted and scored only
-    #[arg(long, short, value_name = "MODEL")]
+    #[arg(long, short, value_name = "MODEL", value_parser = named())]
     output: Option<PathBuf>,
     /// Share of rows that are held out and scored
     ///

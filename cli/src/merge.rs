@@ -1,7 +1,7 @@
 //! `bochner merge`: from the sums of shards to the model of all rows.
 
 use crate::{
-    args::RunArgs,
+    args::{RunArgs, named},
     fit,
     interrupt::writing,
     outputs::keep_apart,
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(required = true)]
     partial: Vec<PathBuf>,
     /// The model of all rows
-    #[arg(long, short, value_name = "MODEL")]
+    #[arg(long, short, value_name = "MODEL", value_parser = named())]
     output: PathBuf,
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -17,7 +17,7 @@ mod qmc;
 mod variance;
 
 use crate::{
-    args::{DeviceArgs, at_least_one, whole},
+    args::{DeviceArgs, at_least_one, named, whole},
     names,
     progress::Bar,
     report::{Console, OutputArgs, Report, Usage},
@@ -44,6 +44,7 @@ pub(crate) struct Args {
     data: Option<PathBuf>,
     /// Folder for pages, numbers and pictures
     #[arg(long = "output", short, value_name = "DIR", default_value = "results")]
+    #[arg(value_parser = named())]
     output_folder: PathBuf,
     /// Seed of all draws; repeats take those after it
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
@@ -53,7 +54,7 @@ pub(crate) struct Args {
     trials: Option<usize>,
     /// Folder for the tables that first-fit draws, as other programs read them:
     /// NUMBER-TRIAL-train.csv and -judges.csv, the target last
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = named())]
     tables: Option<PathBuf>,
     /// Few sizes and few repeats, to see that all works; no figure of it is comparable
     #[arg(long)]

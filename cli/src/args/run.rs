@@ -1,6 +1,6 @@
 //! Where and how to run, and what is printed.
 
-use super::values::{at_least_one, bytes};
+use super::values::{at_least_one, bytes, named};
 use crate::{
     allocator,
     drivers::{self, quietly},
@@ -45,7 +45,7 @@ pub(crate) struct RunArgs {
     ///
     /// Data and job, importance of columns, what was tried, penalties, errors of maps, labels that
     /// were confused, calibration, residuals, how predictions are distributed, columns that differ.
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", value_parser = named())]
     report: Option<PathBuf>,
     #[command(flatten)]
     output: OutputArgs,

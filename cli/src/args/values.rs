@@ -1,7 +1,11 @@
 //! What options are given as: numbers, sizes, names.
 
 use bochner::data::Format;
-use std::str::FromStr;
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 /// A number of bytes with an optional suffix.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
@@ -25,6 +29,18 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
         return Ok(value as u64);
     }
     Err("must be a positive number of bytes, such as 256M or 1.5GiB".into())
+}
+
+/// The path of a file or folder that is written and has a name. `-` is standard output to other
+/// options, so a file of that name is written only where a folder stands before it.
+pub(crate) fn named() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        if path == Path::new("-") {
+            Err("this goes to a file or folder, not to standard output; give a name")
+        } else {
+            Ok(path)
+        }
+    })
 }
 
 /// A format by the extension of its files.

@@ -3,6 +3,7 @@
 use super::{Args, Source, chosen::Chosen, describe};
 use crate::{
     Cli, Command,
+    args::named,
     checkpoint::Folder,
     given::{self, Given},
     interrupt,
@@ -33,7 +34,7 @@ pub(crate) struct PartArgs {
     #[arg(conflicts_with_all = ["output", "test", "test_input", "calibrate", "probabilities"])]
     pub(crate) shard: Option<Shard>,
     /// Where the sums of a --shard go
-    #[arg(long, value_name = "FILE", requires = "shard")]
+    #[arg(long, value_name = "FILE", requires = "shard", value_parser = named())]
     pub(crate) partial: Option<PathBuf>,
 }
 

@@ -65,6 +65,34 @@ fn an_output_is_no_input() {
     }
 }
 
+/// A model, a page and a checkpoint have names: nothing is fitted, and no file called `-` is there.
+#[test]
+fn what_has_a_name_does_not_go_to_standard_output() {
+    let here = here();
+    fs::write(here.path().join("t.csv"), "a,y\n1,0.5\n3,1.5\n5,1.7\n").expect("a table");
+    let fit = "fit t.csv --target y --device cpu -q --features 8";
+    let run = |arguments: &str| bochner(here.path(), arguments, &[]);
+    run(&format!("{fit} -o m.model")).ok();
+    for (arguments, option) in [
+        (format!("{fit} -o -"), "--output"),
+        (format!("{fit} --report -"), "--report"),
+        (format!("{fit} -o n.model --checkpoint -"), "--checkpoint"),
+        (format!("{fit} --shard 1/2 --partial -"), "--partial"),
+        ("merge p.sums -o -".into(), "--output"),
+        ("export m.model -o -".into(), "--output"),
+        ("bench --report -".into(), "--report"),
+        ("reproduce digits -o -".into(), "--output"),
+    ] {
+        let run = run(&arguments);
+        assert_eq!(run.code, Some(2), "{arguments}: {run:?}");
+        run.fails(&[option, "not to standard output", "give a name"]);
+    }
+    let files = fs::read_dir(here.path()).expect("a folder");
+    assert_eq!(files.count(), 2);
+    let card = run("card m.model -o -").ok().stdout;
+    assert_eq!(card, run("card m.model").ok().stdout);
+}
+
 /// The same features in every format, whole or in steps.
 #[test]
 fn features_are_written_as_the_name_says() {
