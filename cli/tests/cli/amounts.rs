@@ -129,6 +129,39 @@ fn two_units_in_a_column_are_asked_about() {
     bochner(here.path(), &format!("{FIT} -q"), &[]).fails(&["may be", "--decimal"]);
 }
 
+/// Beside an apostrophe a point stands before fractions, which later rows may have.
+#[test]
+fn apostrophes_between_thousands_go_with_a_decimal_point() {
+    let here = here();
+    let path = here.path().join("t.csv");
+    let francs = |a: f64| format!("CHF {}\u{2019}{:03}", 1 + a as usize % 9, a as usize * 7);
+    table(&path, 600, francs, plain);
+    let run = bochner(here.path(), FIT, &[]).ok();
+    for part in [
+        "amounts in CHF, as in 1'234.5",
+        "none has a fraction",
+        "--decimal ','",
+    ] {
+        assert!(run.stderr.contains(part), "{run:?}");
+    }
+    let later = here.path().join("later.csv");
+    let predict = |cell: &str| {
+        std::fs::write(&later, format!("a;b\n{cell};1\n")).expect("written");
+        bochner(
+            here.path(),
+            "predict m later.csv -o p.npy --device cpu",
+            &[],
+        )
+    };
+    for cell in ["CHF 5\u{2019}345.50", "CHF 5'345.50", "CHF 5'345"] {
+        predict(cell).ok();
+    }
+    let comma = "CHF 5'345,50";
+    predict(comma).fails(&["line 2", "as in 1'234.5", "--decimal ','"]);
+    bochner(here.path(), FIT, &["--decimal", ","]).ok();
+    predict(comma).ok();
+}
+
 #[test]
 fn codes_stay_texts() {
     let here = here();

@@ -107,10 +107,8 @@ impl Candidates {
                 }
             }
             (None, Some(mark)) => {
-                let others = [',', '.'].into_iter().filter(|decimal| *decimal != mark);
-                others
-                    .map(|decimal| Marks::new(decimal, thousands))
-                    .collect()
+                let all = Marks::ALL.into_iter();
+                all.filter(|own| own.thousands == Some(mark)).collect()
             }
             (None, None) => Marks::ALL.to_vec(),
         };
@@ -341,6 +339,14 @@ impl Candidates {
 
     fn readings(&self) -> impl Iterator<Item = &Reading> {
         self.readings.iter().map(|own| &own.reading)
+    }
+
+    /// The same numbers with the other mark before fractions, where all cells allow that as well:
+    /// thousands are marked, and no number has a fraction.
+    pub(super) fn with_other_decimal(&self, reading: &Reading) -> Option<&Reading> {
+        let marks = reading.marks().filter(|own| own.thousands.is_some())?;
+        let other = reading.with_marks(marks.with_other_decimal()?);
+        self.readings().find(|own| **own == other)
     }
 
     /// What the dates of a reading cover that all cells allow.

@@ -21,15 +21,16 @@ pub struct Marks {
 
 impl Marks {
     /// What a comma, a point, a blank and an apostrophe may mean, the simplest first; but for plain
-    /// numbers.
+    /// numbers. An apostrophe goes with a point before one with a comma: so it is in Switzerland,
+    /// where most people write it.
     pub(super) const ALL: [Self; 7] = [
         Self::new(',', None),
         Self::new(',', Some('.')),
         Self::new(',', Some(' ')),
-        Self::new(',', Some('\'')),
         Self::new('.', Some(',')),
-        Self::new('.', Some(' ')),
         Self::new('.', Some('\'')),
+        Self::new('.', Some(' ')),
+        Self::new(',', Some('\'')),
     ];
 
     /// Those of plain numbers.
@@ -37,6 +38,12 @@ impl Marks {
 
     pub(super) const fn new(decimal: char, thousands: Option<char>) -> Self {
         Self { decimal, thousands }
+    }
+
+    /// The same with the other decimal mark, where that is no mark between thousands.
+    pub(super) fn with_other_decimal(self) -> Option<Self> {
+        let decimal = if self.decimal == ',' { '.' } else { ',' };
+        (self.thousands != Some(decimal)).then_some(Self { decimal, ..self })
     }
 
     fn parts(self, c: char) -> bool {

@@ -17,9 +17,25 @@ pub(super) fn of_readings<'a>(
         if is_packed(reading) {
             says += "; --numeric (numeric=) takes them for numbers";
         }
+        says += fraction_in_doubt(tally.candidates.with_other_decimal(reading));
         said.add(says, &tally.name);
     }
     said.warn(table);
+}
+
+/// What is said of numbers without a fraction, before which this other mark may stand as well.
+fn fraction_in_doubt(other: Option<&Reading>) -> &'static str {
+    match other.and_then(Reading::marks).map(|marks| marks.decimal) {
+        Some(',') => {
+            "; none has a fraction, so a point is taken to stand before one: --decimal ',' \
+             (decimal=) says a comma"
+        }
+        Some(_) => {
+            "; none has a fraction, so a comma is taken to stand before one: --decimal . \
+             (decimal=) says a point"
+        }
+        None => "",
+    }
 }
 
 /// Says which columns of amounts are taken for names.

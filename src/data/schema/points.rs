@@ -117,7 +117,16 @@ pub(super) fn is_month(text: &str) -> bool {
 impl Marked {
     /// Whether points stand before fractions, and commas nowhere.
     pub(super) fn is_by_points(self) -> bool {
-        self.by_points && !self.by_commas
+        self.decimal() == Some('.')
+    }
+
+    /// What stands before fractions, where that is one mark in all columns that tell.
+    pub(super) fn decimal(self) -> Option<char> {
+        match (self.by_points, self.by_commas) {
+            (true, false) => Some('.'),
+            (false, true) => Some(','),
+            _ => None,
+        }
     }
 
     /// Takes a column of plain numbers.

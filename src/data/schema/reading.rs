@@ -43,6 +43,15 @@ impl Reading {
         }
     }
 
+    /// The same with other marks, of numbers and amounts.
+    pub(super) fn with_marks(&self, marks: Marks) -> Self {
+        match self {
+            Self::Number(_) => Self::Number(marks),
+            Self::Amount(Amount { unit, .. }) => Self::Amount(unit.clone().amount(marks)),
+            other => other.clone(),
+        }
+    }
+
     /// How amounts are written, if it is of some.
     pub(super) fn amount(&self) -> Option<&Amount> {
         match self {

@@ -70,7 +70,19 @@ impl Candidates {
                 text: text.clone(),
                 readings: vec![reading.clone(), other.clone()],
             }),
-            _ => self.of_century(reading),
+            _ => self.of_century(self.as_in_file(reading, marked)),
+        }
+    }
+
+    /// The reading with the mark before fractions that other columns of the file have, where no
+    /// cell says which it is.
+    fn as_in_file<'a>(&'a self, reading: &'a Reading, marked: Marked) -> &'a Reading {
+        let mark = reading.marks().map(|marks| marks.decimal);
+        match marked.decimal() {
+            Some(of_file) if mark != Some(of_file) => {
+                self.with_other_decimal(reading).unwrap_or(reading)
+            }
+            _ => reading,
         }
     }
 

@@ -36,6 +36,12 @@ fn what_all_cells_allow_is_found() {
         (vec!["1,234,567"], Some("numbers as in 1,234.5")),
         (vec!["1.234.567", "1.500"], Some("numbers as in 1.234,5")),
         (vec!["1 234", "2"], Some("numbers as in 1 234,5")),
+        (vec!["1'234", "2"], Some("numbers as in 1'234.5")),
+        (vec!["1'234", "2,5"], Some("numbers as in 1'234,5")),
+        (
+            vec!["CHF 1\u{2019}234", "CHF 2"],
+            Some("amounts in CHF, as in 1'234.5"),
+        ),
         (vec!["a", "1,5"], None),
         (vec!["12/31/2020", "1/2/2021"], Some("dates as %m/%d/%Y")),
         (
@@ -117,6 +123,31 @@ fn commas_are_decimal_where_they_may_be() {
     // Points are not settled so.
     let two = found_among(&["1.234 €", "2.500 €"], &usual, true).expect_err("two readings");
     assert_eq!(two, ["amounts in €", "amounts in €, as in 1.234,5"]);
+}
+
+/// Where no number of a column has a fraction, that of other columns has the mark of its own.
+#[test]
+fn fractions_are_as_in_other_columns_where_a_column_has_none() {
+    let (mut by_points, mut by_commas) = (Marked::default(), Marked::default());
+    by_points.see_reading(&Reading::Number(Marks::new('.', Some(','))));
+    by_commas.see_reading(&Reading::Number(Marks::new(',', None)));
+    for (cell, alone, by_point, by_comma) in [
+        ("1 234", "1 234,5", "1 234.5", "1 234,5"),
+        ("1'234", "1'234.5", "1'234.5", "1'234,5"),
+        ("1 234.5", "1 234.5", "1 234.5", "1 234.5"),
+    ] {
+        let mut candidates = Candidates::new(&TableOptions::default(), false);
+        candidates.see(0, cell, None);
+        for (marked, says) in [
+            (Marked::default(), alone),
+            (by_points, by_point),
+            (by_commas, by_comma),
+        ] {
+            let found = candidates.found(marked).expect("one reading");
+            let found = found.expect("numbers").to_string();
+            assert_eq!(found, format!("numbers as in {says}"), "{cell}");
+        }
+    }
 }
 
 #[test]
