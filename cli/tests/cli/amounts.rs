@@ -31,7 +31,38 @@ fn amounts_are_numbers_whatever_stands_beside_them() {
     let here = here();
     let path = here.path().join("t.csv");
     let comma = |value: f64| value.to_string().replace('.', ",");
-    let of_columns: [(&str, Written); 9] = [
+    let side = |a: f64| (a as usize).is_multiple_of(2);
+    let of_columns: [(&str, Written); 12] = [
+        (
+            "€",
+            Box::new(move |a| {
+                if side(a) {
+                    format!("€{a}")
+                } else {
+                    format!("{a} €")
+                }
+            }),
+        ),
+        (
+            "EUR",
+            Box::new(move |a| {
+                if side(a) {
+                    format!("EUR{a}")
+                } else {
+                    format!("{a} eur")
+                }
+            }),
+        ),
+        (
+            "KG",
+            Box::new(move |a| {
+                if side(a) {
+                    format!("{a} KG")
+                } else {
+                    format!("{a}kg")
+                }
+            }),
+        ),
         ("EUR", Box::new(|a| format!("{a} EUR"))),
         ("€", Box::new(move |a| format!("€ {}", comma(a)))),
         ("$", Box::new(|a| format!("${a}"))),
@@ -160,6 +191,30 @@ fn apostrophes_between_thousands_go_with_a_decimal_point() {
     predict(comma).fails(&["line 2", "as in 1'234.5", "--decimal ','"]);
     bochner(here.path(), FIT, &["--decimal", ","]).ok();
     predict(comma).ok();
+}
+
+/// Commas of a column part thousands where points of another stand before fractions.
+#[test]
+fn other_columns_say_what_commas_are() {
+    let here = here();
+    let path = here.path().join("t.csv");
+    let mut text = "a,b,y\n".to_owned();
+    for i in 0..300 {
+        let (a, b) = (i * 37 % 101, f64::from(i * 61 % 97) / 20.0);
+        let y = f64::from(a) / 20.0 + b.sin();
+        writeln!(text, "\"${},{:03}\",{b},{y}", 1 + a, a * 7).expect("a string");
+    }
+    std::fs::write(&path, text).expect("written");
+    let run = bochner(here.path(), FIT, &[]).ok();
+    for part in [
+        "amounts in $, as in 1,234.5",
+        "other columns have points before fractions",
+        "--decimal ','",
+    ] {
+        assert!(run.stderr.contains(part), "{run:?}");
+    }
+    let run = bochner(here.path(), FIT, &["--decimal", ","]).ok();
+    assert!(run.stderr.contains("as in 1234,5"), "{run:?}");
 }
 
 #[test]

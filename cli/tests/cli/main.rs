@@ -1,5 +1,6 @@
 //! The command line, end to end, through the binary.
 
+mod advised;
 mod amounts;
 mod auto;
 mod bad_input;

@@ -1,5 +1,6 @@
 //! Amounts: numbers with a unit, a currency, a multiple or the brackets of accounting around them.
 
+mod letters;
 mod names;
 mod rating;
 
@@ -37,9 +38,11 @@ struct Bare<'a> {
 }
 
 impl Amount {
-    /// The amount in its unit; `None` of text that is not written so.
+    /// The amount in its unit, which may stand on either side of the number if it is one of
+    /// those that do; `None` of text that is not written so.
     pub(super) fn value(&self, text: &str) -> Option<f64> {
-        let bare = self.unit.bare(text)?;
+        let other_side = || self.unit.bare_behind_other_side(text);
+        let bare = self.unit.bare(text).or_else(other_side)?;
         let value = self.marks.value(bare.digits).or_else(|| {
             let is_plain = self.marks == Marks::PLAIN;
             is_plain.then(|| with_exponent(bare.digits)).flatten()
@@ -155,11 +158,25 @@ impl Unit {
         is_currency(&self.name) || is_unit(&self.name)
     }
 
-    /// A currency on the other side of the number.
-    pub(super) fn on_other_side(&self) -> Option<Self> {
-        let name = self.name.clone();
-        let is_before = !self.is_before;
-        is_currency(&name).then_some(Self { name, is_before })
+    /// Whether the name is that of another unit but for its capitals.
+    pub(super) fn differs_in_capitals(&self, other: &Self) -> bool {
+        let is_same = letters::are_one(&self.name, &other.name);
+        !is_same && self.name.eq_ignore_ascii_case(&other.name)
+    }
+
+    /// Whether it stands on either side of numbers: a currency, `%`, and units that no letter is.
+    fn has_two_sides(&self) -> bool {
+        let is_letter = self.name.len() == 1 && self.name != "%";
+        is_currency(&self.name) || (is_unit(&self.name) && !is_letter)
+    }
+
+    /// The number without the unit on the other side of it.
+    fn bare_behind_other_side<'a>(&self, text: &'a str) -> Option<Bare<'a>> {
+        let other = || Self {
+            name: self.name.clone(),
+            is_before: !self.is_before,
+        };
+        self.has_two_sides().then(|| other().bare(text))?
     }
 
     /// Whether it is a word about numbers, `ca.` or `No.`, and no unit of them.
@@ -195,7 +212,7 @@ impl Unit {
         let (mut rest, mut is_signed) = sign(inner);
         let name = self.name.as_str();
         if self.is_before {
-            rest = rest.strip_prefix(name)?.trim_start();
+            rest = without_head(rest, name)?.trim_start();
             if is_signed.is_none() {
                 (rest, is_signed) = sign(rest);
             }
@@ -223,9 +240,21 @@ fn without<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let one = name.strip_suffix('s').filter(|one| one.len() > 2);
     let one = one.unwrap_or(name);
     let has_many = one.len() > 2 && !is_currency(name);
-    let many = text.strip_suffix('s').filter(|_| has_many);
-    let many = many.and_then(|text| text.strip_suffix(one));
-    many.or_else(|| text.strip_suffix(one))
+    let many = text.strip_suffix(['s', 'S']).filter(|_| has_many);
+    let many = many.and_then(|text| without_tail(text, one));
+    many.or_else(|| without_tail(text, one))
+}
+
+/// Text without a unit at its beginning, and at its end: in any case that makes no other unit.
+fn without_head<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(name.len())?;
+    letters::are_one(head, name).then_some(rest)
+}
+
+fn without_tail<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let at = text.len().checked_sub(name.len())?;
+    let (rest, tail) = text.split_at_checked(at)?;
+    letters::are_one(tail, name).then_some(rest)
 }
 
 /// What stands in brackets, or before a minus at the end, and whether it does.

@@ -57,14 +57,14 @@ pub(super) struct Candidates {
     cells: u32,
     /// The cell that ended the last of them, after many that were one kind, and that kind.
     stray: Option<(u64, String, Reading)>,
-    /// The first cell without a digit, and how many there are: it ends nothing, for it may stand
-    /// for no value.
+    /// The first cell without a digit, or with a limit, `<5`, and how many there are: it ends
+    /// nothing, for it may stand for no value.
     word: Option<(u64, String)>,
     words: u32,
     /// The first times of two parts, `59:27`, and of three.
     clocks: [Option<(u64, String)>; 2],
-    /// The first cells in each of two units.
-    units: Option<[(u64, String); 2]>,
+    /// The first cells in each of two units, and whether both are known.
+    units: Option<([(u64, String); 2], bool)>,
     /// Years of its dates, where these have two digits.
     years: Years,
     /// The cell that ended them, if it is a date in a zone that is not known.
@@ -164,7 +164,8 @@ impl Candidates {
 
     /// Takes a cell, which is a plain number or not.
     pub(super) fn see(&mut self, row: u64, text: &str, plain: Option<f64>) {
-        if !text.contains(char::is_numeric) {
+        let is_word = !text.contains(char::is_numeric) || (is_limit(text) && !self.any_word);
+        if is_word {
             self.word.get_or_insert_with(|| (row, text.to_owned()));
             self.words = self.words.saturating_add(1);
             return;
@@ -274,12 +275,19 @@ impl Candidates {
         }
     }
 
-    /// The first cell and this one, if they are amounts in two units that are known.
-    fn two_units(&self, row: u64, text: &str, kind: &Reading) -> Option<[(u64, String); 2]> {
+    /// The first cell and this one, if they are amounts in two units, and whether these are known,
+    /// or one but for capitals.
+    fn two_units(
+        &self,
+        row: u64,
+        text: &str,
+        kind: &Reading,
+    ) -> Option<([(u64, String); 2], bool)> {
         let (own, other) = (&kind.amount()?.unit, Unit::parse(text)?);
-        let differ = own.is_known() && other.is_known() && own.name != other.name;
-        let first = self.first.clone().filter(|_| differ)?;
-        Some([first, (row, text.to_owned())])
+        let first = self.first.clone().filter(|_| own.name != other.name)?;
+        let are_known = own.is_known() && other.is_known();
+        let are_known = are_known || own.differs_in_capitals(&other);
+        Some(([first, (row, text.to_owned())], are_known))
     }
 
     /// A time of two parts and one of three, of a column of both: what comes first may be hours or
@@ -307,9 +315,22 @@ impl Candidates {
         self.zone.as_ref()
     }
 
-    /// The first cells in two units, where amounts of a column have no one unit.
-    pub(super) fn units(&self) -> Option<&[(u64, String); 2]> {
-        self.units.as_ref()
+    /// The first cells in two units, where amounts of a column have no one unit; `known` asks for
+    /// those that are no words that end texts.
+    pub(super) fn units(&self, known: bool) -> Option<&[(u64, String); 2]> {
+        let (cells, are_known) = self.units.as_ref()?;
+        Some(cells).filter(|_| *are_known || !known)
+    }
+
+    /// Whether cells may be two numbers, of which the file says which they are by the points of
+    /// its other columns: commas stand between thousands.
+    pub(super) fn has_groups_by_file(&self, reading: &Reading) -> bool {
+        let is_comma = |own: &Reading| own.marks().is_some_and(|marks| marks.decimal == ',');
+        let may_be = self.differs.is_some() && self.readings().any(is_comma);
+        may_be
+            && reading
+                .marks()
+                .is_some_and(|marks| marks.thousands == Some(','))
     }
 
     /// Has `marked` know what the column says of points and commas of its file.
@@ -376,6 +397,13 @@ impl Candidates {
         let many = self.cells >= TELLING.min(most) && self.cells >= self.words;
         (many && self.first.is_some()).then_some((*row, text, reading))
     }
+}
+
+/// Whether text is a limit that a value is below or above, `<5`.
+pub(super) fn is_limit(text: &str) -> bool {
+    let rest = text.trim().strip_prefix(['<', '>', '\u{2264}', '\u{2265}']);
+    let rest = rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest).trim_start());
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "-.,".contains(c)))
 }
 
 /// Whether it is of numbers behind a sign of such.

@@ -129,33 +129,6 @@ impl Encoder {
     }
 }
 
-/// What helps where commas of a cell may part thousands, which no cell of the fit has.
-fn parts_thousands(error: Error, text: &str) -> Error {
-    let number = text.trim_matches(|c: char| !c.is_ascii_digit());
-    let may_part = number.contains(',') && Marks::new('.', Some(',')).value(number).is_some();
-    if may_part {
-        let help = "fit with --thousands ',' (thousands=) if that parts thousands";
-        error.help(Remedy::words(help))
-    } else {
-        error
-    }
-}
-
-/// What helps where a cell has the other mark before its fraction, which no cell of the fit has.
-fn other_decimal(error: Error, (reading, text): (&Written, &str)) -> Error {
-    let marks = reading.marks().filter(|marks| marks.thousands.is_some());
-    let other = marks.and_then(Marks::with_other_decimal);
-    match other.filter(|&other| reading.with_marks(other).value(text).is_some()) {
-        Some(Marks { decimal: ',', .. }) => error.help(Remedy::words(
-            "fit with --decimal ',' (decimal=) if that is before a fraction",
-        )),
-        Some(_) => error.help(Remedy::words(
-            "fit with --decimal . (decimal=) if that is before a fraction",
-        )),
-        None => error,
-    }
-}
-
 /// A batch in its table.
 struct Reading<'a> {
     table: &'a dyn Table,
@@ -191,7 +164,7 @@ impl Reading<'_> {
             return reading.value(text).or_else(other).ok_or_else(|| {
                 let says = format!("{} is none of {reading}, as in the fit", short(text));
                 let error = self.fault(i, j, &says).help(Remedy::words(WRITE_SO));
-                other_decimal(parts_thousands(error, text), (reading, text))
+                later::advised(error, reading, text)
             });
         }
         let written: String;
@@ -200,7 +173,7 @@ impl Reading<'_> {
                 let Some(plain) = later::plain(marks, text) else {
                     let says = format!("{} is no number as in {marks}, as in the fit", short(text));
                     let error = self.fault(i, j, &says).help(Remedy::words(WRITE_SO));
-                    return Err(other_decimal(error, (&Written::Number(marks), text)));
+                    return Err(later::advised(error, &Written::Number(marks), text));
                 };
                 written = plain;
                 Cell::Text(&written)

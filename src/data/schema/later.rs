@@ -2,10 +2,11 @@
 //! all the same: `1.234,50` where all others were below a thousand.
 
 use super::{
-    Marks,
+    Marks, Reading,
     amount::{Amount, Unit},
     duration,
 };
+use crate::error::{Error, Remedy};
 
 /// The number with a decimal point and nothing between its digits, of a column with these marks:
 /// groups of three digits may have any mark that is not the decimal one.
@@ -40,9 +41,7 @@ pub(super) fn among_plain(text: &str, said: (Option<char>, Option<char>)) -> Opt
 /// The amount of a column of such: with groups of three digits, with its currency on the other
 /// side, or as a length of time in several units.
 pub(super) fn amount(own: &Amount, text: &str) -> Option<f64> {
-    let other_side = || in_unit(&own.unit.on_other_side()?, own.marks, text);
-    let found = in_unit(&own.unit, own.marks, text).or_else(other_side);
-    found.or_else(|| time(&own.unit.name, text))
+    in_unit(&own.unit, own.marks, text).or_else(|| time(&own.unit.name, text))
 }
 
 /// As [`amount`], in this unit. Where marks are plain `$1,234` may be 1.234.
@@ -66,6 +65,32 @@ fn time(unit: &str, text: &str) -> Option<f64> {
     let is_clear = unit.len() > 1 || text.trim().ends_with(unit);
     let seconds = duration::in_units(text.trim()).filter(|_| is_clear)?;
     Some(seconds / of_one)
+}
+
+/// The error of a cell that is not read as those of the fit are, with what helps where its marks
+/// mean something that no cell of the fit shows.
+pub(super) fn advised(error: Error, reading: &Reading, text: &str) -> Error {
+    let number = text.trim_matches(|c: char| !c.is_ascii_digit());
+    let groups = Marks::new('.', Some(','));
+    let may_part = reading.amount().is_some() && number.contains(',');
+    let error = if may_part && groups.value(number).is_some() {
+        let help = "fit with --thousands ',' (thousands=) if that parts thousands";
+        error.help(Remedy::words(help))
+    } else {
+        error
+    };
+    let marks = reading.marks().filter(|marks| marks.thousands.is_some());
+    let other = marks.and_then(Marks::with_other_decimal);
+    let other = other.filter(|&other| reading.with_marks(other).value(text).is_some());
+    match other.map(|marks| marks.decimal) {
+        Some(',') => error.help(Remedy::words(
+            "fit with --decimal ',' (decimal=) if that is before a fraction",
+        )),
+        Some(_) => error.help(Remedy::words(
+            "fit with --decimal . (decimal=) if that is before a fraction",
+        )),
+        None => error,
+    }
 }
 
 /// Marks between thousands beside such a decimal one, and none.
@@ -124,7 +149,10 @@ mod tests {
             ("500 €", Marks::PLAIN, "€ 500", Some(500.0)),
             ("500 €", Marks::PLAIN, "500", None),
             ("500 €", Marks::PLAIN, "$500", None),
-            ("5 kg", Marks::PLAIN, "kg 5", None),
+            ("5 kg", Marks::PLAIN, "kg 5", Some(5.0)),
+            ("5 kg", Marks::PLAIN, "5KG", Some(5.0)),
+            ("5 m", Marks::PLAIN, "m 5", None),
+            ("5 mg", Marks::PLAIN, "5 Mg", None),
             ("10m", Marks::PLAIN, "1h 20m", Some(80.0)),
             ("10 min", Marks::PLAIN, "2h", Some(120.0)),
             ("10 min", Marks::PLAIN, "90 s", Some(1.5)),

@@ -18,6 +18,10 @@ pub(super) fn of_readings<'a>(
             says += "; --numeric (numeric=) takes them for numbers";
         }
         says += fraction_in_doubt(tally.candidates.with_other_decimal(reading));
+        if tally.candidates.has_groups_by_file(reading) {
+            says += "; other columns have points before fractions, so its commas part thousands: \
+                     --decimal ',' (decimal=) has them before fractions";
+        }
         said.add(says, &tally.name);
     }
     said.warn(table);

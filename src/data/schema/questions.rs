@@ -1,8 +1,16 @@
 //! Errors about columns of which nobody can tell how they are to be read.
 
-use super::{Reading, amount::Amount, candidates::Ambiguous, date, is_total, unlisted_zone};
+use super::{
+    DateFormat, Reading,
+    amount::Amount,
+    candidates::{Ambiguous, is_limit},
+    date, is_total, unlisted_zone,
+};
 use crate::data::{Table, table::short};
 use crate::error::{Error, Remedy};
+
+/// A week by ISO 8601 without its hyphen, `2021W10`.
+const WEEK: &str = "%GW%V";
 
 /// A column: its table, its place there and its name.
 pub(super) type ColumnAt<'a> = (&'a dyn Table, usize, &'a str);
@@ -65,11 +73,18 @@ pub(super) fn not_understood(
         short(text)
     );
     let error = table.fault(*row, j, &says);
-    let help = Remedy::words("write it as a number, or as 2021-03-12");
-    let mut error = error.help(help);
+    let is_week = DateFormat::known(WEEK).days(text).is_some();
+    let help = if is_week {
+        "write it as 2021-W10"
+    } else {
+        "write it as a number, or as 2021-03-12"
+    };
+    let mut error = error.help(Remedy::words(help));
     let numbers = text.split(|c: char| !c.is_numeric());
     let is_one = numbers.filter(|digits| !digits.is_empty()).count() < 2;
-    if !is_one {
+    if is_week {
+        error = error.help(Remedy::DateFormat(WEEK.to_owned()));
+    } else if !is_one {
         error = error.help(Remedy::AnyDateFormat);
     }
     let mut error = error.help(Remedy::Ignore(name.to_owned()));
@@ -123,8 +138,13 @@ fn remedy(reading: &Reading) -> Remedy {
 }
 
 /// The error of a column of two kinds with what may be done, where `stray` is a text among others:
-/// without a digit it may say that there is nothing, and without a letter it names no category.
-pub(super) fn cured(error: Error, stray: Option<&str>, column: String) -> Error {
+/// without a digit, or as a limit such as `<5`, it may say that there is no value, as these texts
+/// do, and without a letter it names no category.
+pub(super) fn cured(
+    error: Error,
+    (stray, no_values): (Option<&str>, Vec<String>),
+    column: String,
+) -> Error {
     let correct = if stray.is_some_and(is_total) {
         "remove the row, if it is of totals"
     } else {
@@ -132,12 +152,19 @@ pub(super) fn cured(error: Error, stray: Option<&str>, column: String) -> Error 
     };
     let error = error.help(Remedy::words(correct));
     // Spreadsheets write what is wrong so: `#DIV/0!`, `#NV`.
-    let is_gap =
-        |text: &&str| text.starts_with('#') || !text.contains(|c: char| c.is_numeric() || c == ',');
+    let is_gap = |text: &&str| {
+        let has_no_number = !text.contains(|c: char| c.is_numeric() || c == ',');
+        text.starts_with('#') || has_no_number || is_limit(text)
+    };
     let gap = stray.filter(is_gap);
-    let error = match gap {
-        Some(gap) => error.help(Remedy::NoValue(gap.to_owned())),
-        None => error,
+    let error = match (gap, &no_values[..]) {
+        (Some(gap), [] | [_]) => error.help(Remedy::NoValue(gap.to_owned())),
+        // A list takes the place of the usual texts, of which some may be there.
+        (Some(_), all) => error.help(Remedy::words(format!(
+            "take them for no value with --na '{}' (na=)",
+            all.join(",")
+        ))),
+        (None, _) => error,
     };
     if gap.is_none_or(|gap| gap.contains(char::is_alphabetic)) {
         error.help(Remedy::Categorical(column))

@@ -3,6 +3,7 @@
 mod fill;
 mod finish;
 mod found;
+mod strays;
 
 use super::{
     Fill, Kind, Marks, Missing, Reading, TableOptions,
@@ -40,6 +41,8 @@ pub(super) struct Tally {
     first: [Option<(u64, String)>; 4],
     /// First row with none, and what is written there.
     missing: Option<(u64, String)>,
+    /// Different texts that are limits, `<5`.
+    limits: Vec<String>,
     /// What says beside it that the row is one of totals.
     total: Option<String>,
     /// Weight and mean of numbers, dates or truth values.
@@ -91,6 +94,7 @@ impl Tally {
             is_feature,
             first: [const { None }; 4],
             missing: None,
+            limits: Vec::new(),
             total: None,
             weight: 0.0,
             mean: 0.0,
@@ -226,6 +230,7 @@ impl Tally {
                     (_, Some(days), _) => (1, Some(days), text.to_owned()),
                     (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
                     _ => {
+                        self.see_limit(text);
                         self.numbered.see(text);
                         if self.candidates.may_be_texts() {
                             self.sketches.see(row, text);

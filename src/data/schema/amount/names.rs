@@ -60,8 +60,19 @@ const ABOUT: &[&str] = &[
 /// Signs before a number that counts things, or that is a name of one.
 const NUMBER: &[&str] = &["#", "no", "no.", "nr", "nr.", "n°", "nº", "num.", "№"];
 
+/// Codes of currencies that are words, names or other units in small letters.
+const WORDS: [&str; 8] = ["cop", "gel", "mad", "pen", "ron", "sar", "sek", "try"];
+
 pub(super) fn is_currency(name: &str) -> bool {
-    CURRENCIES.contains(&name) || has_sign(name)
+    CURRENCIES.contains(&name) || has_sign(name) || is_code_in_other_letters(name)
+}
+
+/// Whether it is a code of ISO 4217 that is not all in capitals: `eur`, `Chf`.
+fn is_code_in_other_letters(name: &str) -> bool {
+    let is_code = name.len() == 3 && name.bytes().all(|c| c.is_ascii_alphabetic());
+    is_code
+        && !WORDS.contains(&name.to_lowercase().as_str())
+        && CURRENCIES.contains(&name.to_uppercase().as_str())
 }
 
 /// Whether letters of a country stand before a sign: `GH₵`, `COP$`.

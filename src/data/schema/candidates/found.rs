@@ -65,6 +65,12 @@ impl Candidates {
             {
                 Ok(Some(reading.clone()))
             }
+            // Where points stand before fractions commas do not, unless semicolons separate.
+            (Some(_), Some(other))
+                if !self.commas && has_groups(other) && marked.is_by_points() =>
+            {
+                Ok(Some(other.clone()))
+            }
             (Some((row, text)), Some(other)) => Err(Ambiguous {
                 row: *row,
                 text: text.clone(),

@@ -59,6 +59,11 @@ fn what_all_cells_allow_is_found() {
             vec!["12", "1.2k", "(3)"],
             Some("amounts, 1k as 1000 and (1) as -1"),
         ),
+        (vec!["€81.33", "54.36 €"], Some("amounts in €")),
+        (vec!["EUR5", "5 eur", "5Eur"], Some("amounts in EUR")),
+        (vec!["5 kg", "5 KG", "kg 5"], Some("amounts in kg")),
+        (vec!["5 mg", "5 Mg"], None),
+        (vec!["5 m", "5 M"], None),
         // What has a unit has it in each cell.
         (vec!["5 kg", "7"], None),
         (vec!["7", "5 kg"], None),

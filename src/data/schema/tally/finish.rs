@@ -20,7 +20,7 @@ impl Tally {
         options: &TableOptions,
     ) -> Result<Field> {
         if let Some(error) = self.two_kinds(table, j) {
-            return Err(error);
+            return Err(self.about_target(error));
         }
         if self.is_empty() && !self.is_feature {
             let problem = format!("target {} has no value in any row", short(&self.name));
@@ -121,7 +121,12 @@ impl Tally {
         let error = table.fault(stray.0, j, &format!("holds {says}"));
         let is_text = text.as_ref() == Some(stray);
         let word = is_text.then_some(stray.1.as_str());
-        Some(questions::cured(error, word, self.name.clone()))
+        let no_values = word.map_or_else(Vec::new, |word| self.no_values(word));
+        Some(questions::cured(
+            error,
+            (word, no_values),
+            self.name.clone(),
+        ))
     }
 }
 

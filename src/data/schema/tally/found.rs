@@ -17,6 +17,16 @@ impl Tally {
     /// a text stands among many cells that can be read.
     pub(in crate::data::schema) fn found(
         &self,
+        column: (&dyn Table, usize),
+        marked: Marked,
+    ) -> Result<Option<Reading>> {
+        self.found_or_asked(column, marked)
+            .map_err(|error| self.about_target(error))
+    }
+
+    /// As [`Self::found`], with errors as those of features.
+    fn found_or_asked(
+        &self,
         (table, j): (&dyn Table, usize),
         marked: Marked,
     ) -> Result<Option<Reading>> {
@@ -38,7 +48,7 @@ impl Tally {
             Ok(found) => return Ok(found),
             Err(ambiguous) => return Err(questions::ambiguous(place, &ambiguous)),
         }
-        if let Some(units) = self.candidates.units() {
+        if let Some(units) = self.candidates.units(true) {
             return Err(questions::two_units(place, units));
         }
         if let Some(zone) = self.candidates.zone() {
@@ -48,7 +58,8 @@ impl Tally {
             (Some(_), Some((row, text, reading))) => {
                 let says = format!("holds the text {} among {reading}", short(text));
                 let error = table.fault(row, j, &says);
-                Err(questions::cured(error, Some(text), self.name.clone()))
+                let stray = (Some(text), self.no_values(text));
+                Err(questions::cured(error, stray, self.name.clone()))
             }
             (Some(cell), None) if self.as_numbers && self.first[0].is_none() => {
                 Err(questions::no_numbers(place, cell))
@@ -70,6 +81,9 @@ impl Tally {
                 Err(questions::some_in_units(place, (cell, number)))
             }
             (Some(cell), _) => {
+                if let Some(units) = self.candidates.units(false) {
+                    return Err(questions::two_units(place, units));
+                }
                 let error = questions::not_understood(place, cell, self.is_feature);
                 let help = Remedy::Numeric(self.name.clone());
                 Err(if self.sketches.are_alike() {
@@ -93,7 +107,7 @@ impl Tally {
     }
 
     /// Whether there are more texts than people give names to, or hardly more rows than texts.
-    fn has_many_texts(&self) -> bool {
+    pub(super) fn has_many_texts(&self) -> bool {
         let different = self.levels.count() as u64;
         let are_rare = different >= MANY_OF_FEW && self.cells[3] < ROWS_OF_A_KIND * different;
         let are_classes = !self.is_feature && self.levels.count() > MANY_CLASSES;
