@@ -10,8 +10,8 @@ mod rows_to_sum;
 pub use any_sums::{AnySums, OneOfSums};
 pub use embedding::Embedding;
 pub use held_out::HeldOutSums;
-pub(crate) use resume::keeping;
 pub use resume::{Keep, Resume};
+pub(crate) use resume::{check_all_there, keeping};
 pub use ridge::RidgeSums;
 pub use rows_to_sum::{ModelContext, RowsToSum};
 

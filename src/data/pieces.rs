@@ -42,6 +42,11 @@ impl<S: ChunkSource> Pieces<S> {
         }
     }
 
+    /// Rows that were read, those of pieces and those before them.
+    pub(crate) fn rows_read(&self) -> u64 {
+        self.at
+    }
+
     /// Reads on to a row, or to the end.
     fn seek(&mut self, row: u64) -> Result<()> {
         if self.at > row {

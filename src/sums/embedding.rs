@@ -10,7 +10,7 @@ use crate::{
     progress::Step,
     solve::BinnedRows,
     store::Store,
-    sums::{Keep, Resume, Sums, check_some},
+    sums::{Keep, Resume, Sums, check_all_there, check_some},
 };
 use ndarray::{Array1, ArrayView2, Axis};
 use std::{mem, ops::Range};
@@ -59,12 +59,14 @@ impl Embedding {
         let mut nobody = Ok;
         let keep: &mut Keep<'_, Self> = resume.keep.unwrap_or(&mut nobody);
         // Rows are added one after another: sums may end, and go on, at any.
+        let before = sums[0].rows;
         let mut pieces = Pieces::of(source)?;
-        let source = &mut pieces.piece(sums[0].rows, u64::MAX);
+        let source = &mut pieces.piece(before, u64::MAX);
         match map.structure() {
             Structure::Binning(map) => Self::of_bins(map, source, run, (&mut sums[0], keep))?,
             _ => Self::of_any(&[map], source, run, (&mut sums, keep))?,
         }
+        check_all_there(before, pieces.rows_read())?;
         Ok(sums.swap_remove(0))
     }
 

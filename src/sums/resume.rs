@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::Result;
+use crate::{Error, Result};
 use std::fmt::Debug;
 
 /// Gets the sums so far, and gives them back: it may write them to where another run takes them up.
@@ -55,6 +55,16 @@ impl<S: Debug> Debug for Resume<'_, S> {
             .field("from", &self.from)
             .finish_non_exhaustive()
     }
+}
+
+/// Errors with [`Error::Shape`] where the data has fewer rows than were summed before.
+pub(crate) fn check_all_there(summed: u64, seen: u64) -> Result<()> {
+    if seen < summed {
+        return Err(Error::shape(format!(
+            "the sums are of {summed} rows, but the data has {seen}; go on with the same data"
+        )));
+    }
+    Ok(())
 }
 
 /// Who keeps a part of sums, by who keeps the whole: `join` puts the part in its place, `part`

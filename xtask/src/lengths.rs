@@ -1,13 +1,20 @@
-//! Whether files and functions of the doors, and of this program, are short enough to be read in
-//! one go.
+//! Whether files and functions of the library, of the doors, and of this program, are short enough
+//! to be read in one go.
 
 use crate::folders::root;
 use crate::metadata::collect;
 use anyhow::{Result, bail};
 use std::fs;
 
-/// The doors, and this program: folders in which the limits hold.
-const FOLDERS: [&str; 5] = ["capi/src", "cli/src", "python/src", "web/src", "xtask/src"];
+/// Folders in which the limits hold: all that is no test of its own.
+const FOLDERS: [&str; 6] = [
+    "capi/src",
+    "cli/src",
+    "python/src",
+    "src",
+    "web/src",
+    "xtask/src",
+];
 /// Lines of a file, with its tests.
 const FILE: usize = 400;
 /// Lines of a function, from its name to the brace that closes it.

@@ -226,9 +226,7 @@ fn every_learner_on_data_that_say_little() {
             "spectral" | "spectral-clustering" => Some("the median distance is 0"),
             _ => Some("the data has no spread"),
         }),
-        ("collinear.csv", "", |model| {
-            (model == "ica").then_some("vary in 1 direction only")
-        }),
+        ("collinear.csv", "", fits),
         ("repeated.csv", "", |model| match name(model) {
             "kmeans" => Some("4 different points"),
             "spectral-clustering" => Some("4 features give 1 to 3 coordinates"),

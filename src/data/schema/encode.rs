@@ -1,7 +1,7 @@
 //! Batches of a table as the numbers that a schema makes of them.
 
 use super::{
-    Field, Kind, Marks, NoValue, Schema,
+    Field, Kind, NoValue, Schema,
     cell::{self, Cell, text_of},
     date,
     hashed::place_of,
@@ -158,7 +158,8 @@ impl Reading<'_> {
         said: &mut bool,
     ) -> Result<f64> {
         let reading = field.reading.as_ref();
-        let whole = reading.filter(|r| matches!(r, Written::Amount(_) | Written::Time));
+        let whole =
+            reading.filter(|r| matches!(r, Written::Amount(_) | Written::Time | Written::Clock));
         if let (Cell::Text(text), Some(reading)) = (cell, whole) {
             let other = || later::amount(reading.amount()?, text);
             return reading.value(text).or_else(other).ok_or_else(|| {

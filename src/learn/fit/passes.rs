@@ -177,17 +177,13 @@ impl<'a> Passes<'a> {
         for part in binned {
             features.push(part)?;
         }
-        let dense: Vec<_> = leaves(map)
-            .into_iter()
-            .filter_map(|(leaf, offset, root)| match leaf {
-                Leaf::Dense(map) => Some((map, offset, root)),
-                Leaf::Binning(_) => None,
-            })
-            .collect();
-        if pairs {
-            // In one piece, so that its rows can be summed.
-            features.push(StreamedRows::new(&[(map, 0, 1.0)], source, n, run)?)?;
-        } else if !dense.is_empty() {
+        // With pairs in one piece, so that its rows can be summed.
+        let dense = if pairs {
+            vec![(map, 0, 1.0)]
+        } else {
+            dense_leaves(map)
+        };
+        if !dense.is_empty() {
             features.push(StreamedRows::new(&dense, source, n, run)?)?;
         }
         let covariance = match sums {
@@ -204,6 +200,17 @@ impl<'a> Passes<'a> {
             rows,
         })
     }
+}
+
+/// Those parts of a map that have no bins, where each begins and what it is multiplied by.
+fn dense_leaves(map: &dyn FeatureMap) -> Vec<(&dyn FeatureMap, usize, f64)> {
+    let dense = leaves(map)
+        .into_iter()
+        .filter_map(|(leaf, offset, root)| match leaf {
+            Leaf::Dense(map) => Some((map, offset, root)),
+            Leaf::Binning(_) => None,
+        });
+    dense.collect()
 }
 
 /// The number of rows, and the bins of those parts of a map that have them.

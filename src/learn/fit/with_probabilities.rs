@@ -1,8 +1,8 @@
 //! Probabilities of classifiers that have none of their own.
 
 use crate::{
-    Error, Result,
-    data::{Part, Split},
+    Error, Result, Run,
+    data::{ChunkSource, Part, Split},
     features::{FeatureMap, Structure},
     learn::{Fit, FitData},
     model::{LinearModel, Probabilities},
@@ -104,17 +104,8 @@ impl Fit for WithProbabilities<'_> {
         };
         let most = self.0.fit(model.map, part)?;
         source.rewind()?;
-        let (mut all, mut class_n) = (Vec::new(), Vec::new());
         let mut rest = Split::new(source, Part::Test, HELD_OUT, SEED)?;
-        most.on(run.silent())?
-            .stream_scores(&mut rest, |scores_nt, y_nt| {
-                all.extend(scores_nt.iter());
-                let place = |y: &f64| labels.iter().position(|l| l == y).unwrap_or(labels.len());
-                class_n.extend(y_nt.column(0).iter().map(place));
-                Ok(())
-            })?;
-        let scores_nt = Array2::from_shape_vec((class_n.len(), labels.len()), all);
-        let scores_nt = scores_nt.map_err(|e| Error::shape(e.to_string()))?;
+        let (scores_nt, class_n) = scores(&most, &mut rest, labels, run)?;
         model.probabilities = Some(Probabilities::fitted(&scores_nt, &class_n));
         model.map = match own {
             Some(columns) => Box::new(columns),
@@ -122,4 +113,24 @@ impl Fit for WithProbabilities<'_> {
         };
         Ok(model)
     }
+}
+
+/// The scores of rows, `[n, classes]`, and which class each of them is of.
+fn scores(
+    model: &LinearModel,
+    rows: &mut dyn ChunkSource,
+    labels: &[f64],
+    run: &Run,
+) -> Result<(Array2<f64>, Vec<usize>)> {
+    let (mut all, mut class_n) = (Vec::new(), Vec::new());
+    model
+        .on(run.silent())?
+        .stream_scores(rows, |scores_nt, y_nt| {
+            all.extend(scores_nt.iter());
+            let place = |y: &f64| labels.iter().position(|l| l == y).unwrap_or(labels.len());
+            class_n.extend(y_nt.column(0).iter().map(place));
+            Ok(())
+        })?;
+    let scores_nt = Array2::from_shape_vec((class_n.len(), labels.len()), all);
+    Ok((scores_nt.map_err(|e| Error::shape(e.to_string()))?, class_n))
 }

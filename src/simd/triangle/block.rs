@@ -104,11 +104,16 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
         for j in self.j.clone() {
             let first = self.i.start.max(j);
             let range = place(first, j)..place(self.i.end, j);
-            let sums = self.sums[range.clone()].iter_mut();
-            for (sum, &part) in sums.zip(&self.scratch[range]) {
-                *sum += f64::from(part);
-            }
+            widen(&self.scratch[range.clone()], &mut self.sums[range]);
         }
+    }
+}
+
+/// Adds parts of sums to these.
+#[inline(always)]
+fn widen(parts: &[f32], sums: &mut [f64]) {
+    for (sum, &part) in sums.iter_mut().zip(parts) {
+        *sum += f64::from(part);
     }
 }
 

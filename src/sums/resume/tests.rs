@@ -126,6 +126,34 @@ fn sums_of_other_rows_first_have_other_bits() {
     let again = sum(ROWS, Some(few)).expect("goes on");
     assert_eq!(again.rows(), whole.rows());
     assert!(again != whole);
-    let error = sum(20, Some(whole)).expect_err("fewer rows").to_string();
-    assert!(error.contains("40000 rows, but the data has 20"), "{error}");
+}
+
+/// Of other data, of which there is less, nobody goes on.
+#[test]
+fn fewer_rows_than_were_summed_are_an_error() {
+    let map = Fourier::new(Gaussian).features(20);
+    let map = &map.build(Affine::identity(COLUMNS)).expect("a map");
+    let binning = Binning::new(Laplacian).grids(5);
+    let binning = binning.fit(Affine::identity(COLUMNS), &mut rows(900), &Device::cpu());
+    let binning = &binning.expect("a map");
+    let density = DensityOptions {
+        multiples: Some(Vec::new()),
+        ..DensityOptions::default()
+    };
+    let learners: [(&dyn FitAnySums, &dyn FeatureMap); 4] = [
+        (&ridge(), map),
+        (&RidgeOptions::default(), map),
+        (&density, map),
+        (&density, binning),
+    ];
+    for (learner, map) in learners {
+        let sum = |rows, from| {
+            let resume = Resume { from, keep: None };
+            sum(learner, map, (rows, Run::DEFAULT_MEMORY), resume)
+        };
+        let from = sum(900, None).expect("sums");
+        assert!(sum(900, Some(from.clone())).is_ok());
+        let error = sum(20, Some(from)).expect_err("fewer rows").to_string();
+        assert!(error.contains("900 rows, but the data has 20"), "{error}");
+    }
 }

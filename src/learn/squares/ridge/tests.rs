@@ -3,15 +3,57 @@
 use crate::{
     Run,
     data::{Chunk, ChunkSource, MemorySource, Survey},
-    features::{Affine, featurize},
+    features::{Affine, FeatureMap, featurize},
     learn::{Fit, FitData, Lambda, RidgeOptions, Solver},
-    model::{HeldOut, LinearModel, Model},
+    model::{HeldOut, LambdaCurve, LinearModel, Model},
     normal::{NormalEquations, Targets},
     prelude::*,
     seed::Seed,
     solve::{Cholesky, Coefficients, Intercept},
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
+
+/// Weighted rows of a target, `[n, 1]` and `[n]`.
+type Weighted<'a> = (&'a Array2<f64>, &'a Array1<f64>, &'a Array1<f64>);
+
+/// Coefficients on 16 features of a map and on a column of ones beside them, whose own is the
+/// intercept.
+fn with_a_column_of_ones(
+    map: &dyn FeatureMap,
+    (x, y, weights): Weighted<'_>,
+    lambda: f64,
+) -> Coefficients {
+    let n = x.nrows();
+    let mut rows = MemorySource::new(x, None).expect("rows");
+    let mut all = Vec::new();
+    let keep = |z: ndarray::ArrayView2<'_, f32>| {
+        all.extend(z.iter().map(|&z| f64::from(z)));
+        Ok(())
+    };
+    featurize(map, &mut rows, &Device::cpu(), keep).expect("featurizes");
+    let z_nd = Array2::from_shape_vec((n, 16), all).expect("rows");
+    let ones = Array2::ones((n, 1));
+    let z_np = concatenate(Axis(1), &[z_nd.view(), ones.view()]).expect("a column");
+    let y_nt = y.clone().insert_axis(Axis(1));
+    let by = weights.view().insert_axis(Axis(1));
+    let (wz, wy) = (&z_np * &by, &y_nt * &by);
+    let sums = NormalEquations {
+        rows: n as u64,
+        weight: weights.sum(),
+        log_weight: 0.0,
+        gram_dd: z_np.t().dot(&wz),
+        zty_dt: z_np.t().dot(&wy),
+        z_sum_d: wz.sum_axis(Axis(0)),
+        y_sum_t: wy.sum_axis(Axis(0)),
+        y_square_t: (&wy * &y_nt).sum_axis(Axis(0)),
+    };
+    let intercept = false;
+    let both = Cholesky { lambda, intercept }.solve(&sums).expect("solves");
+    Coefficients {
+        beta_dt: both.beta_dt.slice(s![..16, ..]).to_owned(),
+        intercept_t: both.beta_dt.row(16).to_owned(),
+    }
+}
 
 /// By one penalty, by a path and by a state, the same as a fit to features with a column of ones
 /// that writes it out, whose last coefficient is the intercept; rows count by their weights.
@@ -37,45 +79,15 @@ fn a_penalised_intercept_is_that_of_a_feature_of_ones() {
         let path = ridge(1.0).lambdas(&[lambda]).fit((&x, &y)).expect("fits");
         let state = ridge(lambda).start((&x, &y)).expect("starts");
         let state = state.model().expect("a model");
-        let of = |model: &LinearModel, weights: &Array1<f64>| {
-            let mut rows = MemorySource::new(&x, None).expect("rows");
-            let mut all = Vec::new();
-            let keep = |z: ndarray::ArrayView2<'_, f32>| {
-                all.extend(z.iter().map(|&z| f64::from(z)));
-                Ok(())
-            };
-            let map = model.map.as_ref();
-            featurize(map, &mut rows, &Device::cpu(), keep).expect("featurizes");
-            let z_nd = Array2::from_shape_vec((80, 16), all).expect("rows");
-            let ones = Array2::ones((80, 1));
-            let z_np = concatenate(Axis(1), &[z_nd.view(), ones.view()]).expect("a column");
-            let y_nt = y.clone().insert_axis(Axis(1));
-            let by = weights.view().insert_axis(Axis(1));
-            let (wz, wy) = (&z_np * &by, &y_nt * &by);
-            let sums = NormalEquations {
-                rows: 80,
-                weight: weights.sum(),
-                log_weight: 0.0,
-                gram_dd: z_np.t().dot(&wz),
-                zty_dt: z_np.t().dot(&wy),
-                z_sum_d: wz.sum_axis(Axis(0)),
-                y_sum_t: wy.sum_axis(Axis(0)),
-                y_square_t: (&wy * &y_nt).sum_axis(Axis(0)),
-            };
-            let intercept = false;
-            let both = Cholesky { lambda, intercept }.solve(&sums).expect("solves");
-            Coefficients {
-                beta_dt: both.beta_dt.slice(s![..16, ..]).to_owned(),
-                intercept_t: both.beta_dt.row(16).to_owned(),
-            }
-        };
         for (name, model, weights) in [
             ("one penalty", plain.linear(), Array1::ones(80)),
             ("with weights", weighted.linear(), weights.clone()),
             ("a path", path.linear(), Array1::ones(80)),
             ("a state", state.linear(), Array1::ones(80)),
         ] {
-            let off = apart(model, &of(model, &weights));
+            let rows = (&x, &y, &weights);
+            let other = with_a_column_of_ones(model.map.as_ref(), rows, lambda);
+            let off = apart(model, &other);
             assert!(off < 1e-3, "{name} at {lambda}: {off:e}");
         }
         let free = ridge(lambda).intercept(true).fit((&x, &y)).expect("fits");
@@ -114,38 +126,40 @@ fn a_penalised_intercept_takes_sums() {
     );
 }
 
-/// Eigenvectors, a walk of factors and the dual choose the same penalty, by the same errors where
-/// all of them look; and sums of parts, in whatever order, choose that of all rows.
-#[test]
-fn every_way_chooses_the_same_penalty() {
+/// Ridge regression of two columns, in room for all of it.
+fn on_fourier(features: usize) -> Ridge {
+    let map = Fourier::new(Gaussian).features(features);
+    let ridge = Ridge::on(map).bandwidth(Bandwidth::Sigma(0.7));
+    let ridge = ridge.standardize(Standardize::No).device(&Device::cpu());
+    ridge.memory(1 << 30)
+}
+
+/// Rows of which some are there again, with weights that differ.
+fn repeating() -> (Array2<f64>, Array1<f64>, Array1<f64>) {
     let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
     let x = Array2::from_shape_fn((150, 2), |(i, j)| ((i * (7 * j + 3)) % 43) as f64 / 9.0);
     let y = Array1::from_shape_fn(150, |i| (2.0 * x[[i, 0]]).sin() + x[[i, 1]] + noise(i));
-    // Some rows are there again, and weights differ.
     let weights = Array1::from_shape_fn(150, |i| 1.0 + (i % 3) as f64);
-    let ridge = |features: usize, memory: u64| {
-        let map = Fourier::new(Gaussian).features(features);
-        let ridge = Ridge::on(map).bandwidth(Bandwidth::Sigma(0.7));
-        ridge
-            .standardize(Standardize::No)
-            .device(&Device::cpu())
-            .memory(memory)
-    };
-    let chosen = |model: &Model<Array1<f64>>| {
-        let curve = model.linear().lambda_curve.clone().expect("a curve");
-        (model.linear().lambda, curve)
-    };
-    let plenty = 1 << 30;
+    (x, y, weights)
+}
+
+/// The penalty, and the errors of all that were tried.
+fn chosen(model: &Model<Array1<f64>>) -> (f64, LambdaCurve) {
+    let curve = model.linear().lambda_curve.clone().expect("a curve");
+    (model.linear().lambda, curve)
+}
+
+/// Eigenvectors, a walk of factors and the dual choose the same penalty, by the same errors where
+/// all of them look.
+#[test]
+fn every_way_chooses_the_same_penalty() {
+    let (x, y, weights) = repeating();
     for features in [100, 400] {
-        let usual = ridge(features, plenty)
-            .fit((&x, &y, &weights))
-            .expect("fits");
-        let all = ridge(features, plenty).lambda(Lambda::auto(HeldOut::LeaveOneOut));
+        let usual = on_fourier(features).fit((&x, &y, &weights)).expect("fits");
+        let all = on_fourier(features).lambda(Lambda::auto(HeldOut::LeaveOneOut));
         let eigen = all.fit((&x, &y, &weights)).expect("fits");
-        let walked = ridge(features, plenty)
-            .solver(Solver::Cholesky)
-            .fit((&x, &y, &weights))
-            .expect("fits");
+        let walk = on_fourier(features).solver(Solver::Cholesky);
+        let walked = walk.fit((&x, &y, &weights)).expect("fits");
         let solver = |model: &Model<Array1<f64>>| {
             let fact = |name| model.linear().facts.contains_key(name);
             (fact("rows_in_memory"), fact("penalties_tried"))
@@ -184,26 +198,31 @@ fn every_way_chooses_the_same_penalty() {
                 .fold(0.0, |m: f64, v| m.max(v.abs()));
             assert!(off < 1e-3, "{features}: {off:e}");
         }
-        // In parts, of which one comes twice and is forgotten again.
-        let part = |rows: std::ops::Range<usize>| {
-            let of = |a: &Array1<f64>| a.slice(s![rows.clone()]).to_owned();
-            (
-                x.slice(s![rows.clone(), ..]).to_owned(),
-                of(&y),
-                of(&weights),
-            )
-        };
-        let (first, second, third) = (part(0..40), part(40..90), part(90..150));
-        let ridge = ridge(features, plenty);
+    }
+}
+
+/// Sums of parts, in whatever order, of which one comes twice and is forgotten again, choose the
+/// penalty of all rows.
+#[test]
+fn sums_of_parts_choose_the_penalty_of_all_rows() {
+    let (x, y, weights) = repeating();
+    let part = |rows: std::ops::Range<usize>| {
+        let of = |a: &Array1<f64>| a.slice(s![rows.clone()]).to_owned();
+        let x = x.slice(s![rows.clone(), ..]).to_owned();
+        (x, of(&y), of(&weights))
+    };
+    let (first, second, third) = (part(0..40), part(40..90), part(90..150));
+    for features in [100, 400] {
+        let eigen = on_fourier(features).lambda(Lambda::auto(HeldOut::LeaveOneOut));
+        let (lambda, all) = chosen(&eigen.fit((&x, &y, &weights)).expect("fits"));
+        let ridge = on_fourier(features);
         let mut growing = ridge.start((&first.0, &first.1, &first.2)).expect("starts");
         let mut other = growing.without_rows().expect("none");
         other.add((&third.0, &third.1, &third.2)).expect("adds");
-        growing
-            .add((&second.0, &second.1, &second.2))
-            .expect("adds");
-        growing
-            .add((&second.0, &second.1, &second.2))
-            .expect("adds");
+        for _ in 0..2 {
+            let twice = (&second.0, &second.1, &second.2);
+            growing.add(twice).expect("adds");
+        }
         growing.merge(&other).expect("merges");
         assert_ne!(chosen(&growing.model().expect("a model")).1, all);
         growing
