@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         &run,
         &mut source,
         &console,
-        "evaluate",
+        &Judged::rows(),
         args.threshold,
     )?;
     scores.describe(&mut report, "rows");
@@ -102,16 +102,38 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     args.run.print(&report)
 }
 
+/// What is scored, in the words of notes about it.
+pub(crate) struct Judged<'a> {
+    pub(crate) stage: &'static str,
+    pub(crate) rows: &'static str,
+    /// What to do where one value for all predicts better.
+    pub(crate) advice: &'a str,
+}
+
+/// What helps most models.
+pub(crate) const ADVICE: &str = "try another --lambda or --gamma, or other columns";
+
+impl Judged<'_> {
+    /// The rows of `bochner evaluate`.
+    fn rows() -> Self {
+        Self {
+            stage: "evaluate",
+            rows: "rows scored",
+            advice: ADVICE,
+        }
+    }
+}
+
 /// Predicts every row of `source` and compares with its targets; the seconds come second.
 pub(crate) fn score(
     model: &LinearModel,
     run: &Run,
     source: &mut dyn ChunkSource,
     console: &Console,
-    stage: &'static str,
+    of: &Judged<'_>,
     threshold: Option<f64>,
 ) -> Result<(Scored, f64)> {
-    let bar = console.bar(stage, source.rows().map(|rows| rows as u64));
+    let bar = console.bar(of.stage, source.rows().map(|rows| rows as u64));
     let run = run.clone().progress(bar.follow());
     let threshold = Threshold::from_option(threshold, model)?;
     let mut watched = Watched::with_scores(source, model);
@@ -157,7 +179,7 @@ pub(crate) fn score(
         }
         Ok(all.scored)
     })?;
-    let (of_few, worse) = (scored.0.of_few(), scored.0.worse_than_mean());
+    let (of_few, worse) = (scored.0.of_few(), scored.0.worse_than_mean(of));
     for note in [of_few, worse, watched.note()].into_iter().flatten() {
         console.note(&note);
     }

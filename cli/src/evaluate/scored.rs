@@ -1,6 +1,6 @@
 //! What predictions scored, for people and for programs.
 
-use super::{coverage::Coverage, seen::Seen};
+use super::{Judged, coverage::Coverage, seen::Seen};
 use crate::report::{Report, Value, counted, six_digits};
 use bochner::{
     job::FoldScores,
@@ -108,24 +108,26 @@ impl Scored {
 
     /// What is said of labels that are named worse than by one name for all, by more than the
     /// deviation of the accuracy.
-    fn worse_than_one(&self, labels: &LabelScores) -> Option<String> {
+    fn worse_than_one(&self, labels: &LabelScores, of: &Judged<'_>) -> Option<String> {
+        let Judged { rows, advice, .. } = of;
         let (base_rate, most) = labels.base_rate();
         let Score { value, deviation } = labels.accuracy()?;
         let most = self.classes.get(most)?;
         (labels.rows() >= ENOUGH && value + deviation < base_rate).then(|| {
             format!(
-                "accuracy {value:.3} on the rows held out, and {base_rate:.3} of them are {most}: \
-                 worse than to name that always; try another --lambda or --gamma, or other columns"
+                "accuracy {value:.3} on the {rows}, and {base_rate:.3} of them are {most}: worse \
+                 than to name that always; {advice}"
             )
         })
     }
 
     /// What is said of predictions that are worse than one for all: of amounts, than the mean of
     /// their targets, of the worst target, if rows are enough to tell.
-    pub(super) fn worse_than_mean(&self) -> Option<String> {
+    pub(super) fn worse_than_mean(&self, of: &Judged<'_>) -> Option<String> {
+        let Judged { rows, advice, .. } = of;
         let amounts = match &self.more {
             More::Amounts(amounts) => amounts,
-            More::Labels(labels) => return self.worse_than_one(labels),
+            More::Labels(labels) => return self.worse_than_one(labels, of),
         };
         if self.quantile.is_some() {
             return None;
@@ -139,8 +141,7 @@ impl Scored {
         };
         (amounts.rows() >= ENOUGH && r2 < -NOISE).then(|| {
             format!(
-                "R2 {r2:.2}{of_target} on the rows held out: worse than the mean of their targets; try \
-                 another --lambda or --gamma, or other columns"
+                "R2 {r2:.2}{of_target} on the {rows}: worse than the mean of their targets; {advice}"
             )
         })
     }
@@ -344,7 +345,7 @@ mod tests {
                 probable: false,
                 quantile: None,
             };
-            scored.worse_than_mean()
+            scored.worse_than_mean(&Judged::rows())
         };
         assert_eq!(said(3, 300), None);
         let worse = said(5, 300).expect("worse");
@@ -381,7 +382,7 @@ mod tests {
                 probable: false,
                 quantile: None,
             };
-            scored.worse_than_mean()
+            scored.worse_than_mean(&Judged::rows())
         };
         assert_eq!(said(0.0, 40), None);
         assert_eq!(said(-0.5, 40), None);

@@ -2,7 +2,7 @@
 
 use super::{Args, Fitting, fitting::Prepared};
 use crate::{
-    evaluate::{Scored, score},
+    evaluate::{ADVICE, Judged, Scored, score},
     report::{Report, Value, counted, six_digits},
 };
 use anyhow::Result;
@@ -30,7 +30,12 @@ impl Fitting {
         let Some(test) = &mut self.sources.test else {
             return Ok(None);
         };
-        let (scores, seconds) = score(model, &self.run, test, console, "test", None)?;
+        let of = Judged {
+            stage: "test",
+            rows: "test rows",
+            advice: ADVICE,
+        };
+        let (scores, seconds) = score(model, &self.run, test, console, &of, None)?;
         report.seconds("test", seconds);
         report.set("test_rows", scores.rows());
         scores.describe(report, "held-out rows");

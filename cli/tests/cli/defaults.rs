@@ -89,14 +89,15 @@ fn what_is_worse_than_the_mean_is_noted() {
             .lines()
             .find(|line| line.contains("worse than the mean"));
         let line = line.unwrap_or_default();
-        assert!(line.contains("R2 -") && line.contains("penalty"), "{said}");
+        let rows = "on rows of the fit, left out to choose the penalty: ";
+        assert!(line.contains("R2 -") && line.contains(rows), "{said}");
         let said = run(&format!("--model {model}"));
         assert!(!said.contains("worse"), "{said}");
     }
     // A penalty that is given says nothing by itself; rows held out do, in a fit and later.
     let small = "--model kernel-ridge --lambda 1e-8";
     assert!(!run(small).contains("worse"));
-    let worse = "on the rows held out: worse than the mean of their targets";
+    let worse = "on the test rows: worse than the mean of their targets";
     let said = run(&format!("{small} --test 0.4 -o m"));
     assert!(said.contains(worse) && said.contains("--lambda"), "{said}");
     let rows = noisy(400)
@@ -106,7 +107,7 @@ fn what_is_worse_than_the_mean_is_noted() {
     std::fs::write(here.path().join("new.csv"), rows).expect("writes");
     let evaluate = "evaluate m new.csv --target y --device cpu";
     let said = bochner(here.path(), evaluate, &[]).ok().stderr;
-    assert!(said.contains(worse), "{said}");
+    assert!(said.contains("on the rows scored: worse than"), "{said}");
     assert!(!run("--model kernel-ridge --test 0.4").contains(worse));
 }
 

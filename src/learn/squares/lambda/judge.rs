@@ -53,7 +53,7 @@ pub(in crate::learn) fn keep(model: &mut LinearModel, mut curve: LambdaCurve) {
     curve.points.retain(|point| point.error.is_finite());
     let chosen = curve.points.iter().find(|p| p.lambda == model.lambda);
     if let Some(chosen) = chosen {
-        worse::than_mean(chosen.error, model.rows);
+        worse::than_mean(chosen.error, model.rows, "penalty");
         let facts = [
             ("effective_dimension", chosen.effective_dimension),
             ("held_out_r2", 1.0 - chosen.error),

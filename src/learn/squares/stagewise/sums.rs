@@ -99,7 +99,7 @@ impl HeldOutSums {
             return Ok((learner.grow(&self.fitted, None)?, rows));
         };
         let held_out_error = chosen.held_out_error;
-        worse::than_mean(held_out_error.unwrap_or(0.0), rows);
+        worse::than_mean(held_out_error.unwrap_or(0.0), rows, "number of stages");
         let all = learner.grow_to(&self.fitted, chosen.stages)?;
         let solved = Stagewise {
             held_out_error,
