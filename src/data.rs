@@ -105,7 +105,9 @@ pub use self::schema::{
 pub use self::sparse::SparseRows;
 pub use self::split::Split;
 pub(crate) use self::survey::RowSample;
-pub use self::survey::{Survey, SurveyPart, TargetStats, median_distance, nearest_distance};
+pub use self::survey::{
+    RowOrder, Survey, SurveyPart, TargetStats, median_distance, nearest_distance,
+};
 pub use self::table::{Batch, Column, Table, Texts};
 pub use self::table_source::TableSource;
 

@@ -3,12 +3,14 @@
 
 mod moments;
 mod part;
+mod row_order;
 mod row_sample;
 mod sample;
 mod targets;
 
 use part::Look;
 pub use part::SurveyPart;
+pub use row_order::RowOrder;
 pub(crate) use row_sample::RowSample;
 pub(in crate::data) use sample::Reservoir;
 pub use sample::{median_distance, nearest_distance};
@@ -45,6 +47,9 @@ pub struct Survey {
     pub sample_index: Vec<u64>,
     /// One entry per target column.
     pub targets: Vec<TargetStats>,
+    /// Feature columns that never fall along the rows, or never rise, and take 20 different values
+    /// or more. Of parts that were merged none is known.
+    pub row_orders: Vec<RowOrder>,
     /// Rows that decide on preparation and bandwidth, if any were to be kept.
     pub(crate) deciding: Option<KeptRows>,
     /// How amounts became these targets, if they are on another scale.
@@ -157,6 +162,7 @@ impl Survey {
             sample: self.sample.select(ndarray::Axis(1), columns),
             sample_index: self.sample_index.clone(),
             targets: self.targets.clone(),
+            row_orders: Vec::new(),
             deciding: None,
             rescale: None,
         }

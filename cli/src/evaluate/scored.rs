@@ -141,7 +141,8 @@ impl Scored {
         };
         (amounts.rows() >= ENOUGH && r2 < -NOISE).then(|| {
             format!(
-                "R2 {r2:.2}{of_target} on the {rows}: worse than the mean of their targets; {advice}"
+                "R2 {r2:.2}{of_target} on the {rows}: worse than the mean of their targets; \
+                 {advice}"
             )
         })
     }

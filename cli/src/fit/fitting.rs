@@ -10,6 +10,7 @@ use super::{
     parts::Summing,
     search,
     sources::Sources,
+    test_rows::Along,
 };
 use crate::{
     interrupt::writing,
@@ -48,6 +49,8 @@ pub(super) struct Fitting {
     pub(super) run: Run,
     /// What a search chose.
     found: Option<Found>,
+    /// A column that says when rows were, or may say so.
+    pub(super) along: Option<Along>,
     /// Sums of parts, which are done with when the model is saved.
     summed: Option<Summing>,
 }
@@ -113,6 +116,7 @@ impl Fitting {
             sources,
             run,
             found: None,
+            along: None,
             summed: None,
         })
     }

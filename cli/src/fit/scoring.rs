@@ -2,7 +2,7 @@
 
 use super::{Args, Fitting, fitting::Prepared};
 use crate::{
-    evaluate::{ADVICE, Judged, Scored, score},
+    evaluate::{Judged, Scored, score},
     report::{Report, Value, counted, six_digits},
 };
 use anyhow::Result;
@@ -33,7 +33,7 @@ impl Fitting {
         let of = Judged {
             stage: "test",
             rows: "test rows",
-            advice: ADVICE,
+            advice: &self.args.advice(self.along.as_ref()),
         };
         let (scores, seconds) = score(model, &self.run, test, console, &of, None)?;
         report.seconds("test", seconds);

@@ -237,3 +237,77 @@ fn dates_are_told_of_by_the_rows_of_the_fit_alone() {
         );
     }
 }
+
+/// A table of numbers, `week` and `x`, whose target goes up and down with the row, with noise.
+fn counted(path: &Path, week: impl Fn(usize) -> usize) {
+    let mut text = String::from("week,x,y\n");
+    for i in 0..120 {
+        let y = 10.0 * (i as f64 / 40.0).sin() + 3.0 * ((i * i) as f64 * 0.7).sin();
+        text += &format!("{},{},{y:.3}\n", week(i), i * i * 7 % 101);
+    }
+    fs::write(path, text).expect("writes");
+}
+
+/// A column of numbers in whose order rows stand may be a time, and one that is mixed or has few
+/// values is none.
+#[test]
+fn rows_in_the_order_of_numbers_are_told_of_where_chance_holds_out() {
+    let here = here();
+    let at = here.path();
+    counted(&at.join("rises.csv"), |i| 1000 + 3 * i + i % 2);
+    counted(&at.join("falls.csv"), |i| 1000 - i / 2);
+    counted(&at.join("mixed.csv"), |i| i * 7 % 120);
+    counted(&at.join("few.csv"), |i| i / 7);
+    let fit = |options: &str| {
+        let fit = "--device cpu --target y --features 10 --sigma 2 --lambda 1e-9";
+        bochner(at, &format!("fit {options} {fit}"), &[])
+            .ok()
+            .stderr
+    };
+    let rises = "the order of column 'week': if that is a time, ";
+    for (options, says) in [
+        (
+            "rises.csv --test 0.3",
+            Some("--test last:0.3 holds out the last"),
+        ),
+        (
+            "rises.csv --cv 3",
+            Some("--cv-time \"week\" predicts each fold"),
+        ),
+        (
+            "falls.csv --test 0.3",
+            Some("--cv 5 --cv-time \"week\" predicts"),
+        ),
+        ("rises.csv --cv 3 --cv-time week", None),
+        ("rises.csv --test last:0.3", None),
+        ("rises.csv --test 0.3 --ignore week", None),
+        ("rises.csv", None),
+        ("mixed.csv --test 0.3", None),
+        ("few.csv --test 0.3", None),
+    ] {
+        let said = fit(options);
+        let told = said.matches("rows stand in the order of").count();
+        assert_eq!(told, usize::from(says.is_some()), "{options}: {said}");
+        if let Some(says) = says {
+            assert!(
+                said.contains(rises) && said.contains(says),
+                "{options}: {said}"
+            );
+        }
+    }
+    // Of the last rows no other penalty is advised.
+    let worse = |options: &str| {
+        let said = fit(options);
+        let line = said.lines().find(|line| line.contains("on the test rows"));
+        line.unwrap_or_else(|| panic!("{options}: {said}"))
+            .to_owned()
+    };
+    let last = worse("rises.csv --test last:0.2");
+    for words in [
+        "beyond the rows of the fit by column 'week'",
+        "--ignore \"week\"",
+    ] {
+        assert!(last.contains(words) && !last.contains("--lambda"), "{last}");
+    }
+    assert!(worse("mixed.csv --test last:0.2").contains("--lambda"));
+}

@@ -1,6 +1,9 @@
 //! A survey of some of the rows, which merges with those of the others.
 
-use super::{CHUNK_VALUES, Survey, moments::Moments, sample::Reservoir, targets::TargetSurvey};
+use super::{
+    CHUNK_VALUES, Survey, moments::Moments, row_order::RowOrders, sample::Reservoir,
+    targets::TargetSurvey,
+};
 use crate::{
     Error, Result,
     data::{ChunkSource, KeptRows, next_checked},
@@ -38,6 +41,7 @@ pub struct SurveyPart {
     features: Moments,
     reservoir: Reservoir,
     targets: Vec<TargetSurvey>,
+    row_orders: RowOrders,
     /// Rows that decide on preparation and bandwidth, if any are to be kept.
     deciding: Option<KeptRows>,
 }
@@ -97,6 +101,7 @@ impl SurveyPart {
             features: Moments::new(columns),
             reservoir: Reservoir::new(columns, look.sample_rows, look.seed),
             targets: vec![TargetSurvey::default(); source.targets()],
+            row_orders: RowOrders::new(columns),
             deciding: (look.deciding > 0)
                 .then(|| KeptRows::new(look.deciding, (columns, source.targets()))),
         };
@@ -121,6 +126,7 @@ impl SurveyPart {
                     let index = first_row + part.rows + i as u64;
                     part.reservoir.offer(index, &row);
                     part.features.add(&row, weight);
+                    part.row_orders.see(&row);
                 }
             }
             part.rows += chunk.x.nrows() as u64;
@@ -168,6 +174,7 @@ impl SurveyPart {
         for (target, other) in self.targets.iter_mut().zip(&other.targets) {
             target.merge(other);
         }
+        self.row_orders.forget();
         self.rows += other.rows;
         Ok(())
     }
@@ -193,6 +200,7 @@ impl SurveyPart {
             sample,
             sample_index,
             targets: self.targets.into_iter().map(TargetSurvey::finish).collect(),
+            row_orders: self.row_orders.finish(),
             deciding: self.deciding,
             rescale: None,
         };
@@ -254,6 +262,7 @@ impl SurveyPart {
             names,
             reservoir: Reservoir::read(&store.nested("sample"), columns)?,
             targets: targets.collect::<Result<_>>()?,
+            row_orders: RowOrders::new(0),
             features,
         })
     }

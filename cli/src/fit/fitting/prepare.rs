@@ -7,6 +7,7 @@ use crate::{
     fit::{
         chosen::{self, Takes},
         task::Task,
+        test_rows::Along,
     },
     report::Usage,
 };
@@ -53,6 +54,7 @@ impl Fitting {
     /// Reads the training rows once, and decides what targets mean and how columns are prepared.
     pub(in crate::fit) fn prepare(&mut self) -> Result<Prepared> {
         let survey = self.survey()?;
+        self.say_when_rows_were(&survey);
         self.share_schema()?;
         let targets = self.targets(&survey)?;
         let (args, train) = (&self.args, &self.sources.train);
@@ -158,6 +160,15 @@ impl Fitting {
         Ok(survey)
     }
 
+    /// Says of rows held out at random that they lie between others in time, if a column tells.
+    fn say_when_rows_were(&mut self, survey: &Survey) {
+        let along = Along::of(survey, self.sources.train.schema());
+        if let Some(note) = self.args.between_times(along.as_ref()) {
+            self.console.note(&note);
+        }
+        self.along = along;
+    }
+
     /// What the training rows made of the columns of a table holds for all other rows.
     fn share_schema(&mut self) -> Result<()> {
         let Some(schema) = self.sources.train.schema() else {
@@ -170,9 +181,6 @@ impl Fitting {
             return Err(Usage(problem.into()).into());
         }
         let others = self.args.sources(&self.chosen, Some(schema))?;
-        if let Some(note) = self.args.between_dates(schema) {
-            self.console.note(&note);
-        }
         became::describe(schema, &self.console, &mut self.report);
         (self.sources.kept_back, self.sources.test) = (others.kept_back, others.test);
         Ok(())
