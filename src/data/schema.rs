@@ -1,6 +1,7 @@
 //! What the columns of a table become: numbers, the same ones in the fit and at predictions.
 
 mod amount;
+mod answers;
 mod as_names;
 mod candidates;
 mod cell;

@@ -2,6 +2,7 @@
 
 mod advised;
 mod amounts;
+mod answers;
 mod auto;
 mod bad_input;
 mod bench;

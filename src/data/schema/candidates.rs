@@ -1,8 +1,10 @@
 //! Which readings all cells of a column allow.
 
 mod found;
+mod units;
 
 pub(super) use found::Ambiguous;
+pub(super) use units::is_limit;
 
 use super::{
     DateFormat, Marks, Reading, TableOptions,
@@ -275,21 +277,6 @@ impl Candidates {
         }
     }
 
-    /// The first cell and this one, if they are amounts in two units, and whether these are known,
-    /// or one but for capitals.
-    fn two_units(
-        &self,
-        row: u64,
-        text: &str,
-        kind: &Reading,
-    ) -> Option<([(u64, String); 2], bool)> {
-        let (own, other) = (&kind.amount()?.unit, Unit::parse(text)?);
-        let first = self.first.clone().filter(|_| own.name != other.name)?;
-        let are_known = own.is_known() && other.is_known();
-        let are_known = are_known || own.differs_in_capitals(&other);
-        Some(([first, (row, text.to_owned())], are_known))
-    }
-
     /// A time of two parts and one of three, of a column of both: what comes first may be hours or
     /// minutes.
     pub(super) fn two_clocks(&self) -> Option<[&(u64, String); 2]> {
@@ -313,13 +300,6 @@ impl Candidates {
     /// A date in a zone that is not known, with its row.
     pub(super) fn zone(&self) -> Option<&(u64, String)> {
         self.zone.as_ref()
-    }
-
-    /// The first cells in two units, where amounts of a column have no one unit; `known` asks for
-    /// those that are no words that end texts.
-    pub(super) fn units(&self, known: bool) -> Option<&[(u64, String); 2]> {
-        let (cells, are_known) = self.units.as_ref()?;
-        Some(cells).filter(|_| *are_known || !known)
     }
 
     /// Whether cells may be two numbers, of which the file says which they are by the points of
@@ -381,7 +361,7 @@ impl Candidates {
     pub(super) fn is_given(&self, reading: &Reading) -> bool {
         match reading {
             Reading::Number(_) => self.given[0],
-            Reading::Amount(_) | Reading::Time | Reading::Clock => false,
+            Reading::Amount(_) | Reading::Time | Reading::Clock | Reading::Answers => false,
             Reading::Date(_) => self.given[1],
         }
     }
@@ -397,13 +377,6 @@ impl Candidates {
         let many = self.cells >= TELLING.min(most) && self.cells >= self.words;
         (many && self.first.is_some()).then_some((*row, text, reading))
     }
-}
-
-/// Whether text is a limit that a value is below or above, `<5`.
-pub(super) fn is_limit(text: &str) -> bool {
-    let rest = text.trim().strip_prefix(['<', '>', '\u{2264}', '\u{2265}']);
-    let rest = rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest).trim_start());
-    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "-.,".contains(c)))
 }
 
 /// Whether it is of numbers behind a sign of such.

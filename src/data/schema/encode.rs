@@ -235,18 +235,15 @@ impl Reading<'_> {
                     (0, days)
                 }
                 Kind::Boolean => (0, self.boolean((i, j), cell)?),
-                Kind::Categories(all) => {
-                    let place = text_of(cell, |text| all.binary_search_by(|c| (**c).cmp(text)));
-                    match place {
-                        Ok(at) => (at, 1.0),
-                        Err(_) => {
-                            text_of(cell, |text| {
-                                self.warn((i, j), unknown, &format!("{} {UNKNOWN}", short(text)));
-                            });
-                            return Ok(());
-                        }
+                Kind::Categories(_) => match text_of(cell, |text| field.place_of(text)) {
+                    Some(at) => (at, 1.0),
+                    None => {
+                        text_of(cell, |text| {
+                            self.warn((i, j), unknown, &format!("{} {UNKNOWN}", short(text)));
+                        });
+                        return Ok(());
                     }
-                }
+                },
                 Kind::Hashed(count) => text_of(cell, |text| place_of(text, *count)),
                 Kind::Words(words) => {
                     text_of(cell, |text| {
@@ -356,15 +353,14 @@ impl Reading<'_> {
             }
             let value = match &field.kind {
                 Kind::Categories(all) => {
-                    let place = text_of(cell, |text| all.binary_search_by(|c| (**c).cmp(text)));
-                    let none = |_| {
+                    let none = || {
                         text_of(cell, |text| {
                             let says = "is none of the classes of the model";
                             self.warn((i, j), unknown, &format!("{} {says}", short(text)));
                         });
                         all.len()
                     };
-                    place.unwrap_or_else(none) as f64
+                    text_of(cell, |text| field.place_of(text)).unwrap_or_else(none) as f64
                 }
                 Kind::Date(_) => self.date((i, j), (cell, field))?,
                 _ => self.exact((i, j), (cell, field))?,

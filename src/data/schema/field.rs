@@ -1,6 +1,8 @@
 //! One column of a table, and what its values are.
 
-use super::{DateFormat, DateParts, Marks, TargetMeans, Words, amount::Amount, reading::Reading};
+use super::{
+    DateFormat, DateParts, Marks, TargetMeans, Words, amount::Amount, answers, reading::Reading,
+};
 use std::{fmt, sync::Arc};
 
 /// One column of a table.
@@ -97,6 +99,22 @@ impl Field {
         is_unit.then_some(unit.name.as_str())
     }
 
+    /// The kind that a text is, of categories.
+    pub(super) fn place_of(&self, text: &str) -> Option<usize> {
+        let Kind::Categories(all) = &self.kind else {
+            return None;
+        };
+        match self.reading {
+            Some(Reading::Answers) => answers::place(text, all),
+            _ => all.binary_search_by(|own| (**own).cmp(text)).ok(),
+        }
+    }
+
+    /// Whether its categories are the same in whatever letters: `Yes` and `YES`.
+    pub fn is_in_any_letters(&self) -> bool {
+        self.reading == Some(Reading::Answers)
+    }
+
     /// How its dates are written, where that is not by ISO 8601.
     pub fn date_format(&self) -> Option<&DateFormat> {
         match &self.reading {
@@ -182,6 +200,9 @@ impl fmt::Display for Field {
             (Kind::Number, None) => f.write_str("numbers")?,
             (Kind::Date(_), None) => f.write_str("dates")?,
             (Kind::Boolean, _) => f.write_str("truth values")?,
+            (Kind::Categories(all), Some(Reading::Answers)) => {
+                write!(f, "{} categories in any letters", all.len())?
+            }
             (Kind::Categories(all), _) => write!(f, "{} categories", all.len())?,
             (Kind::Hashed(count), _) => write!(f, "text, hashed into {count} columns")?,
             (Kind::Means(means), _) => write!(f, "{means}")?,

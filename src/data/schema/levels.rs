@@ -1,7 +1,7 @@
 //! The texts of a column of a table.
 
 use super::{
-    Kind, date,
+    Kind, answers, date,
     hashed::{number_of, place_of},
     words::Prose,
 };
@@ -122,6 +122,26 @@ impl Levels {
     fn hash(&mut self, text: &str, weight: f64) {
         let (place, sign) = place_of(text, self.most);
         self.hashed[place][usize::from(sign < 0.0)] += weight;
+    }
+
+    /// Takes answers for one that differ in letters and blanks alone, by the text that has the most
+    /// weight; whether there are such and no other texts.
+    pub(super) fn fold_answers(&mut self) -> bool {
+        if !self.hashed.is_empty() || !answers::are_in_two_manners(self.counts.keys()) {
+            return false;
+        }
+        let mut all: Vec<(String, f64)> = std::mem::take(&mut self.counts).into_iter().collect();
+        all.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let mut kinds: Vec<(String, f64)> = Vec::new();
+        for (text, weight) in all {
+            let names: Vec<String> = kinds.iter().map(|(kind, _)| kind.clone()).collect();
+            match answers::place(&text, &names) {
+                Some(at) => kinds[at].1 += weight,
+                None => kinds.push((text.trim().to_owned(), weight)),
+            }
+        }
+        self.counts = kinds.into_iter().collect();
+        true
     }
 
     pub(super) fn kind(&self) -> Kind {

@@ -151,6 +151,15 @@ pub(super) fn of_capitals<'a>(table: &dyn Table, fields: impl Iterator<Item = &'
         let Kind::Categories(all) = &field.kind else {
             continue;
         };
+        if field.is_in_any_letters() {
+            let kinds: Vec<String> = all.iter().map(|kind| short(kind)).collect();
+            let says = format!(
+                "read as {} in whatever letters; --categorical (categorical=) makes a kind of each \
+                 text as it is written",
+                kinds.join(" and ")
+            );
+            said.add(says, &field.name);
+        }
         let folded = all.iter().map(|text| {
             let words = text.split_whitespace().map(str::to_lowercase);
             words.collect::<Vec<_>>().join(" ")

@@ -129,7 +129,9 @@ fn said(reading: &Reading, text: &str) -> String {
 fn remedy(reading: &Reading) -> Remedy {
     match reading {
         Reading::Date(format) => Remedy::DateFormat(format.to_string()),
-        Reading::Time | Reading::Clock => Remedy::words("write it with its unit"),
+        Reading::Time | Reading::Clock | Reading::Answers => {
+            Remedy::words("write it with its unit")
+        }
         Reading::Number(marks) | Reading::Amount(Amount { marks, .. }) => {
             let decimal = Remedy::Decimal(marks.decimal);
             marks.thousands.map_or(decimal, Remedy::Thousands)

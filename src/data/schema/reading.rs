@@ -21,6 +21,8 @@ pub(super) enum Reading {
     Time,
     /// Times of day as in `0930`, in days.
     Clock,
+    /// Answers that are kinds in whatever letters: `Yes`, `YES` and `yes` are one.
+    Answers,
 }
 
 impl Reading {
@@ -32,6 +34,7 @@ impl Reading {
             Self::Date(format) => format.days(text),
             Self::Time => duration::days(text),
             Self::Clock => packed::clock(text),
+            Self::Answers => None,
         }
     }
 
@@ -39,7 +42,7 @@ impl Reading {
     pub(super) fn marks(&self) -> Option<Marks> {
         match self {
             Self::Number(marks) | Self::Amount(Amount { marks, .. }) => Some(*marks),
-            Self::Date(_) | Self::Time | Self::Clock => None,
+            Self::Date(_) | Self::Time | Self::Clock | Self::Answers => None,
         }
     }
 
@@ -79,6 +82,7 @@ impl Reading {
             Self::Date(format) => json!({"date": format.to_string()}),
             Self::Time => json!({"time": "days"}),
             Self::Clock => json!({"time": "hhmm"}),
+            Self::Answers => json!({"answers": "in any letters"}),
         }
     }
 
@@ -92,6 +96,9 @@ impl Reading {
         }
         if value["time"] == "hhmm" {
             return Some(Self::Clock);
+        }
+        if value["answers"] == "in any letters" {
+            return Some(Self::Answers);
         }
         let mark = |name: &str| {
             let mut text = value[name].as_str()?.chars();
@@ -129,6 +136,7 @@ impl fmt::Display for Reading {
             }
             Self::Time => f.write_str("times, in days"),
             Self::Clock => f.write_str("times of day as in 0930, in days"),
+            Self::Answers => f.write_str("answers in any letters"),
         }
     }
 }
@@ -145,7 +153,14 @@ mod tests {
             marks: Marks::PLAIN,
         });
         let all = Marks::ALL.map(Reading::Number).into_iter();
-        for reading in all.chain([date, amount, Reading::Time, Reading::Clock]) {
+        let others = [
+            date,
+            amount,
+            Reading::Time,
+            Reading::Clock,
+            Reading::Answers,
+        ];
+        for reading in all.chain(others) {
             assert_eq!(Reading::from_json(&reading.to_json()), Some(reading));
         }
         for bad in [

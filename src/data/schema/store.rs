@@ -11,9 +11,10 @@ use std::{collections::BTreeMap, sync::Arc};
 /// The property, and the version of what it holds: 2 where cells are not written plainly or other
 /// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
 /// where a column tells rows apart, 5 where one is a copy, 6 where dates have parts,
-/// 7 where texts are means of the target, which are arrays of the file, 8 where they are words.
+/// 7 where texts are means of the target, which are arrays of the file, 8 where they are words, 9
+/// where answers are one in whatever letters.
 const NAME: &str = "schema";
-const VERSION: u64 = 8;
+const VERSION: u64 = 9;
 
 impl Schema {
     pub(crate) fn write(&self, store: &mut Store) {
@@ -41,8 +42,10 @@ impl Schema {
 
     fn version(&self) -> u64 {
         let any = |is: fn(&Field) -> bool| self.features.iter().chain(&self.targets).any(is);
-        if any(|field| matches!(field.kind, Kind::Words(_))) {
+        if any(Field::is_in_any_letters) {
             VERSION
+        } else if any(|field| matches!(field.kind, Kind::Words(_))) {
+            8
         } else if any(|field| matches!(field.kind, Kind::Means(_))) {
             7
         } else if any(|field| matches!(field.kind, Kind::Date(parts) if parts.width() > 0)) {
@@ -208,6 +211,7 @@ impl Field {
         let suits = match &reading {
             None => true,
             Some(Reading::Date(_)) => matches!(kind, Kind::Date(_)),
+            Some(Reading::Answers) => matches!(kind, Kind::Categories(_)),
             Some(_) => kind == Kind::Number,
         };
         suits.then_some(Self {

@@ -54,6 +54,21 @@ fn files_without_a_list_go_by_the_one_of_then() {
 }
 
 #[test]
+fn answers_in_any_letters_are_kept_as_such() {
+    let mut answers = schema();
+    answers.features[3].reading = Some(Reading::Answers);
+    let mut store = Store::default();
+    answers.write(&mut store);
+    assert!(store.text(NAME).expect("written").contains("\"version\":9"));
+    assert_eq!(Schema::read(&store, 12).expect("reads"), Some(answers));
+    // Of numbers there are none.
+    let mut numbers = schema();
+    numbers.features[0].reading = Some(Reading::Answers);
+    numbers.write(&mut store);
+    assert!(Schema::read(&store, 12).is_err());
+}
+
+#[test]
 fn columns_that_are_left_out_are_kept_as_such() {
     let mut apart = schema();
     apart.features.push(Field {

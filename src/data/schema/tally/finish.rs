@@ -14,7 +14,7 @@ const FAR_MORE: u64 = 4;
 impl Tally {
     /// What the column becomes.
     pub(in crate::data::schema) fn finish(
-        self,
+        mut self,
         table: &dyn Table,
         j: usize,
         options: &TableOptions,
@@ -32,6 +32,7 @@ impl Tally {
         {
             return Err(self.gap((table, j), *row, text));
         }
+        let are_answers = self.are_answers();
         let kind = self.kind();
         if !self.is_feature && matches!(kind, Kind::Hashed(_)) {
             let problem = format!(
@@ -40,7 +41,8 @@ impl Tally {
             );
             return Err(Error::data(table.path(), problem));
         }
-        let (name, reading) = (self.name.clone(), self.reading.clone());
+        let answers = are_answers.then_some(Reading::Answers);
+        let (name, reading) = (self.name.clone(), self.reading.clone().or(answers));
         let fill = if self.is_feature {
             self.fill(&kind, options.missing)?
         } else {
@@ -52,6 +54,15 @@ impl Tally {
             fill,
             reading,
         })
+    }
+
+    /// Whether its texts are answers, of which those are taken for one that differ in letters
+    /// alone, where nobody said that each is a kind. Truth values are read in any letters.
+    fn are_answers(&mut self) -> bool {
+        let [number, date, truth, text] = self.first.each_ref().map(Option::is_some);
+        let are_kinds = text || (truth && !self.is_feature);
+        let may = are_kinds && !(number || date || self.as_text) && self.reading.is_none();
+        may && self.levels.fold_answers()
     }
 
     /// Whether it has no value in any row.
