@@ -402,3 +402,23 @@ fn dates_that_may_be_two_days_are_asked_about() {
     bochner(at, fit, &[]).fails(&["line 4", "\"soon\" among dates", "--categorical day"]);
     bochner(at, &format!("{fit} --categorical day"), &[]).ok();
 }
+
+/// A target is not left out, so that is no advice where its cells are not understood.
+#[test]
+fn who_asks_about_a_target_does_not_advise_to_leave_it_out() {
+    let here = here();
+    let rows: String = (0..30)
+        .map(|i| format!("{i},{} Foo 2021\n", 1 + i % 28))
+        .collect();
+    fs::write(here.path().join("t.csv"), format!("a,day\n{rows}")).expect("written");
+    let said = |options: &str| {
+        let fit = format!("fit t.csv --device cpu --features 8 --sigma 1 {options}");
+        let run = bochner(here.path(), &fit, &[]);
+        assert_eq!(run.code, Some(1), "{run:?}");
+        run.stderr
+    };
+    for how in ["", " --numeric day"] {
+        assert!(said(&format!("--target a{how}")).contains("leave it out with --ignore day"));
+        assert!(!said(&format!("--target day{how}")).contains("--ignore"));
+    }
+}

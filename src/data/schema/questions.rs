@@ -87,7 +87,9 @@ pub(super) fn not_understood(
     } else if !is_one {
         error = error.help(Remedy::AnyDateFormat);
     }
-    let mut error = error.help(Remedy::Ignore(name.to_owned()));
+    if is_feature {
+        error = error.help(Remedy::Ignore(name.to_owned()));
+    }
     if is_one && is_feature {
         error = error.help(Remedy::ByTarget(name.to_owned()));
     }
@@ -95,14 +97,23 @@ pub(super) fn not_understood(
 }
 
 /// The error about texts of which somebody said that they are numbers.
-pub(super) fn no_numbers((table, j, name): ColumnAt<'_>, (row, text): &(u64, String)) -> Error {
+pub(super) fn no_numbers(
+    (table, j, name): ColumnAt<'_>,
+    (row, text): &(u64, String),
+    is_feature: bool,
+) -> Error {
     let says = format!(
         "holds {}, and is named for numbers, which stand behind one word or before one in all cells",
         short(text)
     );
     let error = table.fault(*row, j, &says);
-    let help = Remedy::words("write all cells so, or do not name it");
-    error.help(help).help(Remedy::Ignore(name.to_owned()))
+    let error = error.help(Remedy::words("write all cells so"));
+    let error = error.help(Remedy::words("do not name it"));
+    if is_feature {
+        error.help(Remedy::Ignore(name.to_owned()))
+    } else {
+        error
+    }
 }
 
 /// The error about a date in a zone of which the offset is not known.

@@ -62,7 +62,7 @@ impl Tally {
                 Err(questions::cured(error, stray, self.name.clone()))
             }
             (Some(cell), None) if self.as_numbers && self.first[0].is_none() => {
-                Err(questions::no_numbers(place, cell))
+                Err(questions::no_numbers(place, cell, self.is_feature))
             }
             // Rows tell what these are.
             (Some(_), None) if self.amount_behind().is_some() => Ok(None),
