@@ -5,6 +5,7 @@ use crate::report::{OutputArgs, Report, Value, counted, six_digits, to_stdout};
 use anyhow::Result;
 use bochner::{
     Error,
+    data::Field,
     job::Settings,
     models::{LinearModel, Probabilities},
     solve::Targets,
@@ -103,9 +104,12 @@ fn describe_columns(model: &LinearModel, report: &mut Report) {
     report.set("columns", columns);
     report.set("column_names", model.column_names.clone());
     report.set("schema", model.schema.as_ref().map(ToString::to_string));
-    let fields = model.schema.iter().flat_map(|schema| schema.features());
-    let became: Vec<String> = fields.map(ToString::to_string).collect();
-    report.set("columns_became", became);
+    let each = |fields: &[Field]| fields.iter().map(ToString::to_string).collect();
+    let schema = model.schema.as_ref();
+    let columns: Vec<String> = schema.map_or_else(Vec::new, |schema| each(schema.features()));
+    let targets: Vec<String> = schema.map_or_else(Vec::new, |schema| each(schema.targets()));
+    report.set("columns_became", columns);
+    report.set("targets_became", targets);
 }
 
 /// What it predicts.

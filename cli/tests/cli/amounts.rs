@@ -232,3 +232,35 @@ fn codes_stay_texts() {
         assert!(shown.contains("categories"), "{shown}");
     }
 }
+
+/// How targets were read is told to programs as of columns, by the fit and by its model.
+#[test]
+fn programs_hear_how_targets_were_read() {
+    let here = here();
+    let at = here.path();
+    let fit = "fit t.csv --target y --device cpu --sigma 9 --lambda 1e-3 --features 8 --json -o m";
+    for (target, became) in [
+        (
+            &(|y| format!("{y:.2} kg")) as &dyn Fn(f64) -> String,
+            "y: amounts in kg",
+        ),
+        (
+            &|y| format!("{y:.3}").replace('.', ","),
+            "y: numbers as in 1234,5",
+        ),
+    ] {
+        table(&at.join("t.csv"), 60, plain, target);
+        let report = bochner(at, fit, &[]).json();
+        assert_eq!(report["targets_became"], serde_json::json!([became]));
+        let shown = bochner(at, "show m --json", &[]).json();
+        assert_eq!(shown["targets_became"], report["targets_became"]);
+        let aloud = bochner(at, &fit.replace("--json", "-v"), &[]).ok();
+        assert!(
+            aloud.stderr.contains(&format!("target {became}")),
+            "{aloud:?}"
+        );
+    }
+    table(&at.join("t.csv"), 60, plain, plain);
+    let report = bochner(at, fit, &[]).json();
+    assert_eq!(report["targets_became"], serde_json::json!(["y: numbers"]));
+}
