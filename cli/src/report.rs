@@ -229,6 +229,15 @@ pub(crate) fn six_digits(value: f64) -> String {
     format!("{value:.5e}")
 }
 
+/// What a model knows of itself: counts are whole numbers, and read as such.
+pub(crate) fn fact(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e9 {
+        format!("{value}")
+    } else {
+        six_digits(value)
+    }
+}
+
 /// Line breaks become spaces.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.lines().map(str::trim).collect();
@@ -252,6 +261,7 @@ mod tests {
             assert_eq!(six_digits(value), text);
         }
         assert_eq!(six_digits(0.0), "0");
+        assert_eq!([600.0, 0.25].map(fact), ["600", "0.250000"]);
     }
 
     #[test]

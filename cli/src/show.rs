@@ -1,7 +1,7 @@
 //! `bochner show`: what a model file holds.
 
 use crate::job::lines;
-use crate::report::{OutputArgs, Report, Value, counted, six_digits, to_stdout};
+use crate::report::{OutputArgs, Report, Value, counted, fact, six_digits, to_stdout};
 use anyhow::Result;
 use bochner::{
     Error,
@@ -186,7 +186,7 @@ fn chosen(model: &LinearModel, report: &mut Report) {
     }
     report.set("lambda", model.lambda);
     for (name, &value) in &model.facts {
-        report.line(name.replace('_', " "), six_digits(value));
+        report.line(name.replace('_', " "), fact(value));
         report.set(name, value);
     }
 }

@@ -206,7 +206,7 @@ mod tests {
         let names = both.sources[1].column_names().expect("names");
         assert_eq!(names, ["a", "kind=k0", "kind=k1", "kind=k2"]);
         let said = both.schema.expect("learnt").to_string();
-        assert_eq!(said, "1 number, 1 categories, 2 id, 1 copy");
+        assert_eq!(said, "1 numeric, 1 categorical, 2 ids, 1 copy");
     }
 
     /// Gaps are filled by the rows of both; an error names the file and the line that it is in.

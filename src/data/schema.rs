@@ -245,26 +245,27 @@ impl Schema {
     }
 }
 
-/// How many columns are of each kind: `6 number, 8 categories, 2 with missing values`.
+/// How many columns are of each kind: `6 numeric, 8 categorical, 2 with missing values`.
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = Vec::new();
-        for kind in [
-            "number",
-            "date",
-            "boolean",
-            "categories",
-            "hashed",
-            "by target",
-            "words",
-            "empty",
-            "id",
-            "copy",
+        for (kind, one, many) in [
+            ("number", "numeric", "numeric"),
+            ("date", "date", "dates"),
+            ("boolean", "boolean", "boolean"),
+            ("categories", "categorical", "categorical"),
+            ("hashed", "hashed", "hashed"),
+            ("by target", "by target", "by target"),
+            ("words", "of words", "of words"),
+            ("empty", "empty", "empty"),
+            ("id", "id", "ids"),
+            ("copy", "copy", "copies"),
         ] {
             let all = self.features.iter();
-            let count = all.filter(|field| field.kind.name() == kind).count();
-            if count > 0 {
-                said.push(format!("{count} {kind}"));
+            match all.filter(|field| field.kind.name() == kind).count() {
+                0 => {}
+                1 => said.push(format!("1 {one}")),
+                count => said.push(format!("{count} {many}")),
             }
         }
         let in_parts =

@@ -70,7 +70,7 @@ macro_rules! each {
 /// What a learner says of data that it refuses, where so many components, coordinates or clusters
 /// are asked for; all else is fitted.
 fn refusal(data: &str, k: usize, learner: &str) -> Option<&'static str> {
-    const FEW_FEATURES: &str = "32 features do not have 40";
+    const FEW_FEATURES: &str = "40 components cannot come of 32 features";
     const FEW_COORDINATES: &str = "32 features give 1 to 31 coordinates";
     match (learner, k, data) {
         ("one-class" | "density", ..) => None,

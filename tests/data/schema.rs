@@ -68,7 +68,7 @@ fn each_kind_of_column_becomes_its_numbers() {
     let schema = source.schema().expect("text").clone();
     assert_eq!(
         schema.to_string(),
-        "1 number, 1 date, 1 boolean, 1 categories"
+        "1 numeric, 1 date, 1 boolean, 1 categorical"
     );
     let kinds: Vec<_> = schema.features().iter().map(|f| f.kind().clone()).collect();
     let cities = Kind::Categories(vec!["Basel".into(), "Bern".into()]);
@@ -243,7 +243,7 @@ fn parts_of_dates_are_columns_beside_the_day() {
             );
             let schema = source.schema().expect("dates");
             let became = schema.features()[0].to_string();
-            let parts = "with their place in the year and the week and the day";
+            let parts = "with their place in the year, the week and the day";
             assert!(became.contains(parts), "{became}");
             assert!(schema.to_string().starts_with("1 date, 1 in parts"));
         }

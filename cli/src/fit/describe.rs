@@ -4,7 +4,7 @@ use super::{
     chosen::{Chosen, Takes},
     lambda, lengthscales,
 };
-use crate::report::{Report, six_digits};
+use crate::report::{Report, fact, six_digits};
 use bochner::{models::LinearModel, solve::Targets};
 
 pub(super) fn describe(model: &LinearModel, chosen: &Chosen, searched: bool, report: &mut Report) {
@@ -25,13 +25,7 @@ pub(super) fn describe(model: &LinearModel, chosen: &Chosen, searched: bool, rep
     }
     for (name, &value) in &model.facts {
         report.set(name, value);
-        // Counts are whole numbers, and read as such.
-        let text = if value.fract() == 0.0 && value.abs() < 1e9 {
-            format!("{value}")
-        } else {
-            six_digits(value)
-        };
-        report.line(name.replace('_', " "), text);
+        report.line(name.replace('_', " "), fact(value));
     }
     if let Some(times) = model.times {
         report.seconds("fit", times.accumulate.as_secs_f64());

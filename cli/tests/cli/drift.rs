@@ -216,7 +216,7 @@ fn tables_of_text_are_tested_and_said() {
         "{report}"
     );
     let people = bochner(here.path(), drift, &[]).ok();
-    for said in ["2 number", "in the second alone", "city=Olten"] {
+    for said in ["2 numeric", "in the second alone", "city=Olten"] {
         assert!(people.stdout.contains(said), "{people:?}");
     }
     assert!(

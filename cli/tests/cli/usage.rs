@@ -156,6 +156,9 @@ fn one_is_no_plural() {
         &[],
     );
     assert!(one.ok().stdout.contains("1 column to 4"));
+    let pca = "fit one.csv --model pca --components 2 --form phase --features 1 --device cpu -q";
+    let of_one = "2 components cannot come of 1 feature; ask for at most 1, or use a map of more";
+    bochner(here.path(), pca, &[]).fails(&[of_one]);
 }
 
 #[test]

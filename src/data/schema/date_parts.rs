@@ -208,10 +208,10 @@ impl fmt::Display for DateParts {
         ];
         let names = circles.into_iter().filter(|(has, _)| *has);
         let names: Vec<&str> = names.map(|(_, name)| name).collect();
-        if names.is_empty() {
-            Ok(())
-        } else {
-            write!(f, "their place in {}", names.join(" and "))
+        match &names[..] {
+            [] => Ok(()),
+            [only] => write!(f, "their place in {only}"),
+            [others @ .., last] => write!(f, "their place in {} and {last}", others.join(", ")),
         }
     }
 }

@@ -246,8 +246,9 @@ fn check_count(components: usize, features: usize) -> Result<()> {
             "0 components say nothing; ask for 1 or more",
         )),
         count if count > features => Err(Error::parameter(format!(
-            "{features} features do not have {count} components; ask for fewer, or use more \
-             features"
+            "{} cannot come of {}; ask for at most {features}, or use a map of more features",
+            counted(count, "component"),
+            counted(features, "feature")
         ))),
         _ => Ok(()),
     }
