@@ -45,6 +45,7 @@ use describe::describe;
 use fitting::Fitting;
 use folds::FoldArgs;
 use learner::LearnerArgs;
+pub(crate) use learner::meant;
 use parts::PartArgs;
 pub(crate) use parts::{Shard, of_sums};
 use remaining::Remaining;

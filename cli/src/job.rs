@@ -32,6 +32,23 @@ pub(crate) struct JobArgs {
     like: Option<PathBuf>,
 }
 
+impl JobArgs {
+    /// An option as messages name it: with the file that it is out of, where it does not stand on
+    /// the command line.
+    pub(crate) fn said(&self, option: &str) -> String {
+        let is_typed = std::env::args_os().any(|word| {
+            let word = word.to_string_lossy();
+            let rest = word.strip_prefix(option);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        });
+        match (&self.job, &self.like) {
+            (Some(path), _) if !is_typed => format!("{option} of --job {}", path.display()),
+            (_, Some(path)) if !is_typed => format!("{option} of --like {}", path.display()),
+            _ => option.to_owned(),
+        }
+    }
+}
+
 static EXPANDED: OnceLock<Expanded> = OnceLock::new();
 
 /// The words of the command line with those that a job stands for, and the options of the job that

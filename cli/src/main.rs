@@ -37,7 +37,10 @@ mod threshold;
 mod verdict;
 
 use anyhow::Result;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use clap::{
+    CommandFactory, FromArgMatches, Parser, Subcommand,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 use report::OutputArgs;
 use report::Usage;
 use std::{
@@ -249,7 +252,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         .collect::<Vec<_>>()
         .join(" ")
         .replace(" tip: ", "; tip: ");
-    let said = said + &detached().unwrap_or_default();
+    let said = said + &detached().or_else(|| meant(error)).unwrap_or_default();
     let command = std::env::args().nth(1).filter(|name| {
         Cli::definition()
             .get_subcommands()
@@ -269,6 +272,19 @@ fn detached() -> Option<String> {
     };
     let pair = words.windows(2).find(apart)?;
     Some(format!("; write {}={}", pair[0], pair[1]))
+}
+
+/// What to write for a model that has another name here.
+fn meant(error: &clap::Error) -> Option<String> {
+    let value = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let of_model = value(ContextKind::InvalidArg)?.starts_with("--model ");
+    let meant = fit::meant(value(ContextKind::InvalidValue)?);
+    meant
+        .filter(|_| of_model)
+        .map(|meant| format!("; write {meant}"))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod check;
 mod names;
 mod ridge;
 
+pub(crate) use self::names::meant;
 use self::names::{Name, Scales, Solver};
 use super::{
     chosen::{Chosen, Takes},

@@ -28,10 +28,12 @@ pub(super) fn usage(refused: Refused, model: &str) -> Usage {
     let Refused { beside, why, .. } = refused;
     let choice = flags(refused.choice);
     Usage(match beside {
-        Some(beside) => format!(
-            "{choice} and {} do not go together: {why}, or leave one of both out",
-            flags(beside)
-        ),
+        Some(beside) => {
+            let beside = flags(beside);
+            // Some say what else to do.
+            let or = if why.contains("; ") { ", or" } else { ";" };
+            format!("{choice} and {beside} do not go together: {why}{or} leave one of both out")
+        }
         None if matches!(refused.choice, Choice::Search | Choice::Leaves) => {
             format!("{choice} is for --model ridge, not for --model {model}; leave one of both out")
         }

@@ -174,7 +174,10 @@ fn folds_that_cannot_be_are_told_with_their_options() {
             "--cv 13 --group person",
             "12 are the most of 12 groups; use fewer --cv",
         ),
-        ("--cv 3 --checkpoint steps", "--cv and a fit in parts"),
+        (
+            "--cv 3 --checkpoint steps",
+            "do not go together: each fold is a fit to rows that are read again; leave one",
+        ),
         ("--cv 3 --model kmeans", "--cv"),
         ("--cv 3 --test 0.5", "--test"),
     ] {

@@ -189,3 +189,93 @@ fn a_task_of_another_learner_is_refused() {
     let asked = format!("{fit} gaussian-process --task classification");
     bochner(here.path(), &asked, &[]).fails(&["--task classification", "--model", "amounts"]);
 }
+
+/// A task that came with a model names it, and what predicts the target all the same.
+#[test]
+fn a_task_out_of_a_model_says_so() {
+    let here = TempDir::new().expect("a temporary directory");
+    let rows: String = (0..40)
+        .map(|i| format!("{},{}.5\n", i % 7, i % 20))
+        .collect();
+    std::fs::write(here.path().join("t.csv"), format!("x,y\n{rows}")).expect("writes");
+    let run = |options: &str| bochner(here.path(), &format!("fit t.csv {options}"), &[]);
+    let own = "--sigma 1 --lambda 1e-3 --features 8 --device cpu";
+    run(&format!("--target y {own} -o m.model")).ok();
+    let like = "--like m.model --model logistic -q";
+    run(like).fails(&[
+        "--task regression of --like m.model is not for --model logistic",
+        "--model ridge, svr or gaussian-process",
+    ]);
+    let typed = format!("{like} --task regression");
+    run(&typed).fails(&["error: --task regression is not for --model logistic"]);
+}
+
+/// Amounts are no classes, and models that predict them are named.
+#[test]
+fn a_classifier_of_amounts_hears_of_other_models() {
+    let here = TempDir::new().expect("a temporary directory");
+    let table = |name: &str, rows: usize| {
+        let rows: String = (0..rows).map(|i| format!("{},{i}.5\n", i % 7)).collect();
+        std::fs::write(here.path().join(name), format!("x,y\n{rows}")).expect("writes");
+    };
+    table("many.csv", 1100);
+    table("some.csv", 40);
+    table("few.csv", 20);
+    let run = |options: &str| {
+        let own = "--target y --sigma 1 --lambda 1e-3 --features 8 --device cpu";
+        bochner(here.path(), &format!("fit {options} {own}"), &[])
+    };
+    let of_amounts = "--model ridge, svr or gaussian-process";
+    let as_amounts = "--task regression predicts amounts";
+    run("many.csv -q --model svm").fails(&["more than 1025 different values", of_amounts]);
+    run("many.csv -q --task classification").fails(&["too many for classes", as_amounts]);
+    for (options, cure) in [
+        ("--model svm --iterations 1", of_amounts),
+        ("--task classification", as_amounts),
+    ] {
+        let said = run(&format!("some.csv {options}")).ok().stderr;
+        let each = "40 values, not whole numbers, and each is a class";
+        assert!(said.contains(each) && said.contains(cure), "{said}");
+        let said = run(&format!("few.csv {options}")).ok().stderr;
+        assert!(!said.contains("each is a class"), "{said}");
+    }
+}
+
+/// What is of classes alone says what to do where targets are amounts.
+#[test]
+fn what_amounts_do_not_have_is_left_out() {
+    let here = TempDir::new().expect("a temporary directory");
+    let rows: String = (0..40)
+        .map(|i| format!("{},{}.5\n", i % 7, i % 20))
+        .collect();
+    std::fs::write(here.path().join("t.csv"), format!("x,y\n{rows}")).expect("writes");
+    let fit = "fit t.csv --target y --task regression --sigma 1 --lambda 0.1 --features 8 -q";
+    for (option, cure) in [
+        ("--probabilities", "leave probabilities out, or fit labels"),
+        (
+            "--class-weights balanced",
+            "leave class weights out, or fit labels",
+        ),
+    ] {
+        let run = bochner(here.path(), &format!("{fit} --device cpu {option}"), &[]);
+        run.fails(&["the targets are amounts; ", cure]);
+    }
+}
+
+/// What others call a model is told by its name here.
+#[test]
+fn a_model_by_another_name_is_told_its_own() {
+    let here = TempDir::new().expect("a temporary directory");
+    for (name, own) in [
+        (
+            "quantile",
+            "write --model svr --loss quantile --quantile 0.9; try",
+        ),
+        ("GPR", "write --model gaussian-process; try"),
+    ] {
+        let fit = format!("fit a.csv --model {name}");
+        bochner(here.path(), &fit, &[]).fails(&[name, own]);
+    }
+    let other = bochner(here.path(), "fit a.csv --task quantile", &[]);
+    assert!(!other.stderr.contains("svr"), "{other:?}");
+}

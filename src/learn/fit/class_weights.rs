@@ -3,6 +3,7 @@
 use crate::{
     Error, Result,
     data::{Chunk, ChunkSource, Schema},
+    error::Remedy,
     features::FeatureMap,
     flow::{RowNeeds, Run, for_each_chunk},
     learn::{Fit, FitData, Usual},
@@ -182,7 +183,10 @@ impl Fit for WithClassWeights<'_> {
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let Targets::Classes(labels) = &data.targets else {
             let problem = "class weights are of classes, and the targets are amounts";
-            return Err(Error::unsupported(problem));
+            let error = Error::unsupported(problem);
+            return Err(error
+                .help(Remedy::words("leave class weights out"))
+                .help(Remedy::words("fit labels")));
         };
         if !self.0.takes_weights() {
             let problem = "this learner takes no weights, of rows or of classes";

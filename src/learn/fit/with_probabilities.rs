@@ -3,6 +3,7 @@
 use crate::{
     Error, Result, Run,
     data::{ChunkSource, Part, Split},
+    error::Remedy,
     features::{FeatureMap, Structure},
     learn::{Fit, FitData},
     model::{LinearModel, Probabilities},
@@ -65,7 +66,10 @@ impl Fit for WithProbabilities<'_> {
         } = data;
         let Targets::Classes(labels) = &targets else {
             let problem = "probabilities are of classes, and the targets are amounts";
-            return Err(Error::unsupported(problem));
+            let error = Error::unsupported(problem);
+            return Err(error
+                .help(Remedy::words("leave probabilities out"))
+                .help(Remedy::words("fit labels")));
         };
         if survey.rows < FEWEST {
             let problem = format!("probabilities take at least {FEWEST} rows");

@@ -6,7 +6,6 @@ use crate::{
     became,
     fit::{
         chosen::{self, Takes},
-        task::Task,
         test_rows::Along,
     },
     report::Usage,
@@ -190,20 +189,17 @@ impl Fitting {
         let schema = self.sources.train.schema();
         let text = schema.and_then(Schema::classes).map(<[String]>::len);
         let classifies = || self.args.classifies(survey, text, &self.console);
+        self.args.check_task(self.chosen.takes)?;
         let meaning = match self.chosen.takes {
-            Takes::Labels if self.args.task == Task::Regression => {
-                let problem = "--task regression is not for this --model, which takes labels";
-                return Err(Usage(problem.into()).into());
-            }
             Takes::Labels => Meaning::Labels,
             Takes::NumbersOrLabels if classifies() => Meaning::Labels,
-            Takes::Numbers if self.args.task == Task::Classification => {
-                let problem = "--task classification is not for this --model, which takes amounts";
-                return Err(Usage(problem.into()).into());
-            }
             Takes::NumbersOrLabels | Takes::Numbers => Meaning::Amounts,
             Takes::Rows(_) => Meaning::Nothing,
         };
+        if meaning == Meaning::Labels && text.is_none() {
+            let of_labels = matches!(self.chosen.takes, Takes::Labels);
+            self.args.check_classes(survey, of_labels, &self.console)?;
+        }
         let targets = meaning.targets(survey, schema)?;
         if matches!(targets, Targets::Classes(_)) && self.sources.kept_back.is_some() {
             let problem = "--calibrate is for regressions; labels have no intervals";

@@ -40,6 +40,21 @@ pub(super) enum Name {
     SpectralClustering,
 }
 
+/// What is asked for by a name that other programs have for a model, or for a loss of one.
+pub(crate) fn meant(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "quantile" | "quantile-regression" => "--model svr --loss quantile --quantile 0.9",
+        "median" => "--model svr --loss quantile --quantile 0.5",
+        "huber" => "--model svr --loss huber",
+        "svc" => "--model svm",
+        "gp" | "gpr" | "kriging" => "--model gaussian-process",
+        "krr" => "--model kernel-ridge",
+        "linear" | "regression" => "--model ridge",
+        "classification" | "softmax" => "--model logistic",
+        _ => return None,
+    })
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Solver {
     Auto,
