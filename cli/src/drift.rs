@@ -36,7 +36,7 @@ pub(crate) struct Args {
     test: TestArgs,
     /// Columns that are listed, those that differ most first
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]
-    columns: usize,
+    listed: usize,
     #[command(flatten)]
     map: MapArgs,
     #[command(flatten)]
@@ -97,7 +97,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
             texts_of_one(&shifts, schema, &mut report);
         }
     }
-    columns(&shifts, args.columns, &mut report);
+    columns(&shifts, args.listed, &mut report);
     args.data.describe_gaps(&mut report);
     report.about("first sample", head::file(&args.a));
     report.about("second sample", head::file(&args.b));
