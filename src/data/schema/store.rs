@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, sync::Arc};
 /// texts stand for no value, which readers of version 1 would not see, 3 where they have a unit, 4
 /// where a column tells rows apart, 5 where one is a copy, 6 where dates have parts,
 /// 7 where texts are means of the target, which are arrays of the file, 8 where they are words, 9
-/// where answers are one in whatever letters.
+/// where answers are one in whatever letters and times have no mark.
 const NAME: &str = "schema";
 const VERSION: u64 = 9;
 
@@ -42,7 +42,8 @@ impl Schema {
 
     fn version(&self) -> u64 {
         let any = |is: fn(&Field) -> bool| self.features.iter().chain(&self.targets).any(is);
-        if any(Field::is_in_any_letters) {
+        let is_clock = |field: &Field| field.reading == Some(Reading::Clock);
+        if any(Field::is_in_any_letters) || any(is_clock) {
             VERSION
         } else if any(|field| matches!(field.kind, Kind::Words(_))) {
             8

@@ -223,7 +223,7 @@ fn damaged_schemas_are_refused() {
     let text = store.text(NAME).expect("written").to_owned();
     for (from, to, says) in [
         ("{", "", "damaged"),
-        ("\"version\":1", "\"version\":9", "version 9"),
+        ("\"version\":1", "\"version\":10", "version 10"),
         ("\"version\":1", "\"version\":\"1\"", "no version"),
         ("\"features\":[", "\"features\":[7,", "features"),
         (
