@@ -5,7 +5,7 @@ mod names;
 mod rating;
 
 use super::Marks;
-use names::{is_about, is_currency, is_label, is_number, is_unit};
+use names::{has_digits, is_about, is_currency, is_label, is_number, is_ratio, is_unit};
 use std::fmt;
 
 /// How the amounts of a column are written: all in one unit, with the same marks.
@@ -28,6 +28,8 @@ pub(super) struct Unit {
 const MULTIPLES: [(&str, f64); 5] = [("bn", 1e9), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("B", 1e9)];
 /// What stands for a fraction of nothing.
 const DASHES: [&str; 7] = [".--", ",--", ".-", ",-", "/-", ".—", ",—"];
+/// Signs of a minus: the hyphen, the minus of mathematics, and a dash that is taken for it.
+const MINUS: [char; 3] = ['-', '\u{2212}', '\u{2013}'];
 /// Characters of another unit, which stands behind a blank.
 const LONGEST: usize = 12;
 
@@ -71,6 +73,9 @@ impl Unit {
             let (name, is_before) = (behind.to_owned(), false);
             return Some(Self { name, is_before });
         }
+        if let Some(own) = Self::before_brackets(text).or_else(|| Self::with_digits(text)) {
+            return Some(own);
+        }
         let (inner, is_bracketed) = brackets(text);
         let (rest, _) = sign(inner);
         let first = rest.find(|c: char| c.is_ascii_digit())?;
@@ -83,6 +88,8 @@ impl Unit {
         // A code has its mark at the number: `GO:229`.
         let is_label = is_label(whole) && (whole.ends_with('=') || !rest[..first].ends_with(':'));
         let is_own = is_currency(whole) || is_about(whole) || is_number(whole) || is_label;
+        // As in Turkish.
+        let is_own = is_own || whole == "%";
         let head = if is_own { whole } else { head.trim() };
         let tail = &rest[last + 1..];
         let tail = without_dash(tail).unwrap_or(tail);
@@ -91,7 +98,8 @@ impl Unit {
             let name = name.to_owned();
             Some(Self { name, is_before })
         };
-        let is_minus = inner.starts_with('\u{2212}');
+        // Plain numbers have a hyphen at the first digit.
+        let is_minus = inner.starts_with(&MINUS[1..]) || inner.starts_with("- ");
         let is_bare = is_bracketed || is_minus || with_exponent(rest).is_some();
         let is_bare = is_bare || tail.len() < rest.len() - last - 1;
         let found = match (head, word) {
@@ -109,7 +117,10 @@ impl Unit {
                 };
                 if is_currency(behind) {
                     named(behind, false)
-                } else if is_unit(word) || (tail.starts_with(' ') && is_word(word)) {
+                } else if is_unit(word)
+                    || is_ratio(word)
+                    || (tail.starts_with(' ') && is_word(word))
+                {
                     named(word, false)
                 } else {
                     None
@@ -119,6 +130,27 @@ impl Unit {
         }?;
         // Only what it can read is its own.
         found.bare(text).map(|_| found)
+    }
+
+    /// The currency before a number in brackets, `$ (12.50)`, or with a minus behind it.
+    fn before_brackets(text: &str) -> Option<Self> {
+        let head = text.find(|c: char| c == '(' || c.is_ascii_digit());
+        let own = Self::before(text[..head?].trim());
+        let (_, is_bracketed) = brackets(text[head?..].trim());
+        let fits = is_bracketed && is_currency(&own.name) && own.bare(text).is_some();
+        fits.then_some(own)
+    }
+
+    /// A unit of which a digit is a part: `m2`, `€/m^2`, `l/100 km`.
+    fn with_digits(text: &str) -> Option<Self> {
+        let is_part = |c: char| c.is_ascii_digit() || ".,'\u{2019}- \u{a0}\u{202f}".contains(c);
+        let name = text.trim_start_matches(is_part);
+        let own = Self {
+            name: name.to_owned(),
+            is_before: false,
+        };
+        let fits = has_digits(name) && own.bare(text).is_some();
+        fits.then_some(own)
     }
 
     /// The word at one number, whatever it is: that of a column of which somebody said that it
@@ -181,7 +213,7 @@ impl Unit {
 
     /// Whether it is a word about numbers, `ca.` or `No.`, and no unit of them.
     pub(super) fn is_word(&self) -> bool {
-        self.is_before && !is_currency(&self.name)
+        self.is_before && !is_currency(&self.name) && self.name != "%"
     }
 
     /// What a rating is of, `/5`, if it stands behind one.
@@ -208,11 +240,14 @@ impl Unit {
 
     /// The number without all that stands beside it.
     fn bare<'a>(&self, text: &'a str) -> Option<Bare<'a>> {
-        let (inner, is_bracketed) = brackets(text.trim());
+        let (inner, mut is_bracketed) = brackets(text.trim());
         let (mut rest, mut is_signed) = sign(inner);
         let name = self.name.as_str();
         if self.is_before {
             rest = without_head(rest, name)?.trim_start();
+            if !is_bracketed && is_signed.is_none() && !name.is_empty() {
+                (rest, is_bracketed) = brackets(rest);
+            }
             if is_signed.is_none() {
                 (rest, is_signed) = sign(rest);
             }
@@ -270,7 +305,7 @@ fn brackets(text: &str) -> (&str, bool) {
 
 /// The rest behind a sign, which `-` stands for if it is a minus.
 fn sign(text: &str) -> (&str, Option<char>) {
-    let minus = text.strip_prefix(['-', '\u{2212}']);
+    let minus = text.strip_prefix(MINUS);
     let rest = minus.or_else(|| text.strip_prefix('+'));
     let sign = if minus.is_some() { '-' } else { '+' };
     rest.map_or((text, None), |rest| (rest.trim_start(), Some(sign)))

@@ -40,10 +40,13 @@ pub(super) fn are_in_two_manners<'a>(texts: impl Iterator<Item = &'a String>) ->
 
 /// The one of these kinds that a text is but for letters and blanks.
 pub(super) fn place(text: &str, kinds: &[String]) -> Option<usize> {
-    let text = folded(text)?;
-    kinds
-        .iter()
-        .position(|kind| folded(kind).as_deref() == Some(&text))
+    let text = text.trim();
+    let is_same = |kind: &String| kind.eq_ignore_ascii_case(text);
+    kinds.iter().position(is_same).or_else(|| {
+        let text = folded(text)?;
+        let mut all = kinds.iter().map(|kind| folded(kind));
+        all.position(|kind| kind.as_deref() == Some(&text))
+    })
 }
 
 #[cfg(test)]

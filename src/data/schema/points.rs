@@ -89,15 +89,17 @@ impl Points {
 
     /// Whether the points may stand between thousands. `1.234` measured to a thousandth is common:
     /// where no comma of the file says more, it takes numbers as round as `101.000`, whole ones
-    /// beside many with three digits behind the point, for `1.5` stands among such by chance, or
+    /// beside many with three digits behind the point, for `1.5` stands among such by chance (these
+    /// it takes also where other columns have points before fractions), or
     /// whole ones of three digits beside any, `950` beside `1.437`: of ten numbers to a thousandth
     /// with all zeros left out one in 300 tables has a whole one and no `1.5`.
     pub(in crate::data) fn may_part_thousands(&self, marked: Marked) -> bool {
         let alone = self.groups > 0 && !self.has_others && !self.has_fraction;
+        let whole_beside_many = self.has_small && self.groups >= MANY;
         let likely = match (marked.by_points, marked.by_commas) {
-            (true, false) => false,
+            (true, false) => whole_beside_many,
             (false, true) => true,
-            _ => self.are_round || self.has_hundreds || (self.has_small && self.groups >= MANY),
+            _ => self.are_round || self.has_hundreds || whole_beside_many,
         };
         alone && likely
     }
@@ -213,7 +215,14 @@ mod tests {
             .map(|i| format!("{}.{:03}", 1 + i % 7, 11 * i + 101))
             .collect();
         let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        let may = |cells: &[&str]| points(cells).may_part_thousands(Marked::default());
+        // Where other columns have points before fractions as well: tables are pasted together.
+        let mut by_points = Marked::default();
+        by_points.see(&points(&["0.125"]));
+        let may = |cells: &[&str]| {
+            let found = [Marked::default(), by_points].map(|m| points(cells).may_part_thousands(m));
+            assert_eq!(found[0], found[1]);
+            found[0]
+        };
         assert!(!may(&cells));
         cells.push("95");
         assert!(may(&cells));

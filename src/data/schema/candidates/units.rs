@@ -27,9 +27,14 @@ impl Candidates {
     }
 }
 
-/// Whether text is a limit that a value is below or above, `<5`.
+/// Whether text is a limit that a value is below or above, `<5`, `1000+`.
 pub(in crate::data::schema) fn is_limit(text: &str) -> bool {
-    let rest = text.trim().strip_prefix(['<', '>', '\u{2264}', '\u{2265}']);
+    let text = text.trim();
+    let is_digit = |c: char| c.is_ascii_digit();
+    if let Some(number) = text.strip_suffix('+') {
+        return number.starts_with(is_digit) && number.ends_with(is_digit);
+    }
+    let rest = text.strip_prefix(['<', '>', '\u{2264}', '\u{2265}']);
     let rest = rest.map(|rest| rest.strip_prefix('=').unwrap_or(rest).trim_start());
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "-.,".contains(c)))
 }
