@@ -229,7 +229,7 @@ fn codes_stay_texts() {
         table(&path, 600, code, plain);
         bochner(here.path(), &format!("{FIT} -q"), &[]).ok();
         let shown = bochner(here.path(), "show m", &[]).ok().stdout;
-        assert!(shown.contains("categories"), "{shown}");
+        assert!(shown.contains("1 categorical"), "{shown}");
     }
 }
 

@@ -64,6 +64,16 @@ fn with_exponent(text: &str) -> Option<f64> {
     f64::is_finite(value).then_some(value)
 }
 
+/// The unit that a word behind a number is, `€` of `k €`; `is_apart` where a blank is between.
+fn behind(word: &str, is_apart: bool) -> Option<&str> {
+    let rest = || multiple(word).map_or(word, |(rest, _)| rest.trim_start());
+    let currency = if is_currency(word) { word } else { rest() };
+    if is_currency(currency) {
+        return Some(currency);
+    }
+    (is_unit(word) || is_ratio(word) || (is_apart && is_word(word))).then_some(word)
+}
+
 impl Unit {
     /// The unit that an amount is written with; `None` of plain numbers, and of text that is no
     /// amount: codes, dates, names.
@@ -109,23 +119,7 @@ impl Unit {
             ("", word) if multiple(word).is_some_and(|(rest, _)| rest.is_empty()) => {
                 named("", false)
             }
-            ("", word) => {
-                let behind = if is_currency(word) {
-                    word
-                } else {
-                    multiple(word).map_or(word, |(rest, _)| rest.trim_start())
-                };
-                if is_currency(behind) {
-                    named(behind, false)
-                } else if is_unit(word)
-                    || is_ratio(word)
-                    || (tail.starts_with(' ') && is_word(word))
-                {
-                    named(word, false)
-                } else {
-                    None
-                }
-            }
+            ("", word) => named(behind(word, tail.starts_with(' '))?, false),
             _ => None,
         }?;
         // Only what it can read is its own.

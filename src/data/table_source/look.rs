@@ -10,7 +10,8 @@ use crate::error::Result;
 /// Rows that are looked at before a table of numbers is searched for columns that are not what they
 /// seem.
 const FIRST_ROWS: usize = 256;
-/// Rows that are looked at for codes and dates, where the first ones are whole numbers of one length.
+/// Rows that are looked at for codes and dates, where the first ones are whole numbers of one
+/// length.
 const CODED_ROWS: usize = 1 << 16;
 
 impl TableSource {

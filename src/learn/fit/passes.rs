@@ -147,10 +147,7 @@ impl<'a> Passes<'a> {
         let fitted = targets.unwrap_or(&none);
         let pairs = require_dense(map).is_ok() && map.output_dim() <= MOST_PAIRS;
         let (rows, sums, binned) = if pairs {
-            let features = map.output_dim();
-            let what = || format!("a covariance of {features} features and its factor");
-            memory_left::require_square(features, PAIR_BYTES, what)?;
-            let sums = NormalEquations::accumulate(map, &mut keeping, fitted, run)?;
+            let sums = sums_of_pairs(map, &mut keeping, fitted, run)?;
             (sums.rows, Some(sums), Vec::new())
         } else {
             let (rows, binned) = bins(map, &mut keeping, run)?;
@@ -174,25 +171,17 @@ impl<'a> Passes<'a> {
             rows: n,
         };
         let mut features = SideBySide::default();
-        for part in binned {
-            features.push(part)?;
-        }
-        // With pairs in one piece, so that its rows can be summed.
-        let dense = if pairs {
-            vec![(map, 0, 1.0)]
-        } else {
-            dense_leaves(map)
-        };
+        binned
+            .into_iter()
+            .try_for_each(|part| features.push(part))?;
+        // In one piece where its rows are to be summed.
+        let dense = dense_leaves(map, pairs);
         if !dense.is_empty() {
             features.push(StreamedRows::new(&dense, source, n, run)?)?;
         }
         let covariance = match sums {
             Some(sums) => Covariance::of_sums(sums, intercept),
-            None => {
-                let mut moments = Array2::zeros((2, map.output_dim()));
-                features.moments(&mut moments)?;
-                Covariance::of_moments(&moments, n as f64, intercept)
-            }
+            None => by_moments(&mut features, (map.output_dim(), n), intercept)?,
         };
         Ok(Self {
             features,
@@ -202,8 +191,36 @@ impl<'a> Passes<'a> {
     }
 }
 
-/// Those parts of a map that have no bins, where each begins and what it is multiplied by.
-fn dense_leaves(map: &dyn FeatureMap) -> Vec<(&dyn FeatureMap, usize, f64)> {
+/// The sums of all pairs of features, if there is room for them.
+fn sums_of_pairs(
+    map: &dyn FeatureMap,
+    source: &mut Keeping<'_>,
+    targets: &Targets,
+    run: &Run,
+) -> Result<NormalEquations> {
+    let features = map.output_dim();
+    let what = || format!("a covariance of {features} features and its factor");
+    memory_left::require_square(features, PAIR_BYTES, what)?;
+    NormalEquations::accumulate(map, source, targets, run)
+}
+
+/// The diagonal of the covariance of so many features and rows.
+fn by_moments(
+    features: &mut SideBySide<'_>,
+    (columns, rows): (usize, usize),
+    intercept: bool,
+) -> Result<Covariance> {
+    let mut moments = Array2::zeros((2, columns));
+    features.moments(&mut moments)?;
+    Ok(Covariance::of_moments(&moments, rows as f64, intercept))
+}
+
+/// Those parts of a map that have no bins, where each begins and what it is multiplied by; or the
+/// map as one.
+fn dense_leaves(map: &dyn FeatureMap, is_one: bool) -> Vec<(&dyn FeatureMap, usize, f64)> {
+    if is_one {
+        return vec![(map, 0, 1.0)];
+    }
     let dense = leaves(map)
         .into_iter()
         .filter_map(|(leaf, offset, root)| match leaf {

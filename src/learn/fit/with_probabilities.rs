@@ -65,11 +65,7 @@ impl Fit for WithProbabilities<'_> {
             run,
         } = data;
         let Targets::Classes(labels) = &targets else {
-            let problem = "probabilities are of classes, and the targets are amounts";
-            let error = Error::unsupported(problem);
-            return Err(error
-                .help(Remedy::words("leave probabilities out"))
-                .help(Remedy::words("fit labels")));
+            return Err(of_amounts());
         };
         if survey.rows < FEWEST {
             let problem = format!("probabilities take at least {FEWEST} rows");
@@ -117,6 +113,12 @@ impl Fit for WithProbabilities<'_> {
         };
         Ok(model)
     }
+}
+
+fn of_amounts() -> Error {
+    let problem = "probabilities are of classes, and the targets are amounts";
+    let error = Error::unsupported(problem).help(Remedy::words("leave probabilities out"));
+    error.help(Remedy::words("fit labels"))
 }
 
 /// The scores of rows, `[n, classes]`, and which class each of them is of.

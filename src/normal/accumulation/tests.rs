@@ -54,24 +54,29 @@ fn resuming_inside_a_chunk_adds_the_rows_that_are_left_on_devices() {
             let mut expected = sums_of(0..kept);
             expected.merge(&sums_of(kept..40)).expect("merges");
             assert_eq!(resumed.rows, 40);
-            for (name, a, b) in [
-                ("gram", &resumed.gram_dd, &expected.gram_dd),
-                ("zty", &resumed.zty_dt, &expected.zty_dt),
-            ] {
-                // A row contributes up to 0.25 and 4; f32 sums of 40 err by 1e-5 at most.
-                let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
-                assert!(
-                    worst < 1e-4,
-                    "{name} after {kept} rows on {device:?}: {worst}"
-                );
-            }
-            let sums = [&resumed.y_sum_t, &resumed.y_square_t, &resumed.z_sum_d];
-            let others = [&expected.y_sum_t, &expected.y_square_t, &expected.z_sum_d];
-            for (a, b) in sums.into_iter().zip(others) {
-                let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
-                assert!(worst < 1e-5, "after {kept} rows on {device:?}: {worst}");
-            }
+            are_near(
+                &resumed,
+                &expected,
+                &format!("after {kept} rows on {device:?}"),
+            );
         }
+    }
+}
+
+fn are_near(own: &NormalEquations, other: &NormalEquations, when: &str) {
+    for (name, a, b) in [
+        ("gram", &own.gram_dd, &other.gram_dd),
+        ("zty", &own.zty_dt, &other.zty_dt),
+    ] {
+        // A row contributes up to 0.25 and 4; f32 sums of 40 err by 1e-5 at most.
+        let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
+        assert!(worst < 1e-4, "{name} {when}: {worst}");
+    }
+    let sums = [&own.y_sum_t, &own.y_square_t, &own.z_sum_d];
+    let others = [&other.y_sum_t, &other.y_square_t, &other.z_sum_d];
+    for (a, b) in sums.into_iter().zip(others) {
+        let worst = (a - b).fold(0.0, |m: f64, v| m.max(v.abs()));
+        assert!(worst < 1e-5, "{when}: {worst}");
     }
 }
 

@@ -196,15 +196,14 @@ impl Fitting {
             Takes::NumbersOrLabels | Takes::Numbers => Meaning::Amounts,
             Takes::Rows(_) => Meaning::Nothing,
         };
+        if meaning == Meaning::Labels && self.sources.kept_back.is_some() {
+            let problem = "--calibrate is for regressions; labels have no intervals";
+            return Err(Usage(problem.into()).into());
+        }
         if meaning == Meaning::Labels && text.is_none() {
             let of_labels = matches!(self.chosen.takes, Takes::Labels);
             self.args.check_classes(survey, of_labels, &self.console)?;
         }
-        let targets = meaning.targets(survey, schema)?;
-        if matches!(targets, Targets::Classes(_)) && self.sources.kept_back.is_some() {
-            let problem = "--calibrate is for regressions; labels have no intervals";
-            return Err(Usage(problem.into()).into());
-        }
-        Ok(targets)
+        Ok(meaning.targets(survey, schema)?)
     }
 }

@@ -25,27 +25,7 @@ impl Candidates {
             return Ok(Some(given.clone()));
         }
         if self.is_plain && !self.given[0] {
-            if let (Some((row, text)), true) = (&self.month, self.points.may_be_months()) {
-                return Err(Ambiguous {
-                    row: *row,
-                    text: text.clone(),
-                    readings: vec![
-                        Reading::Date(DateFormat::known("%m.%Y")),
-                        Reading::Number(Marks::PLAIN),
-                    ],
-                });
-            }
-            return match (&self.differs, self.points.may_part_thousands(marked)) {
-                (Some((row, text)), true) => Err(Ambiguous {
-                    row: *row,
-                    text: text.clone(),
-                    readings: vec![
-                        Reading::Number(Marks::new(',', Some('.'))),
-                        Reading::Number(Marks::PLAIN),
-                    ],
-                }),
-                _ => Ok(None),
-            };
+            return self.of_plain(marked);
         }
         let (Some(_), Some(reading)) = (&self.first, self.readings().next()) else {
             return Ok(None);
@@ -77,6 +57,27 @@ impl Candidates {
                 readings: vec![reading.clone(), other.clone()],
             }),
             _ => self.of_century(self.as_in_file(reading, marked)),
+        }
+    }
+
+    /// None, of a column that is plain, or what it may be beside: months of years, and thousands
+    /// with points by `marked`.
+    fn of_plain(&self, marked: Marked) -> Result<Option<Reading>, Ambiguous> {
+        let or_plain = |(row, text): &(u64, String), other| Ambiguous {
+            row: *row,
+            text: text.clone(),
+            readings: vec![other, Reading::Number(Marks::PLAIN)],
+        };
+        if let (Some(cell), true) = (&self.month, self.points.may_be_months()) {
+            let months = Reading::Date(DateFormat::known("%m.%Y"));
+            return Err(or_plain(cell, months));
+        }
+        match (&self.differs, self.points.may_part_thousands(marked)) {
+            (Some(cell), true) => {
+                let thousands = Reading::Number(Marks::new(',', Some('.')));
+                Err(or_plain(cell, thousands))
+            }
+            _ => Ok(None),
         }
     }
 

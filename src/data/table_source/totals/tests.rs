@@ -65,9 +65,9 @@ fn last_rows_of_sums_and_means_are_found() {
     assert_eq!(found(&[[5.0, 2.0, 1.0]; 9]), None);
 }
 
-/// Spreadsheets sum what they keep and show it rounded: of 600 cells to two places the sum is off by
-/// 0.07 in the mean. What is off by far more is a row like others, and so is what is off by half of
-/// three whole numbers.
+/// Spreadsheets sum what they keep and show it rounded: of 600 cells to two places the sum is off
+/// by 0.07 in the mean. What is off by far more is a row like others, and so is what is off by
+/// half of three whole numbers.
 #[test]
 fn totals_of_what_was_rounded_afterwards_are_found() {
     let kept: Vec<_> = (0..600)

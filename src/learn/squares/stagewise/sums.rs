@@ -51,22 +51,12 @@ impl HeldOutSums {
             // One pass is done.
             (Some(fitted), Some(_)) => fitted,
             (fitted, _) => {
-                let join = |fitted| Self {
-                    fitted,
-                    held_out: None,
-                };
-                part(
-                    Part::Train,
-                    fitted,
-                    &mut keeping(keep, join, |sums| Ok(sums.fitted)),
-                )?
+                let mut keep = keeping(keep, Self::of_fitted, |sums| Ok(sums.fitted));
+                part(Part::Train, fitted, &mut keep)?
             }
         };
         if share == 0.0 {
-            return Ok(Self {
-                fitted,
-                held_out: None,
-            });
+            return Ok(Self::of_fitted(fitted));
         }
         let mut keep_both = |held_out| {
             let sums = keep(Self {
@@ -79,6 +69,12 @@ impl HeldOutSums {
         };
         let held_out = Some(part(Part::Test, held_out, &mut keep_both)?);
         Ok(Self { fitted, held_out })
+    }
+
+    /// Without rows held out.
+    fn of_fitted(fitted: NormalEquations) -> Self {
+        let held_out = None;
+        Self { fitted, held_out }
     }
 
     /// Grows to the stage that is best on the rows held out, then so many stages on all rows; all
