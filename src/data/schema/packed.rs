@@ -164,7 +164,7 @@ mod tests {
         );
         for other in [
             // A day that no calendar has, a year that no table has, and a fraction.
-            |i: usize| format!("2021{:02}{:02}", 1 + i % 12, 1 + i % 31),
+            |i: usize| format!("202102{:02}", 1 + i % 29),
             |i| format!("2021{:02}{:02}", 1 + i % 13, 1 + i % 28),
             |i| format!("3021{:02}{:02}", 1 + i % 12, 1 + i % 28),
             |i| format!("2021{:02}{:02}.5", 1 + i % 12, 1 + i % 28),
