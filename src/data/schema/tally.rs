@@ -232,7 +232,8 @@ impl Tally {
                     _ => {
                         self.see_limit(text);
                         self.numbered.see(text);
-                        if self.candidates.may_be_texts() {
+                        let candidates = &self.candidates;
+                        if candidates.may_be_texts() || candidates.is_of_limits(text) {
                             self.sketches.see(row, text);
                         }
                         (3, None, text.to_owned())

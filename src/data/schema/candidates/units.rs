@@ -25,6 +25,12 @@ impl Candidates {
         let (cells, are_known) = self.units.as_ref()?;
         Some(cells).filter(|_| *are_known || !known)
     }
+
+    /// Whether a text is a limit and no cell before it was read: a column of limits alone holds
+    /// none beside amounts.
+    pub(in crate::data::schema) fn is_of_limits(&self, text: &str) -> bool {
+        self.cells == 0 && is_limit(text)
+    }
 }
 
 /// Whether text is a limit that a value is below or above, `<5`, `1000+`.
