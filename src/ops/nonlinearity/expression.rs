@@ -54,7 +54,7 @@ const KNOWN: &[&str] = &[
 /// What stands between names and numbers. No braces, semicolons, attributes, quotes or addresses.
 const MARKS: &str = "+-*/%()<>=!|&,. ";
 /// A longer text is no function that anybody wrote, and could nest too deeply for drivers.
-const LONGEST: usize = 1000;
+const LONGEST: usize = 500;
 /// Parentheses in each other.
 const DEEPEST: usize = 32;
 
@@ -274,8 +274,8 @@ mod tests {
         let deep = |depth: usize| format!("{}t{}", "(".repeat(depth), ")".repeat(depth));
         // Parentheses beside each other are not in each other.
         let beside = vec!["(t)"; 40].join(" + ");
-        // t + t + ... + t, of 999 characters.
-        let long = vec!["t"; 500].join("+");
+        // t + t + ... + t, of 499 characters.
+        let long = vec!["t"; 250].join("+");
         let longest = format!("-{long}");
         assert_eq!(longest.len(), LONGEST);
         for text in [deep(DEEPEST), beside, longest] {
@@ -283,7 +283,7 @@ mod tests {
         }
         for (text, why) in [
             (deep(DEEPEST + 1), "more than 32 deep"),
-            (format!("t-{long}"), "longer than 1000"),
+            (format!("t-{long}"), "longer than 500"),
         ] {
             let refused = Expression::parse("own", &text).expect_err(why).to_string();
             assert!(refused.contains(why), "{refused}");
