@@ -35,10 +35,14 @@ pub(super) fn tell(
     if request.is_all() {
         require_use(&exceptions, &tests)?;
     }
-    match request.whole {
-        true => Ok(()),
-        false => require_short(&exceptions, &tests),
+    if request.whole {
+        return Ok(());
     }
+    let is_ci = std::env::var_os("CI").is_some();
+    if let Some(note) = require_short(&exceptions, &tests, is_ci)? {
+        println!("note: {note}");
+    }
+    Ok(())
 }
 
 /// Prints what took longest, and writes the times of all tests to a file. Returns those times,
@@ -97,9 +101,13 @@ fn require_use(exceptions: &Exceptions, tests: &[(String, f64)]) -> Result<()> {
     Ok(())
 }
 
-/// Says which tests took longer than they may, and errs in CI where they took [`OVER`] times as
+/// Which tests took longer than they may, in words. Errs in CI where they took [`OVER`] times as
 /// long: machines differ by two and more.
-fn require_short(exceptions: &Exceptions, tests: &[(String, f64)]) -> Result<()> {
+fn require_short(
+    exceptions: &Exceptions,
+    tests: &[(String, f64)],
+    is_ci: bool,
+) -> Result<Option<String>> {
     let longer = |times: f64| -> Vec<String> {
         let over = tests
             .iter()
@@ -114,14 +122,11 @@ fn require_short(exceptions: &Exceptions, tests: &[(String, f64)]) -> Result<()>
         )
     };
     let far = longer(OVER);
-    if !far.is_empty() && std::env::var_os("CI").is_some() {
+    if is_ci && !far.is_empty() {
         bail!("{}", told(&far));
     }
     let some = longer(1.0);
-    if !some.is_empty() {
-        println!("note: {}", told(&some));
-    }
-    Ok(())
+    Ok((!some.is_empty()).then(|| told(&some)))
 }
 
 /// The path of a test, without the name of its process.
@@ -135,5 +140,33 @@ fn slowest(what: &str, all: &mut [(String, f64)]) {
     println!("the slowest {what}, seconds of processors:");
     for (name, seconds) in all.iter().take(SLOWEST) {
         println!("  {seconds:7.1}  {name}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A test may take what it may; up to three times as long is a note, and more an error in CI.
+    #[test]
+    fn only_what_takes_three_times_as_long_fails() {
+        let exceptions = Exceptions::parse("40 b::slow: tiles are compiled").unwrap();
+        let short = |tests: &[(&str, f64)], is_ci| {
+            let named = |(name, seconds): &(&str, f64)| (format!("process {name}"), *seconds);
+            let tests: Vec<_> = tests.iter().map(named).collect();
+            require_short(&exceptions, &tests, is_ci).map_err(|error| error.to_string())
+        };
+        assert_eq!(short(&[("a", 20.0), ("b::slow", 40.0)], true), Ok(None));
+        let note = short(&[("a", 60.0), ("b::slow", 41.0), ("c", 19.0)], true);
+        let note = note.unwrap().unwrap();
+        let says =
+            "process a took 60.0 s of processors, process b::slow took 41.0 s of processors;";
+        assert!(note.starts_with(says), "{note}");
+        for far in [("a", 60.5), ("b::slow", 120.5)] {
+            let error = short(&[far, ("c", 30.0)], true).unwrap_err();
+            let says = format!("process {} took {:.1} s of processors;", far.0, far.1);
+            assert!(error.starts_with(&says), "{error}");
+            assert!(matches!(short(&[far], false), Ok(Some(_))));
+        }
     }
 }
