@@ -110,12 +110,12 @@ fn refuses_with_line_and_column() {
     assert_says(read("a,b\n", &[]), &["no rows"]);
     assert_says(
         read("a,b\n1,2\n3\n", &[]),
-        &["line 3 has 1 fields", "has 2", "same columns"],
+        &["line 3 has 1 field,", "has 2", "same columns"],
     );
     assert_says(
         read("a,b\n1,2\nSource: own data\n", &[]),
         &[
-            "line 3 has 1 fields",
+            "line 3 has 1 field,",
             "leave such lines out with .comment(\"Source:\")",
         ],
     );

@@ -57,7 +57,7 @@ fn fields_are_text_in_batches_of_any_size() {
     assert_eq!(rows(&mut unnamed, 9).unwrap(), [["5", "6"], ["7", "8"]]);
     assert_eq!(unnamed.place(1, 0), "line 2, column \"0\"");
     let (_directory, broken) = table("a,b\n1,2\n3\n");
-    assert_says(rows(&mut opened(broken), 9), &["line 3 has 1 fields"]);
+    assert_says(rows(&mut opened(broken), 9), &["line 3 has 1 field,"]);
     // What is no UTF-8 is Windows-1252, cell by cell, unless it is said to be another.
     let latin = b"a,gr\xf6\xdfe\n1,\xc3\xa9\n3,\x80 \xe9\n";
     let (_directory, csv) = table(latin);

@@ -130,7 +130,7 @@ fn errors_of_titles_say_how_many_lines_to_skip() {
         }
     }
     write(at, "t.csv", plain.replace("\n3,", "\n# three\n3,"));
-    fit(at, "t.csv", "-q").fails(&["line 5 has 1 fields", "--comment '#'"]);
+    fit(at, "t.csv", "-q").fails(&["line 5 has 1 field,", "--comment '#'"]);
     // Rows that are broken, and names that nobody wrote.
     write(at, "t.csv", plain.replace("\n3,", "\n3,3,"));
     let run = fit(at, "t.csv", "-q");

@@ -8,6 +8,7 @@ use super::lines::Lines;
 use super::record::FIELDS;
 use crate::data::{input::encoding::windows_1252, table::short};
 use crate::error::{Error, Remedy, Result};
+use crate::text::counted;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -173,7 +174,8 @@ impl Records {
             ""
         };
         let mut error = self.problem(format!(
-            "has {count} fields, but the first row has {}{hint}",
+            "has {}, but the first row has {}{hint}",
+            counted(count, "field"),
             self.names.len()
         ));
         if count == self.names.len() + 1 && self.header {
