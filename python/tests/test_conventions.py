@@ -1,6 +1,9 @@
 """What scikit-learn expects of an estimator."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -119,3 +122,12 @@ def test_names_of_columns_are_missed_in_few_rows():
     fitted = RBFSampler(n_components=16, random_state=0, device="cpu").fit(table)
     with pytest.warns(UserWarning, match="valid feature names"):
         fitted.transform(np.eye(4))
+
+
+def test_the_cpu_opens_no_driver():
+    """Drivers of graphics write on stderr where they miss something, as Mesa does here."""
+    program = "import bochner, numpy as np; x = np.random.RandomState(0).normal(size=(90, 2)); "
+    program += "bochner.KernelRidgeRegressor(device='cpu').fit(x, np.sin(x[:, 0])).predict(x)"
+    env = {name: of for name, of in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env)
+    assert (run.returncode, run.stderr) == (0, "")
