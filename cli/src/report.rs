@@ -2,7 +2,7 @@
 
 mod console;
 
-pub(crate) use console::{Console, OutputArgs, log};
+pub(crate) use console::{Console, InFold, OutputArgs, log};
 
 use crate::flags;
 use anyhow::Result;

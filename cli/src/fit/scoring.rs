@@ -3,7 +3,7 @@
 use super::{Args, Fitting, fitting::Prepared};
 use crate::{
     evaluate::{Judged, Scored, score},
-    report::{Report, Value, counted, six_digits},
+    report::{InFold, Report, Value, counted, six_digits},
 };
 use anyhow::Result;
 use bochner::{
@@ -97,7 +97,10 @@ impl Fitting {
         let mut all = CrossValidation::default();
         for k in 0..count {
             bar.say(format!("fold {}", k + 1));
-            let scores = self.fold(asked.clone(), (folds.clone(), k))?;
+            let scores = {
+                let _notes = InFold::new(k + 1);
+                self.fold(asked.clone(), (folds.clone(), k))?
+            };
             bar.above(|| self.console.detail(&of_one(k, count, &scores)));
             all.folds.push(scores);
             bar.set_position(k as u64 + 1);

@@ -6,7 +6,10 @@ use anyhow::Result;
 use std::{
     collections::HashSet,
     io::{self, Write},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -59,7 +62,10 @@ pub(crate) fn log(output: Option<&OutputArgs>) {
                 .is_ok_and(|mut said| said.insert(text.clone()));
             match record.level() {
                 log::Level::Error | log::Level::Warn if !fresh => Ok(()),
-                log::Level::Error | log::Level::Warn => writeln!(out, "note: {text}"),
+                log::Level::Error | log::Level::Warn => match FOLD.load(Relaxed) {
+                    0 => writeln!(out, "note: {text}"),
+                    k => writeln!(out, "note: in the fit of fold {k}: {text}"),
+                },
                 _ if record.target().starts_with("bochner") => writeln!(out, "{text}"),
                 level => writeln!(out, "{level} {}: {text}", record.target()),
             }
@@ -67,6 +73,27 @@ pub(crate) fn log(output: Option<&OutputArgs>) {
         .init();
     if quiet {
         log::set_max_level(log::LevelFilter::Error);
+    }
+}
+
+/// The fold whose fit is at work, from 1; 0 while none is.
+static FOLD: AtomicUsize = AtomicUsize::new(0);
+
+/// While it lives, what the library warns of is said to be of a fold.
+#[derive(Debug)]
+pub(crate) struct InFold(());
+
+impl InFold {
+    /// Of the fold `k`, from 1.
+    pub(crate) fn new(k: usize) -> Self {
+        FOLD.store(k, Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for InFold {
+    fn drop(&mut self) {
+        FOLD.store(0, Relaxed);
     }
 }
 

@@ -241,6 +241,35 @@ fn dates_are_told_of_by_the_rows_of_the_fit_alone() {
     }
 }
 
+/// What the fit of a fold finds in its rows is said of that fold, and what all rows have is not.
+#[test]
+fn notes_of_folds_name_theirs() {
+    let here = here();
+    let at = here.path();
+    let mut text = String::from("x,y\n");
+    for i in 0..600 {
+        let x = match i {
+            50 | 400 => 1e12,
+            _ => f64::from(i % 97),
+        };
+        text += &format!("{x},{:.4}\n", (f64::from(i * i) * 0.7).sin());
+    }
+    fs::write(at.join("far.csv"), text).expect("writes");
+    let fit = "fit far.csv --target y --device cpu --features 20 --cv 3";
+    let said = bochner(at, fit, &[]).ok().stderr;
+    let told = |words: &str| said.lines().filter(|line| line.contains(words)).count();
+    assert_eq!(told("note: column 'x': 1e12 in 2 of 600 rows"), 1, "{said}");
+    let of_folds = said.lines().filter(|line| line.contains("of 400 rows"));
+    let named = |line: &str| {
+        let rest = line.strip_prefix("note: in the fit of fold ");
+        rest.is_some_and(|rest| rest.starts_with(['1', '2', '3']) && rest[1..].starts_with(": "))
+    };
+    assert!(
+        of_folds.clone().count() > 0 && of_folds.clone().all(named),
+        "{said}"
+    );
+}
+
 /// A table of numbers, `week` and `x`, whose target goes up and down with the row, with noise.
 fn counted(path: &Path, week: impl Fn(usize) -> usize) {
     let mut text = String::from("week,x,y\n");
