@@ -47,8 +47,8 @@ pub(crate) struct MapArgs {
     /// What makes the features: fourier, fastfood, sorf, nystrom, binning and others
     ///
     /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, tensor-sketch,
-    /// hadamard-sketch, skewed-chi2, additive-chi2, identity (the columns themselves), precomputed
-    /// (columns that are kernel values), or several side by side: binning+fourier,
+    /// hadamard-sketch, skewed-chi2, additive-chi2, identity or none (the columns themselves),
+    /// precomputed (columns that are kernel values), or several side by side: binning+fourier,
     /// 0.3*binning:200+0.7*fourier (weight, map, features); `auto` times fourier, fastfood and
     /// sorf, those that serve the kernel, on the device and takes the cheapest [default: fourier;
     /// nystrom of spectral and spectral-clustering; identity of ica]

@@ -98,8 +98,10 @@ impl fmt::Display for MapKind {
 impl FromStr for MapKind {
     type Err = Error;
 
+    /// Reads the name of a map; `none` is the identity.
     fn from_str(text: &str) -> Result<Self> {
-        let found = Self::ALL.iter().find(|kind| kind.to_string() == text);
+        let name = if text == "none" { names::IDENTITY } else { text };
+        let found = Self::ALL.iter().find(|kind| kind.to_string() == name);
         found.copied().ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(Self::to_string).collect();
             Error::parameter(format!(
@@ -237,6 +239,8 @@ mod tests {
             let back: MapChoice = kind.to_string().parse().expect("a map");
             assert_eq!(back, MapChoice::from(kind));
         }
+        let none: MapChoice = "none".parse().expect("a map");
+        assert_eq!(none.to_string(), "identity");
         let even: MapChoice = "binning+fourier".parse().expect("maps");
         assert_eq!(even.to_string(), "0.5*binning+0.5*fourier");
         for bad in [
