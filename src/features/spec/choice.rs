@@ -100,7 +100,11 @@ impl FromStr for MapKind {
 
     /// Reads the name of a map; `none` is the identity.
     fn from_str(text: &str) -> Result<Self> {
-        let name = if text == "none" { names::IDENTITY } else { text };
+        let name = if text == "none" {
+            names::IDENTITY
+        } else {
+            text
+        };
         let found = Self::ALL.iter().find(|kind| kind.to_string() == name);
         found.copied().ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(Self::to_string).collect();

@@ -172,8 +172,11 @@ impl Subtract<'_> {
                             &rows[next * stride + col.min(stride)..(next + 1) * stride]
                         },
                     );
-                    let cut = (!whole).then_some(count);
-                    c.subtract_from(simd, (&mut *rows, stride), (row, col), cut);
+                    if whole {
+                        c.subtract_from(simd, (&mut *rows, stride), (row, col));
+                    } else {
+                        c.subtract_part_from((&mut *rows, stride), (row, col), count);
+                    }
                 }
             }
         }
@@ -189,26 +192,33 @@ pub(super) struct Sums<S: Simd, const ROWS: usize, const VECTORS: usize>(
 );
 
 impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
-    /// Subtracts a tile from its place: all of it, or what is of so many rows and of their columns.
+    /// Subtracts a whole tile from its place. What does this and the next in one has the tile on
+    /// the stack while it is summed.
     #[inline(always)]
     fn subtract_from(
         &self,
         simd: S,
         (rows, stride): (&mut [f64], usize),
         (row, col): (usize, usize),
-        cut: Option<usize>,
     ) {
         let part = VECTORS * S::F64_LANES;
-        let Some(count) = cut else {
-            for (r, sums) in self.0.iter().enumerate() {
-                let at = (row + r) * stride + col;
-                let (c, _) = S::as_mut_simd_f64s(&mut rows[at..at + part]);
-                for (c, &sum) in c.iter_mut().zip(sums) {
-                    *c = simd.sub_f64s(*c, sum);
-                }
+        for (r, sums) in self.0.iter().enumerate() {
+            let at = (row + r) * stride + col;
+            let (c, _) = S::as_mut_simd_f64s(&mut rows[at..at + part]);
+            for (c, &sum) in c.iter_mut().zip(sums) {
+                *c = simd.sub_f64s(*c, sum);
             }
-            return;
-        };
+        }
+    }
+
+    /// Subtracts what of a tile is of so many rows and of their columns.
+    #[inline(always)]
+    fn subtract_part_from(
+        &self,
+        (rows, stride): (&mut [f64], usize),
+        (row, col): (usize, usize),
+        count: usize,
+    ) {
         for (r, sums) in self.0.iter().enumerate().take(count.saturating_sub(row)) {
             let sums: &[f64] = bytemuck::cast_slice(sums);
             let at = (row + r) * stride;
