@@ -75,6 +75,7 @@ pub(crate) fn run_rest() -> Result<()> {
         let mut doc = cargo(["doc", "--release", "--no-deps", "--workspace"]);
         run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    step("loops", codegen::check_loops_if_known)?;
     step("codegen", codegen::check_if_possible)?;
     step("browser", web::check_if_possible)?;
     step("examples", examples)?;

@@ -7,11 +7,12 @@ mod limits;
 mod loops;
 
 use crate::folders::target_dir;
-use crate::process::{cargo, run};
+use crate::process::{capture, cargo, run};
 use anyhow::{Context, Result, bail};
 use drivers::{Compiled, Driver, Tree};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What `cargo xtask codegen` was asked for.
 struct Asked {
@@ -77,6 +78,20 @@ pub(crate) fn check_if_possible() -> Result<()> {
     let variants = write_spirv(&folder)?;
     let rows = compile(&tree, &folder, variants)?;
     limits::hold(&rows)
+}
+
+/// The loops of the CPU, where the compiler is the one that their limits are of: another's code may
+/// be as good in other instructions.
+pub(crate) fn check_loops_if_known() -> Result<()> {
+    let version = capture(Command::new("rustc").arg("--version"))?;
+    if !cpu::is_known(&version) {
+        println!(
+            "not run: the limits of loops are of another compiler than {}",
+            version.trim()
+        );
+        return Ok(());
+    }
+    cpu::check()
 }
 
 /// `cargo xtask units`: the tests of matrix units, on the adapter of the folder that has them.

@@ -11,8 +11,8 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use assembly::{Function, Innermost};
-use limits::{CONTROL, KNOWN, LOOPS, Loop, Set};
-use std::process::Command;
+use limits::{COMPILER, CONTROL, KNOWN, LOOPS, Loop, Set};
+use std::{fs, process::Command};
 
 /// `cargo xtask codegen --cpu`.
 ///
@@ -58,6 +58,14 @@ pub(super) fn check() -> Result<()> {
     }
     println!("{looked_at} loops were looked at");
     Ok(())
+}
+
+/// Whether limits are of this compiler, by what it says of its version.
+pub(super) fn is_known(version: &str) -> bool {
+    version
+        .strip_prefix("rustc ")
+        .and_then(|rest| rest.strip_prefix(COMPILER))
+        .is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// What is seen of a loop where it holds its limits; else what it breaks. Of several that are alike
@@ -106,7 +114,7 @@ fn is_installed(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", target]);
     let folder = capture(&mut rustc).unwrap_or_default();
-    let entries = std::fs::read_dir(folder.trim()).into_iter().flatten();
+    let entries = fs::read_dir(folder.trim()).into_iter().flatten();
     let mut names = entries.flatten().map(|entry| entry.file_name());
     names.any(|name| name.to_string_lossy().starts_with("libcore"))
 }
@@ -116,10 +124,8 @@ fn compile(target: &str) -> Result<String> {
     let folder = target_dir().join("loops");
     let path = folder.join(format!("{target}.s"));
     let mut build = cargo(["rustc", "--release", "--quiet", "--package", "xtask"]);
-    build
-        .args(["--example", "loops", "--features", "loops"])
-        .arg("--target-dir")
-        .arg(&folder);
+    build.args(["--example", "loops", "--features", "loops"]);
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     if host()? != target {
         build.args(["--target", target]);
     }
@@ -130,8 +136,22 @@ fn compile(target: &str) -> Result<String> {
         .args(["-C", "debuginfo=0", "--emit"])
         .arg(format!("asm={}", path.display()));
     run(&mut build)?;
-    std::fs::read_to_string(&path).with_context(|| {
+    fs::read_to_string(&path).with_context(|| {
         let again = "remove the folder it belongs in, and run this again";
         format!("{} cannot be read; {again}", path.display())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_of_one_compiler_in_all_its_small_versions() {
+        let of = |version: &str| is_known(&format!("rustc {version} (59807616e 2026-04-14)\n"));
+        assert!(of(&format!("{COMPILER}.0")) && of(&format!("{COMPILER}.2")));
+        for other in [format!("{COMPILER}0.0"), "2.0.0".into(), "1.9.5".into()] {
+            assert!(!of(&other), "{other}");
+        }
+    }
 }

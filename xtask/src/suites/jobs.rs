@@ -92,6 +92,14 @@ const ARITHMETIC: [&str; 8] = [
     "solve",
 ];
 
+/// What of it is the arithmetic of a GPU's matrix units, done in plain numbers: no instruction set
+/// changes it.
+const PLAIN: [&str; 3] = [
+    "ops::gram::units::arithmetic",
+    "ops::projection::units::arithmetic",
+    "ops::units::arithmetic",
+];
+
 /// Tests of a process at most, where they run once: so that cores finish together.
 const PIECE: usize = 60;
 
@@ -128,7 +136,7 @@ pub(super) fn list_jobs(
         let arithmetic = once
             .iter()
             .copied()
-            .filter(|name| lies_in(&ARITHMETIC, name));
+            .filter(|name| lies_in(&ARITHMETIC, name) && !lies_in(&PLAIN, name));
         let arithmetic: Vec<&str> = arithmetic.collect();
         for set in other_instruction_sets().filter(|_| !arithmetic.is_empty()) {
             let mut command = program(executable, &arithmetic, request);
@@ -254,6 +262,15 @@ mod tests {
             ["a::b_on_devices", "c::d"]
         );
         assert!(runs_on_devices("a::every_adapter_opens") && !runs_on_devices("devices::a::b"));
+    }
+
+    #[test]
+    fn what_no_instruction_set_changes_lies_in_what_runs_under_each() {
+        for room in PLAIN {
+            let file = format!("src/{}.rs", room.replace("::", "/"));
+            assert!(lies_in(&ARITHMETIC, room), "{room}");
+            assert!(crate::folders::root().join(&file).exists(), "{file}");
+        }
     }
 
     #[test]

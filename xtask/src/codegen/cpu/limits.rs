@@ -123,6 +123,10 @@ pub(super) const LOOPS: [Loop; 6] = [
     },
 ];
 
+/// The compiler that they are of: where there is a newer one, its loops are looked at before it is
+/// named here.
+pub(super) const COMPILER: &str = "1.95";
+
 /// What must break a limit on AVX2: the tile of 12 sums and four operands that Gram sums had, one
 /// register more than there are.
 pub(super) const CONTROL: Loop = sums(
