@@ -1,7 +1,7 @@
 // Sums Z'Z as gram.wgsl has them, by matrix units: products of f16 that are summed in f32. Each
 // value, after the power of two of its column and block, is the sum of two f16; of their products
-// the one of both low parts is left out. src/ops/gram/units/arithmetic.rs is the same arithmetic,
-// one number after another, and says what it loses.
+// the one of both low parts is left out. maps/src/ops/gram/units/arithmetic.rs is the same
+// arithmetic, one number after another, and says what it loses.
 //
 // Grid, tiles and sums: as in gram.wgsl, with tiles of T x T entries; a workgroup has SR x SC
 // subgroups of SIZE invocations, each with FM x FN fragments of F x F sums. Requires: that

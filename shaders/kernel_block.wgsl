@@ -87,7 +87,7 @@ fn gather(sum: vec4f, a: f32, b: vec4f) -> vec4f {
 
 //@ if TWICE
 // atan(t) for t in [0, 1], within 2e-7. The same coefficients stand in
-// src/ops/kernel_block/host.rs.
+// maps/src/ops/kernel_block/host.rs.
 fn arc_tangent(t: vec4f) -> vec4f {
     let q = t * t;
     var p = fma(q, vec4f(0.0028340643), vec4f(-0.0160050305));

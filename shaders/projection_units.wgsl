@@ -1,6 +1,6 @@
 // z = amplitude * nonlinearity(x W + phase) as projection.wgsl has it, by matrix units: products of
-// f16 that are summed in f32. src/ops/projection/units/arithmetic.rs is the same arithmetic, one
-// number after another, and says what it loses.
+// f16 that are summed in f32. maps/src/ops/projection/units/arithmetic.rs is the same arithmetic,
+// one number after another, and says what it loses.
 //
 // Grid: (ceil(freqs / BN), ceil(rows of the dispatch / BM)) workgroups of SR x SC subgroups of SIZE
 // invocations. A subgroup keeps FM x FN fragments of F x F sums. Requires: that subgroups have SIZE

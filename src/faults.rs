@@ -1,4 +1,5 @@
 //! Tests of what happens when a device is full or lost in the middle of work, on every adapter.
+//! Those of matrices alone are in maps/src/faults.rs.
 
 use crate::{
     Device, Error, Matrix,
@@ -6,19 +7,17 @@ use crate::{
     device::GpuDevice,
     features::{Affine, DenseFeatures, FeatureMap, Fourier, featurize},
     flow::Run,
-    form::{Class, Contest},
     kernels::Gaussian,
     learn::FitOptions,
     model::LinearModel,
     normal::{Accumulation, COPY_EVERY, NormalEquations, Targets},
-    ops::projection,
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 fn gpus() -> impl Iterator<Item = (Device, GpuDevice)> {
-    let all = crate::under_test::gpus().into_iter();
+    let all = bochner_maps::under_test::gpus().into_iter();
     all.map(|device| {
         let gpu = device.gpu().expect("a GPU").clone();
         (device, gpu)
@@ -353,37 +352,5 @@ fn a_lost_device_is_a_typed_error_everywhere() {
             is_lost(&Matrix::new(&device, 3, 3).expect_err("lost"), 0);
             is_lost(&device.synchronize().expect_err("lost"), 0);
         }
-    }
-}
-
-#[test]
-fn what_was_on_a_lost_device_cannot_be_read() {
-    for (device, gpu) in gpus() {
-        let host = normal(100, 3).mapv(|v| v as f32);
-        let mut matrix = Matrix::upload(&device, host.view()).expect("fits");
-        assert_eq!(matrix.download().expect("reads back"), host);
-        let reading = matrix.read_later().expect("is submitted");
-        let reading = reading.expect("a GPU's");
-        gpu.lose();
-        // A copy that was submitted in time may arrive all the same.
-        if let Ok(same) = reading.wait() {
-            assert!(same.view() == host);
-        }
-        is_lost(&matrix.download().expect_err("lost"), 0);
-        is_lost(&matrix.write(host.view()).expect_err("lost"), 0);
-        is_lost(&matrix.read_later().expect_err("lost"), 0);
-    }
-}
-
-#[test]
-fn tuning_says_that_the_device_is_lost() {
-    for (_, gpu) in gpus() {
-        let (menu, class) = (&projection::MENU, Class::ALL[0]);
-        // What the user's cache has.
-        let before = menu.chosen(&gpu, class);
-        gpu.lose();
-        let error = menu.tune(&gpu, class).expect_err("the device is lost");
-        assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
-        assert_eq!(menu.chosen(&gpu, class), before);
     }
 }

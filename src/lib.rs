@@ -43,56 +43,30 @@
 //! [`features::Standardize`], [`features::Bandwidth`], a map's own `build`,
 //! [`models::LinearModel::fit`], [`models::Predictor`].
 
-pub mod analysis;
-mod atomic_file;
-#[doc(hidden)]
-pub mod bench;
-#[doc(hidden)]
-pub mod check;
-mod clock;
-pub mod data;
-pub mod device;
 mod door;
-pub mod error;
 pub mod export;
 #[cfg(test)]
 mod faults;
-pub mod features;
-mod flow;
-#[doc(hidden)]
-pub mod form;
 pub mod hypothesis;
-mod instructions;
 pub mod job;
-pub mod kernels;
 mod learn;
-mod linalg;
 mod model;
 pub mod models;
 mod normal;
-pub mod ops;
-#[cfg(test)]
-mod padding;
-mod parallel;
 pub mod prelude;
-mod progress;
-#[doc(hidden)]
-pub mod registry;
-pub mod sampling;
-pub mod seed;
-mod settings;
-pub(crate) mod simd;
 pub mod solve;
-mod special;
-mod store;
 mod sums;
-mod text;
-#[cfg(test)]
-mod under_test;
-mod wait;
 
-pub use device::{Device, DeviceChoice, Matrix};
-pub use error::{Error, Result};
-pub use flow::Run;
+pub use bochner_maps::{
+    Device, DeviceChoice, Error, Matrix, Result, Run, Step, analysis, data, device, error,
+    features, kernels, ops, sampling, seed,
+};
+#[doc(hidden)]
+pub use bochner_maps::{as_its_source, bench, check, form, registry};
 pub use learn::metric;
-pub use progress::Step;
+
+// The rooms below that users do not see.
+use bochner_maps::{
+    clock, flow, instructions, linalg, parallel, progress, settings, simd, special, store, text,
+    wait,
+};

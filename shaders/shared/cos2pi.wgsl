@@ -1,6 +1,6 @@
 // cos(2 pi t) and sin(2 pi t) for any finite t, within 2e-7. `t - round(t)` is exact in f32, so
 // nothing is left that a driver could reassociate; the odd polynomial in u = 1/4 - |r| then is
-// sin(2 pi u) on [-1/4, 1/4]. The same coefficients stand in src/simd/cos2pi.rs.
+// sin(2 pi u) on [-1/4, 1/4]. The same coefficients stand in maps/src/simd/cos2pi.rs.
 fn sin_quarter(u: vec4f) -> vec4f {
     let q = u * u;
     var p = fma(q, vec4f(39.536706762), vec4f(-76.549787382));

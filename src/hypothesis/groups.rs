@@ -6,7 +6,6 @@ use crate::{
     features::{Bandwidth, FeatureMap, MapBuilder, MapData, part_seed},
     flow::Run,
     job::Preparation,
-    sampling::Sampling,
 };
 use std::sync::Arc;
 
@@ -63,18 +62,14 @@ impl Drawn {
         for (i, group) in groups.iter().enumerate() {
             let own = group.survey(&survey)?;
             let scales = preparation.scales_for(group.map, &own, bandwidth.clone())?;
-            let map = group.map.build_from(MapData {
-                input: scales.input()?.among(&group.columns, all),
-                survey: &survey,
-                source,
-                run: &run,
-                // Maps that share their frequencies would share their errors.
-                seed: match (i, preparation.seed) {
-                    (0, own) => own,
-                    _ => Some(part_seed(seed, i)),
-                },
-                sampling: Sampling::Auto,
-            })?;
+            let input = scales.input()?.among(&group.columns, all);
+            let mut data = MapData::new(input, &survey, source, &run);
+            // Maps that share their frequencies would share their errors.
+            data.seed = match (i, preparation.seed) {
+                (0, own) => own,
+                _ => Some(part_seed(seed, i)),
+            };
+            let map = group.map.build_from(data)?;
             log::info!(
                 "{}: {}, scales {}",
                 group.name,

@@ -166,14 +166,10 @@ impl Preparation {
             },
             None => {
                 let input = scales.input()?;
-                let map = self.map.build_from(MapData {
-                    input: input.clone(),
-                    survey,
-                    source,
-                    run,
-                    seed: self.seed,
-                    sampling,
-                })?;
+                let mut data = MapData::new(input.clone(), survey, source, run);
+                data.seed = self.seed;
+                data.sampling = sampling;
+                let map = self.map.build_from(data)?;
                 let kernel = self.map.kernel();
                 let kernel = kernel.filter(|_| self.map.is_of_its_kernel());
                 DrawnMap {

@@ -288,7 +288,7 @@ mod tests {
         let (n, d, total, penalty) = (50, 7, 60.0, 0.3);
         let z = normal(n, d, 1);
         let weight_tn = Array2::from_shape_fn((2, n), |(k, i)| ((i + 3 * k) % 5) as f64 / 4.0);
-        let mut devices = crate::under_test::gpus();
+        let mut devices = bochner_maps::under_test::gpus();
         devices.push(Device::cpu());
         let ways = [(true, true), (false, true), (true, false), (false, false)];
         let ways = ways

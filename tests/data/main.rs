@@ -23,6 +23,7 @@ mod output;
 mod page;
 mod panics;
 mod parts;
+mod promises;
 mod round_trips;
 mod rust_of_pages;
 #[path = "../common/samples.rs"]

@@ -34,10 +34,10 @@ mod instructions {
     }
 }
 
-#[path = "../../src/parallel.rs"]
+#[path = "../../maps/src/parallel.rs"]
 mod parallel;
 
-#[path = "../../src/device"]
+#[path = "../../maps/src/device"]
 mod device {
     mod aligned;
     pub(crate) use aligned::Aligned;
@@ -77,7 +77,7 @@ mod device {
     }
 }
 
-#[path = "../../src/simd"]
+#[path = "../../maps/src/simd"]
 mod simd {
     mod hint;
     mod pack;
@@ -159,7 +159,7 @@ mod simd {
 }
 pub use simd::{dense_tile, four_by_three, gram};
 
-#[path = "../../src/linalg/cholesky"]
+#[path = "../../maps/src/linalg/cholesky"]
 mod cholesky {
     mod update;
 
@@ -187,7 +187,7 @@ mod kernels {
     }
 }
 
-#[path = "../../src/ops"]
+#[path = "../../maps/src/ops"]
 mod ops {
     #[path = "walsh_hadamard"]
     pub(crate) mod walsh_hadamard {

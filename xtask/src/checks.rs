@@ -89,7 +89,8 @@ const COLUMNS: usize = 100;
 fn columns() -> Result<()> {
     let (mut files, mut found) = (Vec::new(), Vec::new());
     for folder in [
-        "src", "shaders", "capi", "cli", "python", "web", "xtask", "tests", "benches", "examples",
+        "src", "maps", "shaders", "capi", "cli", "python", "web", "xtask", "tests", "benches",
+        "examples",
     ] {
         collect(&root().join(folder), "rs", &mut files);
         collect(&root().join(folder), "wgsl", &mut files);

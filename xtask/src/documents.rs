@@ -12,12 +12,13 @@ const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
 /// Endings of names that are files of this repository wherever they stand.
 const ENDINGS: [&str; 4] = ["rs", "wgsl", "md", "py"];
 /// Folders whose files are named by paths that begin so.
-const FOLDERS: [&str; 11] = [
-    "benches", "capi", "cli", "data", "docs", "examples", "python", "shaders", "src", "tests",
-    "xtask",
+const FOLDERS: [&str; 12] = [
+    "benches", "capi", "cli", "data", "docs", "examples", "maps", "python", "shaders", "src",
+    "tests", "xtask",
 ];
-/// Where a path may begin, beside its document's folder: a document on the code leaves out `src/`.
-const BASES: [&str; 4] = ["", "src", "src/ops", "src/features"];
+/// Where a path may begin, beside its document's folder: a document on the code leaves out
+/// `maps/src/`.
+const BASES: [&str; 5] = ["", "src", "maps/src", "maps/src/ops", "maps/src/features"];
 
 /// Every link of the documents leads somewhere, and every file that they name exists.
 pub(crate) fn check() -> Result<()> {
@@ -144,8 +145,8 @@ mod tests {
     fn names_of_files_are_told_from_other_words() {
         let of = |line: &'static str| files(line).collect::<Vec<_>>();
         assert_eq!(
-            of("see `flow/read.rs`, (src/ops/)."),
-            ["flow/read.rs", "src/ops/"]
+            of("see `flow/read.rs`, (maps/src/ops/)."),
+            ["flow/read.rs", "maps/src/ops/"]
         );
         assert_eq!(
             of("ops/gram.rs    | data/digits.csv"),

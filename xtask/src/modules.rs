@@ -16,7 +16,8 @@ const PROGRAMS: [&str; 4] = ["examples", "benches", "tests", "targets"];
 pub(crate) fn check() -> Result<()> {
     let mut files = Vec::new();
     for folder in [
-        "src", "capi", "cli", "python", "web", "xtask", "tests", "benches", "examples", "fuzz",
+        "src", "maps", "shaders", "capi", "cli", "python", "web", "xtask", "tests", "benches",
+        "examples", "fuzz",
     ] {
         collect(&root().join(folder), "rs", &mut files);
     }

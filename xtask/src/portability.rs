@@ -224,7 +224,7 @@ fn tests(toolchain: &Toolchain, emulator: &str) -> Result<String> {
             .env_remove("BOCHNER_REQUIRE_GPU");
         cargo
     };
-    run(on_arm("test").args(["--package", "bochner", "--lib"]))?;
+    run(on_arm("test").args(["--package", "bochner", "--package", "bochner-maps", "--lib"]))?;
     let mut suites = on_arm("test");
     suites.args(["--package", "bochner-tests", "--test", "devices", "--"]);
     run(suites.args(SUITES))?;

@@ -1,14 +1,9 @@
 //! Builders of ridge regression that is chosen whole.
 
 use super::ridge::{Ridge, RidgeClassifier};
-use crate::{
-    features::{Auto, Fourier},
-    kernels,
-    learn::Search,
-    sampling::Sampling,
-};
+use crate::{features::Fourier, kernels, learn::Search, sampling::Sampling};
 
-impl Auto {
+impl Ridge {
     /// Ridge regression whose kernel, bandwidth, penalty and metric are chosen by rows held out
     /// ([`Search::everything`]), on 2,000 orthogonal Fourier features.
     ///
@@ -21,24 +16,26 @@ impl Auto {
     /// # let budget = Budget::Trials(2);
     /// # let few = Search { budget, ..Search::everything() };
     /// # let quick = Ridge::on(Fourier::new(Gaussian).features(60)).search(few);
-    /// let automatic = Auto::regression();
+    /// let automatic = Ridge::automatic();
     /// # let automatic = quick.device(&Device::cpu());
     /// let predicted = automatic.fit((&x, &y))?.predict(&x)?;
     /// assert!(predicted.iter().zip(&y).all(|(p, y)| (p - y).abs() < 0.1));
     /// # Ok::<(), bochner::Error>(())
     /// ```
-    pub fn regression() -> Ridge {
-        Ridge::on(automatic()).search(Search::everything())
+    pub fn automatic() -> Self {
+        Self::on(map()).search(Search::everything())
     }
+}
 
-    /// As [`Self::regression`], of classes.
-    pub fn classification() -> RidgeClassifier {
-        RidgeClassifier::on(automatic()).search(Search::everything())
+impl RidgeClassifier {
+    /// As [`Ridge::automatic`], of classes.
+    pub fn automatic() -> Self {
+        Self::on(map()).search(Search::everything())
     }
 }
 
 /// The map of automatic choices.
-fn automatic() -> Fourier {
+fn map() -> Fourier {
     let map = Fourier::new(kernels::Gaussian).sampling(Sampling::Orthogonal);
     map.features(2000)
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Error, Result,
     error::Remedy,
-    features::{Formula, names},
+    features::{Formula, PartFormula, names},
     kernels::Kernel,
     ops::{Nonlinearity, additive_chi2::Samples, complex_product::real_parts, kernel_block::Level},
 };
@@ -55,28 +55,36 @@ pub(super) fn features(graph: &mut Graph, formula: &Formula, u: &Value) -> Resul
             Ok(multiplied(graph, &t, *factors, inner.outputs() / factors))
         }
         Formula::AdditiveChi2 { samples, .. } => Ok(additive_chi2(graph, *samples, u)),
-        Formula::Union(parts) => {
-            let mut all = Vec::with_capacity(parts.len());
-            for part in parts {
-                let own = match &part.rescale {
-                    None => u.clone(),
-                    Some(rescale) => {
-                        let column = |k: usize| rescale.iter().map(|r| f64::from(r[k])).collect();
-                        let (scale, shift): (Vec<f64>, Vec<f64>) = (column(0), column(1));
-                        let scale = graph.row(ArrayView1::from(&scale), Entries::F32);
-                        let shift = graph.row(ArrayView1::from(&shift), Entries::F32);
-                        let scaled = graph.apply("Mul", &[u, &scale]);
-                        graph.apply("Add", &[&scaled, &shift])
-                    }
-                };
-                let z = features(graph, &part.formula, &own)?;
-                let z = graph.cast(&z, Entries::F64);
-                let root = graph.number(part.root, Entries::F64);
-                all.push(graph.apply("Mul", &[&z, &root]));
-            }
-            Ok(side_by_side(graph, &all))
+        Formula::Union(parts) => union(graph, parts, u),
+        _ => {
+            let problem = "the map has no formula of ONNX's operators";
+            Err(Error::unsupported(problem).help(Remedy::UseMap(names::FOURIER)))
         }
     }
+}
+
+/// The features of some maps side by side, each of its own rescaled rows, times the root of its
+/// weight.
+fn union(graph: &mut Graph, parts: &[PartFormula], u: &Value) -> Result<Value> {
+    let mut all = Vec::with_capacity(parts.len());
+    for part in parts {
+        let own = match &part.rescale {
+            None => u.clone(),
+            Some(rescale) => {
+                let column = |k: usize| rescale.iter().map(|r| f64::from(r[k])).collect();
+                let (scale, shift): (Vec<f64>, Vec<f64>) = (column(0), column(1));
+                let scale = graph.row(ArrayView1::from(&scale), Entries::F32);
+                let shift = graph.row(ArrayView1::from(&shift), Entries::F32);
+                let scaled = graph.apply("Mul", &[u, &scale]);
+                graph.apply("Add", &[&scaled, &shift])
+            }
+        };
+        let z = features(graph, &part.formula, &own)?;
+        let z = graph.cast(&z, Entries::F64);
+        let root = graph.number(part.root, Entries::F64);
+        all.push(graph.apply("Mul", &[&z, &root]));
+    }
+    Ok(side_by_side(graph, &all))
 }
 
 /// Products of complex numbers, frequency by frequency: of `factors` times s columns, s.

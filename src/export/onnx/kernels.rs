@@ -24,13 +24,14 @@ pub(super) fn kernel_block(
     landmarks_md: &Array2<f64>,
     u: &Value,
 ) -> Result<Value> {
-    let Some(form) = kernel.closed_form() else {
+    let unknown = || {
         let problem = format!(
             "the kernel {} has no formula of ONNX's operators",
             kernel.spec()
         );
-        return Err(Error::unsupported(problem).help(Remedy::UseMap(names::FOURIER)));
+        Error::unsupported(problem).help(Remedy::UseMap(names::FOURIER))
     };
+    let form = kernel.closed_form().ok_or_else(unknown)?;
     let rows = Rows { landmarks_md, u };
     match form {
         ClosedForm::Block(form) => Ok(rows.block(graph, form)),
@@ -67,6 +68,7 @@ pub(super) fn kernel_block(
             let parts: Vec<Value> = parts.collect::<Result<_>>()?;
             Ok(joined(graph, "Mul", &parts))
         }
+        _ => Err(unknown()),
     }
 }
 

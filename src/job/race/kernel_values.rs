@@ -6,7 +6,6 @@ use crate::{
     features::{Affine, FeatureMap, MapBuilder, MapData, add_line, featurize, require_dense},
     kernels::{Kernel, gram},
     linalg::products::lower_outer,
-    sampling::Sampling,
     seed::Seed,
 };
 use ndarray::{Array2, s};
@@ -41,14 +40,10 @@ impl<'a> KernelValues<'a> {
         let features = map.features().filter(|_| !looks_at_rows);
         let fewer = features.and_then(|all| map.variant(kernel.clone(), all.min(FEATURES)));
         let drawn = fewer.and_then(|map| {
-            let data = MapData {
-                input: Affine::identity(survey.mean.len()),
-                survey,
-                source: &mut kept.source(),
-                run: &Run::on(&Device::cpu()),
-                seed: Some(Seed(0)),
-                sampling: Sampling::Auto,
-            };
+            let input = Affine::identity(survey.mean.len());
+            let (mut source, run) = (kept.source(), Run::on(&Device::cpu()));
+            let mut data = MapData::new(input, survey, &mut source, &run);
+            data.seed = Some(Seed(0));
             map.build_from(data).ok()
         });
         match drawn.filter(|map| require_dense(map.as_ref()).is_ok()) {

@@ -297,7 +297,11 @@ fn streams_and_adapters_reach_the_same_model() {
         scores(svm(&cpu, 128 << 20)),
     ];
     let mut others = vec![(cpu, 20_000)];
-    others.extend(crate::under_test::gpus().into_iter().map(|g| (g, 50_000)));
+    others.extend(
+        bochner_maps::under_test::gpus()
+            .into_iter()
+            .map(|g| (g, 50_000)),
+    );
     for (device, memory) in others {
         let other = [
             scores(logistic(&device, memory)),

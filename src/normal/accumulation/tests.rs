@@ -24,7 +24,7 @@ fn resuming_inside_a_chunk_adds_the_rows_that_are_left_on_devices() {
         let y_nt = y_nt.slice(s![rows.clone(), ..]).to_owned();
         MemorySource::new(x_nd.slice(s![rows, ..]), Some(y_nt)).expect("a source")
     };
-    let mut devices = crate::under_test::gpus();
+    let mut devices = bochner_maps::under_test::gpus();
     devices.push(Device::cpu());
     // All rows in one chunk, and chunks of 16.
     for (device, memory) in devices
@@ -98,7 +98,7 @@ fn a_row_of_weight_two_is_there_twice_on_devices() {
         let y_nt = Some(y_nt.select(Axis(0), rows));
         MemorySource::new(x_nd.select(Axis(0), rows), y_nt).expect("a source")
     };
-    let mut devices = crate::under_test::gpus();
+    let mut devices = bochner_maps::under_test::gpus();
     devices.push(Device::cpu());
     for (device, memory) in devices
         .iter()

@@ -244,7 +244,7 @@ mod tests {
         let maps = [build(16), build(8)];
         let mut source = MemorySource::new(normal(300, 3, 1), None).expect("rows");
         let weights = Array1::from_shape_fn(300, |i| (i % 3) as f64);
-        let mut devices = crate::under_test::gpus();
+        let mut devices = bochner_maps::under_test::gpus();
         devices.push(Device::cpu());
         for (device, targets) in devices.iter().flat_map(|d| [(d, 2), (d, 7)]) {
             let places = [(&maps[0] as &dyn FeatureMap, 0, 0.5), (&maps[1], 16, 2.0)];

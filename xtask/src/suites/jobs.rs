@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn what_no_instruction_set_changes_lies_in_what_runs_under_each() {
         for room in PLAIN {
-            let file = format!("src/{}.rs", room.replace("::", "/"));
+            let file = format!("maps/src/{}.rs", room.replace("::", "/"));
             assert!(lies_in(&ARITHMETIC, room), "{room}");
             assert!(crate::folders::root().join(&file).exists(), "{file}");
         }

@@ -7,8 +7,9 @@ use std::fs;
 use std::path::Path;
 
 /// Programs of tests, the folders of their source, and what cargo builds them by.
-const PROGRAMS: [(&str, &str, &[&str]); 9] = [
+const PROGRAMS: [(&str, &str, &[&str]); 10] = [
     ("bochner/unit", "src", &["--lib"]),
+    ("maps/unit", "maps/src", &["--lib"]),
     ("capi/unit", "capi/src", &["--lib"]),
     ("cli/unit", "cli/src", &["--bins"]),
     ("xtask/unit", "xtask/src", &["--bins"]),

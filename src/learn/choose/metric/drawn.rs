@@ -6,7 +6,6 @@ use crate::{
     features::{FeatureMap, MapBuilder, MapData, Mixed, Scaling},
     flow::Run,
     model::learned_metric::{LearnedMetric, Metric},
-    sampling::Sampling,
     seed::Seed,
 };
 
@@ -55,14 +54,9 @@ pub fn draw(
         )));
     }
     let data = |lengthscales: &[f64], source| {
-        Ok::<_, Error>(MapData {
-            input: scaling.input(lengthscales)?,
-            survey,
-            source,
-            run,
-            seed,
-            sampling: Sampling::Auto,
-        })
+        let mut data = MapData::new(scaling.input(lengthscales)?, survey, source, run);
+        data.seed = seed;
+        Ok::<_, Error>(data)
     };
     match metric {
         None => builder.build_from(data(&[lengthscale], source)?),

@@ -202,7 +202,7 @@ fn every_device_predicts_the_same() {
         .expect("loads")
         .scores(&rows);
     let cpu = cpu.expect("predicts");
-    for device in crate::under_test::gpus() {
+    for device in bochner_maps::under_test::gpus() {
         let gpu = model.linear().on(&device).expect("loads").scores(&rows);
         let off = (gpu.expect("predicts") - &cpu).mapv(f64::abs);
         let most = off.iter().fold(0.0_f64, |a, b| a.max(*b));

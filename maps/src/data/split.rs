@@ -1,0 +1,393 @@
+//! Training and test rows of one source, told apart as they stream by.
+
+use super::rows::stack;
+use super::{
+    Chunk, ChunkSource, Folds, Rows, Schema, grouped,
+    kept_rows::hash as hash_of_contents,
+    next_checked,
+    parting::{Part, hash},
+    require_rows,
+};
+use crate::error::{Error, Result};
+use ndarray::{Array2, ArrayView1, Axis};
+use std::sync::Arc;
+
+/// The training or the test part of a source.
+///
+/// Row i (counted from 0 in the whole source) is a test row if the upper 53 bits of `h(seed, i)`,
+/// read as a fraction in [0, 1), lie below the test fraction. `h(seed, i)` is output i of
+/// SplitMix64 (Steele, Lea & Flood 2014) started at `mix(seed)`:
+/// `mix(mix(seed) + (i + 1) * 0x9e3779b97f4a7c15)` modulo 2^64, where mix(z) is
+/// `z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31`. So
+/// the parts are the same on every platform and in chunks of any size, and no row is kept back: the
+/// share of test rows is the fraction only on average.
+///
+/// Where the source has [`ChunkSource::groups`] the test rows are those of whole groups, of about
+/// the fraction of all, and folds are runs of groups, whatever the seed.
+#[derive(Debug)]
+pub struct Split<S> {
+    source: S,
+    rule: Rule,
+    seed: u64,
+    /// Index of the next row.
+    next: u64,
+    /// Whether this pass has yielded a row.
+    any: bool,
+    rows: Option<usize>,
+    /// Groups of the rows that are taken.
+    groups: Option<Arc<[u32]>>,
+}
+
+/// Which rows are taken.
+#[derive(Debug, Clone)]
+enum Rule {
+    /// Those of a part at this test fraction.
+    Part(Part, f64),
+    /// As [`Self::Part`], by the hash of a row's features in the place of its number.
+    Contents(Part, f64),
+    /// Those whose hash leaves this remainder by the number of folds.
+    Fold(u64, u64),
+    /// Those of a part of a fold, whatever their hash.
+    Of(Folds, usize, Part),
+    /// These, which whole groups decide on.
+    Groups(Arc<[bool]>),
+}
+
+impl Folds {
+    /// The rows of `source` that fold `k`, counted from 0, is learnt from or held out in. The
+    /// source must be at its first row and have the rows that folds were made of.
+    ///
+    /// Errors with [`Error::Parameter`] unless `k` is below [`Self::count`].
+    pub fn part<S: ChunkSource>(&self, source: S, k: usize, part: Part) -> Result<Split<S>> {
+        if k >= self.count() {
+            let problem = format!("there is no fold {k} of {}, counted from 0", self.count());
+            return Err(Error::parameter(problem));
+        }
+        let groups = source.groups();
+        let groups = groups.as_ref().or(self.groups());
+        Ok(Split {
+            rows: Some(self.rows_of(k, part)),
+            groups: groups.map(|all| among(all, |row| self.takes(row, k, part) == Some(true))),
+            source,
+            rule: Rule::Of(self.clone(), k, part),
+            seed: 0,
+            next: 0,
+            any: false,
+        })
+    }
+}
+
+/// The groups of rows that are taken.
+fn among(groups: &[u32], takes: impl Fn(u64) -> bool) -> Arc<[u32]> {
+    let rows = (0..).zip(groups).filter(|(row, _)| takes(*row));
+    rows.map(|(_, &group)| group).collect()
+}
+
+impl Rule {
+    /// The same by whole groups, where there are enough of them.
+    fn by(self, groups: &[u32]) -> Self {
+        let takes: Option<Arc<[bool]>> = match self {
+            Self::Part(part, fraction) | Self::Contents(part, fraction) => {
+                let held_out = grouped::held_out(groups, fraction);
+                held_out.map(|held| held.iter().map(|&h| h == (part == Part::Test)).collect())
+            }
+            Self::Fold(k, folds) => {
+                let folds = grouped::folds(groups, folds as usize);
+                folds.map(|folds| folds.iter().map(|&fold| fold as u64 == k).collect())
+            }
+            Self::Of(..) | Self::Groups(_) => None,
+        };
+        takes.map_or(self, Self::Groups)
+    }
+
+    fn takes(&self, seed: u64, row: u64) -> bool {
+        match self {
+            Self::Fold(k, folds) => hash(seed, row) % folds == *k,
+            Self::Part(part, fraction) | Self::Contents(part, fraction) => {
+                let uniform = (hash(seed, row) >> 11) as f64 * 2_f64.powi(-53);
+                (uniform < *fraction) == (*part == Part::Test)
+            }
+            Self::Of(folds, k, part) => folds.takes(row, *k, *part) == Some(true),
+            Self::Groups(takes) => takes.get(row as usize) == Some(&true),
+        }
+    }
+
+    /// The rows that there have to be, if that is known.
+    fn all_rows(&self) -> Option<u64> {
+        match self {
+            Self::Of(folds, ..) => Some(folds.rows() as u64),
+            Self::Groups(takes) => Some(takes.len() as u64),
+            Self::Part(..) | Self::Contents(..) | Self::Fold(..) => None,
+        }
+    }
+}
+
+/// Rows that are counted before any is read: some hundredths of a second.
+const MOST_COUNTED: usize = 1 << 24;
+
+impl<S: ChunkSource> Split<S> {
+    /// The `part` of `source` where `fraction` of the rows are test rows. The source must be at its
+    /// first row.
+    ///
+    /// The part knows its own number of rows if its source does and has at most 2^24: each is
+    /// hashed to be counted.
+    ///
+    /// Errors with [`Error::Parameter`] if `fraction` is not between 0 and 1, both excluded, or if
+    /// the part knows that it has no rows; otherwise an empty part is an error of the first chunk.
+    pub fn new(source: S, part: Part, fraction: f64, seed: u64) -> Result<Self> {
+        if !(fraction > 0.0 && fraction < 1.0) {
+            return Err(Error::parameter(format!(
+                "the test fraction is {fraction}; it must lie between 0 and 1"
+            )));
+        }
+        Self::by(source, Rule::Part(part, fraction), seed)
+    }
+
+    /// As [`Self::new`], where the features of a row decide: rows that are equal are in one part,
+    /// whatever their order, targets and classes' names, and a row that counts for two is where two
+    /// such rows would be. The part may have no rows.
+    #[doc(hidden)]
+    pub fn by_contents(source: S, part: Part, fraction: f64, seed: u64) -> Self {
+        Self::ruled(source, Rule::Contents(part, fraction), seed)
+    }
+
+    /// Fold `k` of `folds`, counted from 0: the rows whose `h(seed, i)` is k modulo `folds`. Every
+    /// row is in one fold, and each fold has its share of the rows on average.
+    ///
+    /// Errors with [`Error::Parameter`] unless k is below `folds`, and when the fold knows that it
+    /// has no rows.
+    pub fn fold(source: S, (k, folds): (usize, usize), seed: u64) -> Result<Self> {
+        if k >= folds {
+            return Err(Error::parameter(format!(
+                "there is no fold {k} of {folds}, counted from 0"
+            )));
+        }
+        Self::by(source, Rule::Fold(k as u64, folds as u64), seed)
+    }
+
+    fn by(source: S, rule: Rule, seed: u64) -> Result<Self> {
+        let mut split = Self::ruled(source, rule, seed);
+        if split.rows.is_none() {
+            let rows = split.source.rows().filter(|&rows| rows <= MOST_COUNTED);
+            split.rows = rows.map(|rows| (0..rows as u64).filter(|&i| split.takes(i)).count());
+        }
+        if split.rows == Some(0) {
+            return Err(split.no_rows());
+        }
+        Ok(split)
+    }
+
+    /// By a rule, or by whole groups in its place.
+    fn ruled(source: S, rule: Rule, seed: u64) -> Self {
+        let groups = source.groups();
+        let rule = match &groups {
+            Some(groups) => rule.by(groups),
+            None => rule,
+        };
+        // What rows hold says which of them are taken, when they are read.
+        let known = groups.filter(|_| !matches!(rule, Rule::Contents(..)));
+        let groups = known.map(|all| among(&all, |row| rule.takes(seed, row)));
+        Self {
+            rows: groups.as_ref().map(|groups| groups.len()),
+            source,
+            rule,
+            seed,
+            next: 0,
+            any: false,
+            groups,
+        }
+    }
+
+    fn takes(&self, row: u64) -> bool {
+        self.rule.takes(self.seed, row)
+    }
+
+    /// Whether row `i` of the next chunk is taken.
+    fn takes_of(&self, chunk: &Chunk, i: usize) -> bool {
+        if !matches!(self.rule, Rule::Contents(..)) {
+            return self.takes(self.next + i as u64);
+        }
+        let none = ArrayView1::from(&[]);
+        self.takes(match &chunk.x {
+            Rows::F32(x) => hash_of_contents(x.row(i).iter().map(|&v| f64::from(v)), none),
+            Rows::F64(x) => hash_of_contents(x.row(i).iter().copied(), none),
+        })
+    }
+
+    /// Errors where the source is known to have other rows than those that were read so far, or
+    /// than all of them if it `ended`.
+    fn require_same_rows(&self, ended: bool) -> Result<()> {
+        match self.rule.all_rows() {
+            Some(all) if self.next > all || (ended && self.next < all) => {
+                let problem = format!(
+                    "folds were made of {all} rows, and {} are read; give the rows that they were \
+                     made of",
+                    self.next
+                );
+                Err(Error::parameter(problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn no_rows(&self) -> Error {
+        Error::parameter(match &self.rule {
+            Rule::Of(_, k, part) => format!(
+                "the {} of fold {k} has no rows; use fewer folds",
+                named(*part)
+            ),
+            Rule::Groups(_) => "a part by groups has no rows; give more groups".to_owned(),
+            Rule::Fold(k, folds) => format!(
+                "fold {k} of {folds} has no rows; use fewer folds or another seed, or give more \
+                 rows"
+            ),
+            Rule::Part(part, fraction) | Rule::Contents(part, fraction) => format!(
+                "the {} part has no rows at test fraction {fraction}; choose another fraction or \
+                 seed, or give more rows",
+                named(*part)
+            ),
+        })
+    }
+}
+
+/// What a part is called.
+fn named(part: Part) -> &'static str {
+    match part {
+        Part::Test => "test",
+        Part::Train => "training",
+    }
+}
+
+impl<S: ChunkSource> ChunkSource for Split<S> {
+    fn columns(&self) -> usize {
+        self.source.columns()
+    }
+    fn targets(&self) -> usize {
+        self.source.targets()
+    }
+    fn is_weighted(&self) -> bool {
+        self.source.is_weighted()
+    }
+    fn groups(&self) -> Option<Arc<[u32]>> {
+        self.groups.clone()
+    }
+    fn rows(&self) -> Option<usize> {
+        self.rows
+    }
+    fn column_names(&self) -> Option<Vec<String>> {
+        self.source.column_names()
+    }
+    fn target_names(&self) -> Option<Vec<String>> {
+        self.source.target_names()
+    }
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        require_rows(max_rows)?;
+        // A small part of a chunk would make small chunks, which are slow: fill at least half of
+        // what is asked for.
+        let (mut xs, mut ys, mut rows) = (Vec::<Rows>::new(), Vec::<Array2<f64>>::new(), 0);
+        let mut weights = Vec::new();
+        while rows <= max_rows / 2 {
+            let read = usize::try_from(self.next).unwrap_or(usize::MAX);
+            let Some(chunk) = next_checked(&mut self.source, max_rows - rows, read)? else {
+                self.require_same_rows(true)?;
+                break;
+            };
+            let read = chunk.x.nrows();
+            let keep: Vec<usize> = (0..read).filter(|&i| self.takes_of(&chunk, i)).collect();
+            self.next += read as u64;
+            self.require_same_rows(false)?;
+            if keep.is_empty() {
+                continue;
+            }
+            rows += keep.len();
+            xs.push(chunk.x.select(&keep));
+            ys.push(chunk.y.select(Axis(0), &keep));
+            if let Some(of_rows) = chunk.weights {
+                weights.extend(keep.iter().map(|&i| of_rows[i]));
+            }
+        }
+        if rows == 0 {
+            return if self.any || matches!(self.rule, Rule::Contents(..)) {
+                Ok(None)
+            } else {
+                Err(self.no_rows())
+            };
+        }
+        self.any = true;
+        let y = if ys.len() == 1 {
+            ys.remove(0)
+        } else {
+            stack(&ys.iter().map(|y| y.view()).collect::<Vec<_>>())?
+        };
+        Ok(Some(Chunk {
+            x: Rows::stack(xs)?,
+            y,
+            weights: self.is_weighted().then(|| weights.into()),
+        }))
+    }
+    fn rewind(&mut self) -> Result<()> {
+        (self.next, self.any) = (0, false);
+        self.source.rewind()
+    }
+    fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        let (rule, seed) = (&self.rule, self.seed);
+        // Who takes of this part counts its rows alone.
+        let mut own = 0;
+        let mut both = |row: u64| {
+            (matches!(rule, Rule::Contents(..)) || rule.takes(seed, row)) && {
+                own += 1;
+                takes(own - 1)
+            }
+        };
+        let settled = self.source.settle(failed, &mut both)?;
+        if settled {
+            (self.next, self.any) = (0, false);
+        }
+        Ok(settled)
+    }
+    fn schema(&self) -> Option<&Schema> {
+        self.source.schema()
+    }
+    fn is_checked(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::MemorySource;
+
+    /// Fold k is the rows whose hash leaves k, as [`Split::fold`] says.
+    #[test]
+    fn folds_are_the_remainders_of_the_hash() {
+        let x = Array2::from_shape_fn((200, 1), |(i, _)| i as f64);
+        for (k, folds) in [(0, 2), (1, 2), (0, 5), (3, 5), (4, 5)] {
+            let source = MemorySource::new(&x, None).expect("rows");
+            let mut fold = Split::fold(source, (k, folds), 9).expect("has rows");
+            let chunk = fold.next_chunk(1000).expect("reads").expect("rows");
+            let own = (0..200).filter(|&i| hash(9, i) % folds as u64 == k as u64);
+            let own: Vec<f64> = own.map(|i| i as f64).collect();
+            assert_eq!(chunk.x.into_f64().column(0).to_vec(), own, "{k} of {folds}");
+        }
+        let source = MemorySource::new(&x, None).expect("rows");
+        assert!(matches!(
+            Split::fold(source, (5, 5), 9),
+            Err(Error::Parameter(_))
+        ));
+    }
+
+    #[test]
+    fn known_answers() {
+        // The first outputs of SplitMix64 from state 0, which mix leaves as it is.
+        let outputs = [
+            0xe220_a839_7b1d_cdaf,
+            0x6e78_9e6a_a1b9_65f4,
+            0x06c4_5d18_8009_454f,
+        ];
+        for (row, output) in outputs.into_iter().enumerate() {
+            assert_eq!(hash(0, row as u64), output);
+        }
+        assert_ne!(hash(1, 0), hash(0, 1));
+    }
+}

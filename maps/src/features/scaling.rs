@@ -1,0 +1,354 @@
+//! Raw columns centred and scaled, before a bandwidth divides them.
+
+use super::{
+    Affine, Standardize,
+    affine::LARGEST,
+    standardize::{Decision, two_digits},
+};
+use crate::{
+    Error, Result,
+    data::{Rows, Survey},
+    error::Remedy,
+};
+use ndarray::Array2;
+use std::fmt;
+
+/// f32 keeps 24 bits. So many standard deviations from 0 it rounds by a thousandth of one.
+const FAR: f64 = 8192.0;
+/// Means of columns that lie so many deviations apart say nothing of how wide the data is.
+const APART: f64 = 10.0;
+
+/// Columns centred and scaled, before a bandwidth divides them: what [`Standardize::decide`] gives.
+///
+/// It is displayed as the command line says it:
+/// `auto -> yes, 8 of 8 columns: scales differ 2400-fold`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaling {
+    decision: Decision,
+    input: Affine,
+    /// Whether every column is centred, since the kernel does not see where they lie.
+    shift_invariant: bool,
+    /// The largest |u_j| of the rows surveyed.
+    reach: Vec<f64>,
+    /// What messages call the columns.
+    names: Vec<String>,
+}
+
+impl Scaling {
+    /// What `decision` comes to for the columns of `survey`. Warns of columns of which f32 loses
+    /// digits.
+    fn new(decision: Decision, survey: &Survey, shift_invariant: bool) -> Self {
+        let columns = 0..survey.mean.len();
+        let scale = columns.clone().map(|j| match decision.standardized[j] {
+            true if decision.asked == Standardize::Range => 1.0 / (survey.max[j] - survey.min[j]),
+            true => 1.0 / survey.variance[j].sqrt(),
+            false if decision.yes && survey.is_constant(j) => 0.0,
+            false => 1.0,
+        });
+        let scale: Vec<f64> = scale.collect();
+        let center = columns.clone();
+        let center = center.map(|j| {
+            if shift_invariant || decision.standardized[j] {
+                survey.mean[j]
+            } else {
+                0.0
+            }
+        });
+        let center: Vec<f64> = center.collect();
+        let reach = columns.clone().map(|j| {
+            let ends = [survey.min[j], survey.max[j]];
+            let far = ends.map(|end| (end - center[j]).abs() * scale[j]);
+            far[0].max(far[1])
+        });
+        let scaling = Self {
+            decision,
+            shift_invariant,
+            reach: reach.collect(),
+            names: columns.map(|j| survey.column(j)).collect(),
+            input: Affine::new(center, scale),
+        };
+        if let Some(warning) = scaling.far(survey) {
+            log::warn!("{warning}");
+        }
+        scaling
+    }
+
+    /// What was asked for.
+    pub fn asked(&self) -> Standardize {
+        self.decision.asked
+    }
+
+    /// What is done: [`Standardize::Auto`] is what it came to.
+    pub fn applied(&self) -> Standardize {
+        match (self.decision.yes, self.decision.asked) {
+            (false, _) => Standardize::No,
+            (true, Standardize::Range) => Standardize::Range,
+            (true, _) => Standardize::Yes,
+        }
+    }
+
+    /// Whether columns are standardised, or divided by their ranges.
+    pub fn is_standardized(&self) -> bool {
+        self.decision.yes
+    }
+
+    /// Which columns are divided by their standard deviations or ranges, `[d]`.
+    pub fn standardized(&self) -> &[bool] {
+        &self.decision.standardized
+    }
+
+    /// What each column is multiplied by before any lengthscale, `[d]`.
+    #[doc(hidden)]
+    pub fn scale(&self) -> &[f64] {
+        self.input.scale()
+    }
+
+    /// What each column is divided by, `[d]`: 1 where it is left.
+    #[doc(hidden)]
+    pub fn units(&self) -> Vec<f64> {
+        let columns = self.standardized().iter().zip(self.input.scale());
+        columns
+            .map(|(&divided, scale)| if divided { 1.0 / scale } else { 1.0 })
+            .collect()
+    }
+
+    /// Why [`Standardize::Auto`] decided as it did; `None` for the others.
+    pub fn reason(&self) -> Option<&str> {
+        self.decision.reason.as_deref()
+    }
+
+    /// What speaks against [`Standardize::No`]: scales or places that differ 100-fold or more.
+    pub fn hint(&self) -> Option<&str> {
+        self.decision.hint.as_deref()
+    }
+
+    /// From raw columns to unit scale: centred, standardised, and divided by `lengthscales`, one or
+    /// one per column.
+    ///
+    /// Errors as [`Affine::lengthscales`] does, and with [`Error::Parameter`] that names the column
+    /// if a value of the rows surveyed would leave the range of f32.
+    pub fn input(&self, lengthscales: &[f64]) -> Result<Affine> {
+        let input = self.input.clone().lengthscales(lengthscales)?;
+        let lengthscale = |j: usize| lengthscales[j % lengthscales.len()];
+        let mut reach = self.reach.iter().enumerate();
+        let Some((j, reach)) = reach.find(|&(j, &r)| r / lengthscale(j) > f64::from(LARGEST))
+        else {
+            return Ok(input);
+        };
+        let problem = format!(
+            "{} reaches {:.1e} lengthscales, beyond {LARGEST:e}, where sums leave the range of f32",
+            self.names[j],
+            reach / lengthscale(j)
+        );
+        Err(Error::parameter(problem)
+            .help(Remedy::Standardize)
+            .help(Remedy::LargerLengthscale))
+    }
+
+    /// Rows before any lengthscale, `[n, d]`, as the `median` rule sees them.
+    #[doc(hidden)]
+    pub fn apply(&self, x_nd: &Array2<f64>) -> Result<Array2<f64>> {
+        self.input.apply(&Rows::from(x_nd))
+    }
+
+    /// Deviation of each column before any lengthscale; `None` for those that are dropped.
+    pub(crate) fn deviations(&self, survey: &Survey) -> Vec<Option<f64>> {
+        let columns = self.input.scale().iter().enumerate();
+        let deviation = |j: usize| {
+            if survey.is_constant(j) {
+                0.0
+            } else {
+                survey.variance[j].sqrt()
+            }
+        };
+        let each = columns.map(|(j, &s)| (s != 0.0).then(|| s * deviation(j)));
+        each.collect()
+    }
+
+    /// Variance of the entries before any lengthscale, as the `scale` rule sees it
+    /// (`Bandwidth::Scale`).
+    pub(super) fn entry_variance(&self, survey: &Survey) -> f64 {
+        let scaled = self.input.scale().iter().zip(&survey.variance);
+        let within = scaled.map(|(s, v)| s * s * v).sum::<f64>() / survey.mean.len() as f64;
+        if self.decision.yes {
+            return within;
+        }
+        // Columns that are left lie where they lie for the rule, as scikit-learn has it, although
+        // they are centred.
+        let all = survey.entry_variance();
+        let apart = (all / within - 1.0).sqrt();
+        if !(self.shift_invariant && within > 0.0 && apart >= APART) {
+            return all;
+        }
+        log::warn!(
+            "means of columns lie {} deviations apart, so scale takes the variance within columns; \
+             scikit-learn would take that of all entries",
+            two_digits(apart)
+        );
+        within
+    }
+
+    /// Names the worst column that is neither centred nor near enough to 0 for f32.
+    fn far(&self, survey: &Survey) -> Option<String> {
+        let distance = |j: usize| (survey.mean[j] - self.input.center()[j]).abs();
+        let far = (0..self.names.len()).filter(|&j| !survey.is_constant(j));
+        let far = far.map(|j| (j, distance(j) / survey.variance[j].sqrt()));
+        let (j, deviations) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (deviations > FAR).then(|| {
+            format!(
+                "{} lies {} standard deviations from 0, of which f32 keeps {} digits; subtract its \
+                 mean or standardise",
+                self.names[j],
+                two_digits(deviations),
+                // 2^-24 is 7.2 digits.
+                (7.2 - deviations.log10()).max(0.0).floor()
+            )
+        })
+    }
+}
+
+impl Standardize {
+    /// How the columns of `survey` are prepared for a kernel or nonlinearity, which is
+    /// `shift_invariant` if it depends on differences of rows alone
+    /// ([`Kernel::is_shift_invariant`](crate::kernels::Kernel::is_shift_invariant)).
+    ///
+    /// What is shift invariant is centred at the means in every case, which changes no kernel
+    /// value: in f64 on the host, so that columns far from 0 (times, identifiers) keep their
+    /// digits. Otherwise only standardised columns are centred, and a warning names the columns of
+    /// which f32 loses digits.
+    ///
+    /// [`Self::Auto`] standardises when the columns have mixed scales, as a function of the survey
+    /// alone:
+    ///
+    /// * Compared are the columns that vary and take more than two values, each by its range and by
+    ///   its standard deviation, and, as one more column, the widest binary column whose rarer
+    ///   value is in at least 4 % of the rows. The factor between the widest and the narrowest, a
+    ///   tenth of the columns aside, must be 2.5 by both measures. Pixels that are rarely lit have
+    ///   a small deviation and not a small range; a column with an outlier has a wide range and not
+    ///   a wide deviation.
+    /// * Or the means of these columns lie apart by 10 times their deviations, so that they share
+    ///   no place.
+    ///
+    /// Then columns of more than two values are standardised. Binary columns keep their scale,
+    /// because a rare flag divided by its deviation would outweigh all others, and constant ones
+    /// become zero.
+    ///
+    /// Columns of words ([`Survey::of_words`]) keep their scale in every case, and are compared
+    /// with none: their rows have unit length together.
+    pub fn decide(self, survey: &Survey, shift_invariant: bool) -> Scaling {
+        Scaling::new(self.decision(survey), survey, shift_invariant)
+    }
+}
+
+impl fmt::Display for Scaling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.decision.asked == Standardize::Auto {
+            f.write_str("auto -> ")?;
+        }
+        write!(f, "{}", self.applied())?;
+        if self.decision.yes {
+            let all = &self.decision.standardized;
+            let count = all.iter().filter(|&&s| s).count();
+            write!(f, ", {count} of {} columns", all.len())?;
+        }
+        match &self.decision.reason {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::standardize::tests::{even, survey};
+
+    #[test]
+    fn rules_see_the_columns_as_decided() {
+        let survey = survey(101, 3, |j, i| {
+            [1.0, 30.0, 900.0][j] * (j as f64 + even(j, i))
+        });
+        let raw = Standardize::No.decide(&survey, true);
+        assert_eq!(raw.entry_variance(&survey), survey.entry_variance());
+        let standard = Standardize::Auto.decide(&survey, true);
+        assert!((standard.entry_variance(&survey) - 1.0).abs() < 1e-14);
+        let u = standard.apply(&survey.sample).expect("applies");
+        assert!((u.mapv(|v| v * v).mean().expect("rows") - 1.0).abs() < 1e-12);
+        assert!(u.sum().abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_shift_invariant_is_not_moved() {
+        let survey = survey(101, 2, |j, i| [1e9, 3.0][j] + even(j, i));
+        let scaling = Standardize::No.decide(&survey, false);
+        assert_eq!(scaling.input.center(), [0.0; 2]);
+        let warning = scaling.far(&survey).expect("far from 0");
+        assert!(warning.contains("column 0"), "{warning}");
+        assert_eq!(Standardize::No.decide(&survey, true).far(&survey), None);
+        let deviation = survey.variance[0].sqrt();
+        for (deviations, is_far) in [(0.99 * FAR, false), (1.01 * FAR, true)] {
+            let places = crate::features::standardize::tests::survey(101, 1, |j, i| {
+                deviations * deviation - 0.5 + even(j, i)
+            });
+            let scaling = Standardize::No.decide(&places, false);
+            assert_eq!(scaling.far(&places).is_some(), is_far, "{deviations}");
+        }
+        assert_eq!(Standardize::Yes.decide(&survey, false).far(&survey), None);
+    }
+
+    #[test]
+    fn values_beyond_f32_are_refused_by_column() {
+        let survey = survey(101, 2, |j, i| [1.0, 1e33][j] * even(j, i));
+        let raw = Standardize::No.decide(&survey, true);
+        let message = raw.input(&[1.0]).expect_err("1e33").to_string();
+        assert!(
+            message.starts_with("column 1 (counted from 0) reaches 5.0e32"),
+            "{message}"
+        );
+        assert!(raw.input(&[1.0, 1e10]).is_ok());
+        // Below 0 as above it.
+        let below = crate::features::standardize::tests::survey(101, 1, |j, i| -1e33 * even(j, i));
+        let message = Standardize::No.decide(&below, false).input(&[1.0]);
+        let message = message.expect_err("-1e33").to_string();
+        assert!(message.contains("reaches 1.0e33"), "{message}");
+        assert!(Standardize::Yes.decide(&survey, true).input(&[1.0]).is_ok());
+    }
+
+    #[test]
+    fn the_scale_rule_does_not_take_places_for_a_scale() {
+        // Deviations of .29, and means so many of them apart; the third column does not vary.
+        let at = |far: f64| {
+            survey(101, 3, move |j, i| match j {
+                2 => 0.5,
+                _ => f64::from(u8::from(j == 1)) * far + even(j, i),
+            })
+        };
+        let rule = |survey: &Survey, shift_invariant| {
+            let raw = Standardize::No.decide(survey, shift_invariant);
+            raw.entry_variance(survey)
+        };
+        let (near, far) = (at(3.0), at(6.0));
+        assert_eq!(rule(&near, true), near.entry_variance());
+        let within = far.variance.iter().sum::<f64>() / 3.0;
+        assert!(far.entry_variance() > 100.0 * within, "{far:?}");
+        assert!((rule(&far, true) / within - 1.0).abs() < 1e-12);
+        assert_eq!(rule(&far, false), far.entry_variance());
+        // Two columns of one deviation: half their distance over it is what counts.
+        let deviation = survey(101, 1, even).variance[0].sqrt();
+        for (apart, takes_all) in [(0.99 * APART, true), (1.01 * APART, false)] {
+            let two = survey(101, 2, |j, i| {
+                2.0 * apart * deviation * j as f64 + even(0, i)
+            });
+            assert_eq!(
+                rule(&two, true) == two.entry_variance(),
+                takes_all,
+                "{apart}"
+            );
+        }
+        // One place for all is no distance between them, and without any spread there is no rule.
+        let moved = survey(101, 2, |j, i| 1e6 + even(j, i));
+        assert!(rule(&moved, true) < 0.1);
+        let rigid = survey(5, 2, |j, _| j as f64);
+        assert_eq!(rule(&rigid, true), 0.25);
+    }
+}

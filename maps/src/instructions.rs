@@ -1,0 +1,171 @@
+//! Which vector instructions the code of the CPU takes: the best that the machine has, or those
+//! that `BOCHNER_CPU` names, so that any machine tests and measures what others run.
+
+use crate::{Error, Result};
+use std::{fmt, str::FromStr, sync::OnceLock};
+
+/// The environment variable that names an instruction set.
+pub(crate) const CPU_VARIABLE: &str = "BOCHNER_CPU";
+
+/// Vector instructions of a processor.
+///
+/// Products and solvers of dependencies (faer: eigenvectors, singular values, inverses, products in
+/// f64) choose their own, and matrix units of x86-64 (AMX) are taken beside
+/// [`Self::Avx512`] alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InstructionSet {
+    /// 16 lanes of f32, 32 registers: x86-64-v4.
+    Avx512,
+    /// 8 lanes of f32, 16 registers, fused multiply-adds: x86-64-v3.
+    Avx2,
+    /// 4 lanes of f32, 32 registers: all 64-bit ARM.
+    Neon,
+    /// 4 lanes of f32 in a browser.
+    Simd128,
+    /// One number at a time, on any machine.
+    Scalar,
+}
+use InstructionSet::*;
+
+impl InstructionSet {
+    /// All of them, best first.
+    const ALL: [Self; 5] = [Avx512, Avx2, Neon, Simd128, Scalar];
+
+    /// What pulp runs for it, where this machine has it.
+    pub(crate) fn arch(self) -> Option<pulp::Arch> {
+        match self {
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Avx512 => pulp::x86::V4::try_new().map(pulp::Arch::V4),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Avx2 => pulp::x86::V3::try_new().map(pulp::Arch::V3),
+            #[cfg(target_arch = "aarch64")]
+            Neon => pulp::aarch64::Neon::try_new().map(pulp::Arch::Neon),
+            #[cfg(target_arch = "wasm32")]
+            Simd128 => pulp::wasm::Simd128::try_new().map(pulp::Arch::Simd128),
+            Scalar => Some(pulp::Arch::Scalar),
+            _ => None,
+        }
+    }
+
+    /// Those of this machine, best first.
+    pub fn here() -> impl Iterator<Item = Self> {
+        let all = Self::ALL.into_iter();
+        all.filter(|set| set.arch().is_some())
+    }
+
+    /// The one in use: what `BOCHNER_CPU` names, else the best of this machine.
+    ///
+    /// Errors with [`Error::Unsupported`] where this machine has not what it names, and with
+    /// [`Error::Parameter`] on other words.
+    pub fn chosen() -> Result<Self> {
+        let named = std::env::var(CPU_VARIABLE).ok();
+        let named = named.filter(|text| !matches!(text.as_str(), "" | "auto"));
+        let Some(text) = named else {
+            return Ok(Self::best());
+        };
+        let listed = || {
+            let all: Vec<_> = Self::here().map(|set| set.to_string()).collect();
+            all.join(", ")
+        };
+        let set: Self = text.parse().map_err(|_| {
+            Error::parameter(format!(
+                "{CPU_VARIABLE} is {text:?}; this machine has {}",
+                listed()
+            ))
+        })?;
+        set.arch().map(|_| set).ok_or_else(|| {
+            let problem =
+                format!("{CPU_VARIABLE} is {set}, which this machine has not; use one of");
+            Error::unsupported(format!("{problem} {}", listed()))
+        })
+    }
+
+    fn best() -> Self {
+        Self::here().next().unwrap_or(Scalar)
+    }
+}
+
+impl fmt::Display for InstructionSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Avx512 => "avx512",
+            Avx2 => "avx2",
+            Neon => "neon",
+            Simd128 => "simd128",
+            Scalar => "scalar",
+        })
+    }
+}
+
+impl FromStr for InstructionSet {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut all = Self::ALL.into_iter();
+        let named = all.find(|set| set.to_string() == text.to_ascii_lowercase());
+        named.ok_or_else(|| Error::parameter(format!("{text:?} is no instruction set")))
+    }
+}
+
+/// The instruction set that everything here takes; a name that cannot be had is told where a device
+/// is opened, and the best is taken where nobody opens one.
+pub(crate) fn instruction_set() -> InstructionSet {
+    static SET: OnceLock<InstructionSet> = OnceLock::new();
+    *SET.get_or_init(|| {
+        InstructionSet::chosen().unwrap_or_else(|error| {
+            log::warn!("{error}; the best is taken");
+            InstructionSet::best()
+        })
+    })
+}
+
+/// What runs vector code: the one door to it.
+#[inline]
+pub fn arch() -> pulp::Arch {
+    static ARCH: OnceLock<pulp::Arch> = OnceLock::new();
+    *ARCH.get_or_init(|| instruction_set().arch().unwrap_or(pulp::Arch::Scalar))
+}
+
+/// AVX-512, where that is in use: what matrix units and 16-bit floats of x86-64 stand on.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn wide() -> Option<pulp::x86::V4> {
+    match arch() {
+        pulp::Arch::V4(token) => Some(token),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back_and_the_machine_has_some() {
+        for set in InstructionSet::ALL {
+            assert_eq!(set.to_string().parse::<InstructionSet>().ok(), Some(set));
+        }
+        assert!("sse9".parse::<InstructionSet>().is_err());
+        let here: Vec<_> = InstructionSet::here().collect();
+        assert_eq!(here.last(), Some(&Scalar));
+        // What is said to be in use is what runs.
+        let lanes = arch().dispatch(Lanes);
+        let expected = match instruction_set() {
+            Avx512 => 16,
+            Avx2 => 8,
+            Neon | Simd128 => 4,
+            Scalar => 1,
+        };
+        assert_eq!(lanes, expected);
+    }
+
+    struct Lanes;
+
+    impl pulp::WithSimd for Lanes {
+        type Output = usize;
+
+        fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
+            S::F32_LANES
+        }
+    }
+}

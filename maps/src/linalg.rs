@@ -1,0 +1,8 @@
+//! Dense linear algebra in f64, which knows no problem.
+
+pub mod cholesky;
+pub mod eigen;
+pub mod entries;
+pub mod leading;
+pub mod nystrom;
+pub mod products;
