@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """numpy, scikit-learn, torch and SciPy against `bochner bench --device cpu`, in turn (A B A B) in one run.
 
-    python3 benches/peers/cpu.py [--threads 1,2] [--budget SECONDS] [--rounds 7] [--full] [--no-torch] [--only TEXT] [--bochner BINARY]
+    python3 benches/peers/cpu.py [--threads 1,2] [--budget SECONDS] [--rounds 7] [--full] [--no-torch] [--only TEXT]
+                                 [--cpu avx2] [--bochner BINARY]
 
 Makes its own virtual environment under target/. OPENBLAS_* variables are removed; where OpenBLAS picks a slower core type
-than it could, its best one is set. Ratios hold inside one run only; errors are the largest against f64 over the largest
-value. Peers compute the phase form, sqrt(2/D) cos(x W + b); ours is timed in that form and in the paired one, which gives
-as many columns from half the frequencies, with less variance.
+than it could, its best one is set. `--cpu avx2` keeps everyone to AVX2, ours and peers, on a machine with AVX-512. Ratios
+hold inside one run only; errors are the largest against f64 over the largest value. Peers compute the phase form,
+sqrt(2/D) cos(x W + b); ours is timed in that form and in the paired one, which gives as many columns from half the
+frequencies, with less variance.
 """
 
 import argparse
@@ -37,6 +39,7 @@ def arguments():
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--ffht", help="a checkout of FFHT's C sources, to be compiled and compared with")
     parser.add_argument("--only", default="", help="cases whose name holds this text")
+    parser.add_argument("--cpu", choices=["avx2"], help="vector instructions of everyone, where not the best")
     parser.add_argument("--bochner", help="binary to use instead of building one")
     parser.add_argument("--fit-worker", nargs=5, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -61,11 +64,32 @@ def enter_venv(options):
         if subprocess.run([str(python), "-c", "import torch"], env=environment, stderr=subprocess.DEVNULL).returncode:
             if subprocess.run([*install, "torch"], env=environment).returncode:
                 print("torch cannot be installed here: its rows are left out")
+    if options.cpu == "avx2":
+        environment |= without_avx512(str(python), environment)
     core = best_core(str(python), environment)
     if core:
         environment["OPENBLAS_CORETYPE"] = core
     environment[STAGE] = "inside"
     os.execve(str(python), [str(python), __file__, *sys.argv[1:]], environment)
+
+
+DISPATCHED = """
+from numpy._core._multiarray_umath import __cpu_dispatch__
+print(*(name for name in __cpu_dispatch__ if "512" in name or name == "X86_V4"))
+"""
+
+
+def without_avx512(python, environment):
+    """What keeps numpy, OpenBLAS, torch (with MKL and oneDNN) and ours to AVX2."""
+    names = subprocess.run([python, "-c", DISPATCHED], env=environment, capture_output=True, text=True, check=True)
+    return {
+        "BOCHNER_CPU": "avx2",
+        "NPY_DISABLE_CPU_FEATURES": names.stdout.strip(),
+        "OPENBLAS_CORETYPE": "Haswell",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+    }
 
 
 PROBE = """
@@ -82,6 +106,8 @@ print(min(times), *{i.get("architecture", "?") for i in threadpool_info() if i["
 
 def best_core(python, environment):
     """A core type for OpenBLAS that is at least 5 % faster than the one it picks, or None."""
+    if "OPENBLAS_CORETYPE" in environment:
+        return None
     try:
         flags = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -237,6 +263,28 @@ def nystrom(peers, ours, threads, rounds, name, shape):
     contest.peer("numpy, in place", lambda: timed(with_numpy), relative(np, z[: ours.rows], exact))
     error = ours.ask("nystrom", shape, times=0, error=True)["error"]
     contest.own("bochner", own(ours, "nystrom", shape), error)
+    return contest.run(rounds, budget=peers.budget)
+
+
+def product(peers, ours, threads, rounds, name, shape):
+    """Rows times a few columns of coefficients, as a prediction from features has them."""
+    np, torch = peers.np, peers.torch
+    rows, dim, columns = shape
+    random = np.random.default_rng(8)
+    x = random.standard_normal((rows, dim), dtype=np.float32)
+    beta = random.standard_normal((dim, columns), dtype=np.float32)
+    exact = x[: ours.rows].astype(float) @ beta.astype(float)
+    out = np.empty((rows, columns), np.float32)
+    contest = Contest(name, threads)
+    np.matmul(x, beta, out=out)
+    contest.peer("numpy X @ beta", lambda: timed(lambda: np.matmul(x, beta, out=out)), relative(np, out[: ours.rows], exact))
+    if torch:
+        tx, tb, tout = (torch.from_numpy(a) for a in (x, beta, np.empty_like(out)))
+        torch.matmul(tx, tb, out=tout)
+        error = relative(np, tout[: ours.rows].numpy(), exact)
+        contest.peer("torch X @ beta", lambda: timed(lambda: torch.matmul(tx, tb, out=tout)), error)
+    error = ours.ask("product", shape, times=0, error=True)["error"]
+    contest.own("bochner", own(ours, "product", shape), error)
     return contest.run(rounds, budget=peers.budget)
 
 
@@ -483,6 +531,7 @@ def cases(options):
     yield "featurize 1 x 784 -> 4096", featurize, (1, 784, 4096), {"repeats": 100}
     yield "nystrom 16384 x 32 -> 1024", nystrom, (16384, 32, 1024), {}
     yield "nystrom 8192 x 784 -> 1024", nystrom, (8192, 784, 1024), {}
+    yield "product 16384 x 1024 -> 10", product, (16384, 1024, 10), {}
     yield "gram 8192 x 4096", gram, (8192, 0, 4096), {}
     yield "cholesky 4096", cholesky, (0, 0, 4096), {}
     if options.full:
