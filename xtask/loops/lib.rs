@@ -94,13 +94,14 @@ mod simd {
         mod block;
 
         /// Gram sums.
-        pub fn gram(slabs: &[f32], scratch: &mut [f32], sums: &mut [f64]) {
+        pub fn gram(slabs: &[f32], laid: &mut [f32], scratch: &mut [f32], sums: &mut [f64]) {
             let width = block::slab_columns();
             let slab = |s: usize| &slabs[s * 256 * width..(s + 1) * 256 * width];
             crate::instructions::arch().dispatch(block::Block {
                 i: 0..2,
                 j: 0..2,
                 slab,
+                laid,
                 scratch,
                 sums,
             });

@@ -1,12 +1,15 @@
 //! The register tile: `rows x (two vectors)` sums that stay in registers over a stretch of depth.
 
-use super::hint::{LINE, prefetch};
+use super::hint::{LINE, prefetch, prefetch_beyond};
 use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
 /// Depth that is summed in one go; longer sums are added up in stretches, which also keeps their
 /// rounding error down.
 pub(super) const STRETCH: usize = 256;
+
+/// Steps of depth in a turn of AVX2's loop.
+const STEPS: usize = 4;
 
 /// Rows of the largest tile: two vectors of each, two operands and a broadcast must fit the
 /// registers.
@@ -84,15 +87,28 @@ fn stretch<S: Simd, const ROWS: usize>(
     // which all rows share, and one broadcast of a. Twelve rows of AVX-512 are 27 of 32 registers,
     // six of AVX2 are 15 of 16: one row more would spill sums at every depth.
     let mut sums = [[simd.splat_f32s(0.0); 2]; ROWS];
+    // Lines that are not there are asked for in vain, and a place that is no memory costs time.
+    let lines = if next.is_empty() { b } else { next };
     let (a, _) = a.as_chunks::<ROWS>();
     let (b, _) = S::as_simd_f32s(b);
     let (b, _) = b.as_chunks::<2>();
-    for (k, (a, b)) in a.iter().zip(b).enumerate() {
-        prefetch(next, k * LINE);
-        for (sum, &a) in sums.iter_mut().zip(a) {
-            let a = simd.splat_f32s(a);
-            sum[0] = simd.mul_add_e_f32s(a, b[0], sum[0]);
-            sum[1] = simd.mul_add_e_f32s(a, b[1], sum[1]);
+    if S::F32_LANES == 8 {
+        // A step of AVX2 has hardly more multiply-adds than the other instructions of a turn leave
+        // room for: several share a turn.
+        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<STEPS>(), b.as_chunks::<STEPS>());
+        for (k, (a, b)) in a.iter().zip(b).enumerate() {
+            for (step, (a, b)) in a.iter().zip(b).enumerate() {
+                prefetch_beyond(lines, (k * STEPS + step) * LINE);
+                add_step(simd, &mut sums, a, b);
+            }
+        }
+        for (a, b) in a_rest.iter().zip(b_rest) {
+            add_step(simd, &mut sums, a, b);
+        }
+    } else {
+        for (k, (a, b)) in a.iter().zip(b).enumerate() {
+            prefetch(next, k * LINE);
+            add_step(simd, &mut sums, a, b);
         }
     }
     let (c, _) = S::as_mut_simd_f32s(c);
@@ -105,6 +121,21 @@ fn stretch<S: Simd, const ROWS: usize>(
         } else {
             *c = sum;
         }
+    }
+}
+
+/// One step of depth.
+#[inline(always)]
+fn add_step<S: Simd, const ROWS: usize>(
+    simd: S,
+    sums: &mut [[S::f32s; 2]; ROWS],
+    a: &[f32; ROWS],
+    b: &[S::f32s; 2],
+) {
+    for (sum, &a) in sums.iter_mut().zip(a) {
+        let a = simd.splat_f32s(a);
+        sum[0] = simd.mul_add_e_f32s(a, b[0], sum[0]);
+        sum[1] = simd.mul_add_e_f32s(a, b[1], sum[1]);
     }
 }
 

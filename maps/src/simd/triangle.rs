@@ -5,7 +5,7 @@ mod block;
 
 use super::tile::STRETCH;
 use crate::{device::Aligned, parallel};
-use block::{Block, slab_columns};
+use block::{Block, slab_columns, stretch_floats};
 use ndarray::Array2;
 use std::{cell::RefCell, ops::Range};
 
@@ -25,7 +25,7 @@ const PACKED_TOGETHER: usize = 4;
 const CLEARED: usize = 1 << 16;
 
 thread_local! {
-    /// The f32 sums of the block in work.
+    /// A stretch of a slab, laid out, and the f32 sums of the block in work.
     static SCRATCH: RefCell<Aligned> = RefCell::default();
 }
 
@@ -137,11 +137,14 @@ impl Triangle {
         }
         parallel::usual().parts(&mut work, &|_, ((i, j), sums)| {
             SCRATCH.with_borrow_mut(|scratch| {
+                let both = scratch.take(stretch_floats() + sums.len());
+                let (laid, scratch) = both.split_at_mut(stretch_floats());
                 crate::instructions::arch().dispatch(Block {
                     i: i.clone(),
                     j: j.clone(),
                     slab,
-                    scratch: scratch.take(sums.len()),
+                    laid,
+                    scratch,
                     sums,
                 });
             });

@@ -1,8 +1,12 @@
 //! One block of the triangle: pairs of slabs, stretch after stretch, the next pair on its way from
 //! memory meanwhile.
+//!
+//! A tile is a few rows of the sums, which are columns of slab i, by a group of vectors of slab j.
+//! Read where they lie, its operands would be a line of every three or so, more than first-level
+//! cache holds: a stretch of slab i is laid out anew, band after band, for all slabs j.
 
 use super::super::{
-    hint::{LINE, prefetch},
+    hint::{LINE, prefetch_beyond},
     tile::{STRETCH, panel_columns},
 };
 use pulp::{Simd, WithSimd};
@@ -16,6 +20,11 @@ pub(super) fn slab_columns() -> usize {
     }
 }
 
+/// Floats of a stretch of a slab.
+pub(super) fn stretch_floats() -> usize {
+    STRETCH * slab_columns()
+}
+
 /// Adds the products of slabs `i` with slabs `j`, not above the diagonal, to `sums`: bands of a few
 /// rows by a whole slab, row-major within and one after another.
 pub(super) struct Block<'a, F> {
@@ -23,6 +32,8 @@ pub(super) struct Block<'a, F> {
     pub j: Range<usize>,
     /// Slab s, `[depth, slab columns]`.
     pub slab: F,
+    /// For a stretch of a slab: `[bands, depth, rows of a band]`.
+    pub laid: &'a mut [f32],
     /// As long as `sums`.
     pub scratch: &'a mut [f32],
     pub sums: &'a mut [f64],
@@ -36,11 +47,13 @@ impl<'a, F: Fn(usize) -> &'a [f32]> WithSimd for Block<'_, F> {
         // A tile must divide the slab, and its sums, its part of a row of the slab and one
         // broadcast must leave a register: where all are taken LLVM keeps a sum on the stack, a
         // chain through memory. 28 of AVX-512's 32 are taken, 15 of AVX2's 16, 22 of NEON's 32.
+        // Four steps of depth at a time, for a step has hardly more multiply-adds than the
+        // instructions that four a cycle leave room for.
         match S::F32_LANES {
-            16 => self.add::<S, 8, 6, 3, 1>(simd),
-            8 => self.add::<S, 6, 8, 2, 3>(simd),
-            4 => self.add::<S, 6, 2, 3, 1>(simd),
-            _ => self.add::<S, 3, 1, 3, 1>(simd),
+            16 => self.add::<S, 8, 6, 3, 1, 4>(simd),
+            8 => self.add::<S, 6, 8, 2, 3, 4>(simd),
+            4 => self.add::<S, 6, 2, 3, 1, 1>(simd),
+            _ => self.add::<S, 3, 1, 3, 1, 1>(simd),
         }
     }
 }
@@ -54,6 +67,7 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
         const BANDS: usize,
         const VECTORS: usize,
         const GROUPS: usize,
+        const STEPS: usize,
     >(
         self,
         simd: S,
@@ -68,33 +82,28 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                 let slab = (self.slab)(s);
                 &slab[k * width..slab.len().min((k + STRETCH) * width)]
             };
-            // Slab j is used for all i before the next one, so of a pair only slab i is new; while
-            // a pair is multiplied, the stretches of the pair after it are asked for.
-            for j in self.j.clone() {
-                let first = self.i.start.max(j);
-                for i in first..self.i.end {
-                    let next_i = if i + 1 < self.i.end { i + 1 } else { first };
-                    let next_j = if next_i > i {
-                        j
+            // Slab i is laid out for all j before the next one; while a pair is multiplied, the
+            // stretch of j after it is asked for, or the next i.
+            for i in self.i.clone().filter(|&i| i >= self.j.start) {
+                let depth = lay_out::<ROWS, BANDS>(stretch(i), self.laid);
+                let last = (i + 1).min(self.j.end);
+                for j in self.j.start..last {
+                    let next = if j + 1 < last {
+                        stretch(j + 1)
                     } else {
-                        (j + 1).min(self.j.end - 1)
+                        stretch((i + 1).min(self.i.end - 1))
                     };
-                    let next = [stretch(next_i), stretch(next_j)];
-                    let (a, b) = (stretch(i), stretch(j));
+                    let (laid, b) = (self.laid.chunks_exact(depth * ROWS), stretch(j));
                     let c = &mut self.scratch[place(i, j)..][..size];
-                    for (band, c) in c.chunks_exact_mut(ROWS * width).enumerate() {
+                    let bands = c.chunks_exact_mut(ROWS * width).zip(laid);
+                    for (band, (c, a)) in bands.enumerate() {
                         for group in 0..GROUPS {
-                            // Each tile asks for its share of the next pair, a line with every row
-                            // of this one.
-                            let (tile, half) = (band * GROUPS + group, BANDS * GROUPS / 2);
-                            let (next, part) = if tile < half {
-                                (next[0], tile)
-                            } else {
-                                (next[1], tile - half)
-                            };
-                            let next = next.get(part * STRETCH * LINE..).unwrap_or_default();
-                            let pair = ((a, band), (b, group));
-                            multiply::<S, ROWS, BANDS, VECTORS, GROUPS>(simd, pair, c, k > 0, next);
+                            // Each tile asks for its share, a line with every step; then there is
+                            // no more to ask for, and what it has anyway costs nothing.
+                            let from = (band * GROUPS + group) * STRETCH * LINE;
+                            let next = next.get(from..).unwrap_or(b);
+                            let tile = (a, (b, group), next);
+                            multiply::<S, ROWS, VECTORS, GROUPS, STEPS>(simd, tile, c, k > 0);
                         }
                     }
                 }
@@ -109,6 +118,20 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
     }
 }
 
+/// Lays a stretch of a slab out, band after band, and gives its depth.
+#[inline(always)]
+fn lay_out<const ROWS: usize, const BANDS: usize>(slab: &[f32], laid: &mut [f32]) -> usize {
+    let (slab, _) = slab.as_chunks::<ROWS>();
+    let (slab, _) = slab.as_chunks::<BANDS>();
+    let (laid, _) = laid.as_chunks_mut::<ROWS>();
+    for (k, row) in slab.iter().enumerate() {
+        for (band, part) in row.iter().enumerate() {
+            laid[band * slab.len() + k] = *part;
+        }
+    }
+    slab.len()
+}
+
 /// Adds parts of sums to these.
 #[inline(always)]
 fn widen(parts: &[f32], sums: &mut [f64]) {
@@ -117,39 +140,36 @@ fn widen(parts: &[f32], sums: &mut [f64]) {
     }
 }
 
-/// One part of a slab among all.
-type Part<'a> = (&'a [f32], usize);
-
-/// `c = a' b`, or plus `c`, for one band of the slab `a` and one group of vectors of the slab `b`.
+/// `c = a' b`, or plus `c`, for one band of a slab, laid out, and one group of vectors of the slab
+/// `b`.
 #[inline(always)]
 fn multiply<
     S: Simd,
     const ROWS: usize,
-    const BANDS: usize,
     const VECTORS: usize,
     const GROUPS: usize,
+    const STEPS: usize,
 >(
     simd: S,
-    ((a, band), (b, group)): (Part<'_>, Part<'_>),
+    (a, (b, group), next): (&[f32], (&[f32], usize), &[f32]),
     c: &mut [f32],
     add: bool,
-    next: &[f32],
 ) {
-    assert!(band < BANDS && group < GROUPS);
+    assert!(group < GROUPS);
     let (a, _) = a.as_chunks::<ROWS>();
-    let (a, _) = a.as_chunks::<BANDS>();
     let (b, _) = S::as_simd_f32s(b);
     let (b, _) = b.as_chunks::<VECTORS>();
     let (b, _) = b.as_chunks::<GROUPS>();
     let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<STEPS>(), b.as_chunks::<STEPS>());
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
-        prefetch(next, k * LINE);
-        for (sums, &a) in sums.iter_mut().zip(&a[band]) {
-            let a = simd.splat_f32s(a);
-            for (sum, &b) in sums.iter_mut().zip(&b[group]) {
-                *sum = simd.mul_add_e_f32s(a, b, *sum);
-            }
+        for (step, (a, b)) in a.iter().zip(b).enumerate() {
+            prefetch_beyond(next, (k * STEPS + step) * LINE);
+            add_step(simd, &mut sums, a, &b[group]);
         }
+    }
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        add_step(simd, &mut sums, a, &b[group]);
     }
     let (c, _) = S::as_mut_simd_f32s(c);
     let (c, _) = c.as_chunks_mut::<VECTORS>();
@@ -157,6 +177,22 @@ fn multiply<
     for (c, sums) in c.iter_mut().zip(sums) {
         for (c, sum) in c[group].iter_mut().zip(sums) {
             *c = if add { simd.add_f32s(*c, sum) } else { sum };
+        }
+    }
+}
+
+/// One step of depth of a tile.
+#[inline(always)]
+fn add_step<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    sums: &mut [[S::f32s; VECTORS]; ROWS],
+    a: &[f32; ROWS],
+    b: &[S::f32s; VECTORS],
+) {
+    for (sums, &a) in sums.iter_mut().zip(a) {
+        let a = simd.splat_f32s(a);
+        for (sum, &b) in sums.iter_mut().zip(b) {
+            *sum = simd.mul_add_e_f32s(a, b, *sum);
         }
     }
 }

@@ -78,15 +78,17 @@ const fn sums(
 }
 
 pub(super) const LOOPS: [Loop; 6] = [
+    // Four steps of depth at once on AVX2.
     sums(
         "dense tile",
         ["9DenseTile", "10dense_tile"],
-        [(6, 2), (12, 2), (12, 2)],
+        [(4 * 6, 2), (12, 2), (12, 2)],
     ),
+    // Four steps of depth at once, but on ARM.
     sums(
         "gram",
         ["5block5Block", "8triangle4gram"],
-        [(6, 2), (8, 3), (6, 3)],
+        [(4 * 6, 2), (4 * 8, 3), (6, 3)],
     ),
     sums(
         "cholesky",
