@@ -2,14 +2,15 @@
 //! anywhere merge.
 
 mod accumulation;
+mod resume;
 mod sparse;
 
 pub use accumulation::COPY_EVERY;
 pub(crate) use accumulation::{Accumulation, SUM_BYTES};
+pub use resume::{Keep, Resume};
+pub(crate) use resume::{check_all_there, keeping};
 
-use crate::{
-    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store, sums::Resume,
-};
+use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};
 use ndarray::{Array1, Array2, ArrayView2};
 use std::path::Path;
 

@@ -3,17 +3,17 @@
 mod any_sums;
 mod embedding;
 mod held_out;
-mod resume;
 mod ridge;
 mod rows_to_sum;
 
 pub use any_sums::{AnySums, OneOfSums};
 pub use embedding::Embedding;
 pub use held_out::HeldOutSums;
-pub use resume::{Keep, Resume};
-pub(crate) use resume::{check_all_there, keeping};
 pub use ridge::RidgeSums;
 pub use rows_to_sum::{ModelContext, RowsToSum};
+
+pub use crate::normal::{Keep, Resume};
+pub(crate) use crate::normal::{check_all_there, keeping};
 
 use crate::{Error, Result, normal::NormalEquations, store::Store};
 use std::fmt::Debug;

@@ -1,7 +1,7 @@
 //! Summing a stream of rows on a device, in stretches, so that it can go on where one ended: after
 //! the loss of a device, or another day.
 
-use super::{NormalEquations, Targets, sparse::SparseSums};
+use super::{Keep, NormalEquations, Resume, Targets, check_all_there, sparse::SparseSums};
 use crate::{
     Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource},
@@ -11,7 +11,6 @@ use crate::{
     flow::Run,
     linalg::entries,
     ops::gram::{GramAccumulator, GramSums},
-    sums::{Keep, Resume, check_all_there},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::{mem, ops::Range};
