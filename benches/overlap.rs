@@ -14,7 +14,8 @@ use bochner::{
     device::CpuDevice,
     features::{Affine, DenseFeatures, Fourier, featurize, featurize_behind},
     kernels::Gaussian,
-    solve::{NormalEquations, Targets},
+    models::Targets,
+    solve::NormalEquations,
 };
 use interleaved::{Job, medians};
 use ndarray::{Array2, s};

@@ -7,10 +7,9 @@
 use bochner::{
     data::MemorySource,
     features::Affine,
-    models::LinearModel,
+    models::{LinearModel, Targets},
     prelude::*,
-    solve::Cholesky,
-    solve::{NormalEquations, Targets},
+    solve::{Cholesky, NormalEquations},
 };
 use ndarray::{Array2, Axis};
 

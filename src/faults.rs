@@ -9,8 +9,8 @@ use crate::{
     flow::Run,
     kernels::Gaussian,
     learn::FitOptions,
-    model::LinearModel,
-    normal::{Accumulation, COPY_EVERY, NormalEquations, Targets},
+    model::{LinearModel, Targets},
+    normal::{Accumulation, COPY_EVERY, NormalEquations},
     seed::{Seed, Stream},
     solve::{FeatureProducts, StreamedRows},
 };

@@ -47,8 +47,7 @@ use crate::{
     data::{ChunkSource, Part, Rescaled, RescaledTargets, Schema, Split, Survey},
     features::{Bandwidth, Linear, MapBuilder},
     learn::{Basis, ClassWeights, Fit, Found, Search, Trial},
-    model::LinearModel,
-    normal::Targets,
+    model::{LinearModel, Targets},
 };
 use std::sync::Arc;
 

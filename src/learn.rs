@@ -15,6 +15,7 @@ pub use choose::metric;
 use choose::search::Plan;
 pub use choose::search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
 pub use fit::any_sums::FitAnySums;
+pub(crate) use fit::bring_back::bring_back;
 pub use fit::class_weights::{ClassWeights, WithClassWeights};
 pub use fit::fit_sums::FitSums;
 pub use fit::lambda::Lambda;

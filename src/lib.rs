@@ -42,19 +42,37 @@
 //! Each stage can be used alone, with every choice in your hands: [`data::Survey`],
 //! [`features::Standardize`], [`features::Bandwidth`], a map's own `build`,
 //! [`models::LinearModel::fit`], [`models::Predictor`].
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `learn`, on by default | learners, searches, tests: all that makes a model, and `files` |
+//! | `files` | files of rows, and tables; without it rows are arrays |
+//! | `parquet`, `excel`, `sqlite` | files of these formats |
+//! | `web` | the clock of a page, for a browser |
+//!
+//! Without `learn` there are models, which predict, and maps: half as much to compile.
 
+#[cfg(feature = "learn")]
 mod door;
 pub mod export;
 #[cfg(test)]
 mod faults;
+#[cfg(feature = "learn")]
 pub mod hypothesis;
+#[cfg(feature = "learn")]
 pub mod job;
+#[cfg(feature = "learn")]
 mod learn;
 mod model;
 pub mod models;
+#[cfg(feature = "learn")]
 mod normal;
 pub mod prelude;
+#[cfg(feature = "learn")]
 pub mod solve;
+#[cfg(feature = "learn")]
 mod sums;
 
 pub use bochner_maps::{
@@ -63,10 +81,10 @@ pub use bochner_maps::{
 };
 #[doc(hidden)]
 pub use bochner_maps::{as_its_source, bench, check, form, registry};
+#[cfg(feature = "learn")]
 pub use learn::metric;
 
 // The rooms below that users do not see.
-use bochner_maps::{
-    clock, flow, instructions, linalg, parallel, progress, settings, simd, special, store, text,
-    wait,
-};
+#[cfg(feature = "learn")]
+use bochner_maps::{clock, instructions, simd};
+use bochner_maps::{flow, linalg, parallel, progress, settings, special, store, text, wait};

@@ -1,6 +1,7 @@
 //! What predicts: a linear model on a map, and what it says of rows.
 
-pub(crate) mod bring_back;
+pub(crate) mod class_spread;
+pub(crate) mod coefficients;
 pub(crate) mod conformal;
 pub(crate) mod fit_times;
 pub(crate) mod fitted;
@@ -15,10 +16,14 @@ pub(crate) mod principal;
 pub(crate) mod probabilities;
 pub(crate) mod ranges;
 pub(crate) mod routed;
+#[cfg(feature = "files")]
+mod rows_of_files;
 pub(crate) mod scores;
-pub(crate) mod worse;
+pub(crate) mod spread;
+pub(crate) mod targets;
 
-pub(crate) use bring_back::bring_back;
+pub use class_spread::ClassSpread;
+pub use coefficients::Coefficients;
 pub use conformal::Conformal;
 pub use fit_times::FitTimes;
 pub use fitted::{LoadedModel, Model, Predicted};
@@ -26,6 +31,7 @@ pub use found_lengthscales::FoundLengthscales;
 pub use intervals::{IntervalPredictor, Intervals};
 pub use labels::{FromLabel, IsLabel, Label, ToLabels};
 pub use lambda_curve::{HeldOut, LambdaCurve, LambdaPoint};
+pub use learned_metric::{LearnedMetric, Metric};
 pub use linear::{LinearModel, Predictor};
 pub use link::Link;
 pub use principal::Principal;
@@ -34,3 +40,5 @@ pub use ranges::{Range, Ranges};
 pub use scores::{
     AmountScore, AmountScores, ClassScore, LabelScores, QuantileScore, Score, Scores,
 };
+pub use spread::Spread;
+pub use targets::Targets;

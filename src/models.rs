@@ -6,6 +6,14 @@
 //! [`Predictor`].
 
 // A face alone: no room imports it.
+pub use crate::model::{
+    AmountScore, AmountScores, ClassScore, ClassSpread, Coefficients, Conformal, FitTimes,
+    FoundLengthscales, FromLabel, HeldOut, IntervalPredictor, Intervals, IsLabel, Label,
+    LabelScores, LambdaCurve, LambdaPoint, LearnedMetric, LinearModel, Link, LoadedModel, Metric,
+    Model, Predicted, Predictor, Principal, Probabilities, ProbabilityPredictor, QuantileScore,
+    Range, Ranges, Score, Scores, Spread, Targets, ToLabels,
+};
+#[cfg(feature = "learn")]
 pub use crate::{
     door::*,
     learn::{
@@ -16,13 +24,7 @@ pub use crate::{
         LogisticOptions, MarginLoss, MemoryPlan, OneClassOptions, Partial, PathwiseOptions,
         PcaSolver, ResidualLoss, ResidualOptions, RidgeOptions, RowWeights, Search, SearchData,
         Size, Solver, SpectralClusteringOptions, SpectralEmbeddingOptions, Stopping,
-        SupportVectorOptions, Trial, Usual, WithClassWeights, WithProbabilities, metric,
-    },
-    model::{
-        AmountScore, AmountScores, ClassScore, Conformal, FitTimes, FoundLengthscales, FromLabel,
-        HeldOut, IntervalPredictor, Intervals, IsLabel, Label, LabelScores, LambdaCurve,
-        LambdaPoint, LinearModel, Link, LoadedModel, Model, Predicted, Predictor, Principal,
-        Probabilities, ProbabilityPredictor, QuantileScore, Range, Ranges, Score, Scores, ToLabels,
+        SupportVectorOptions, Trial, Usual, WithClassWeights, WithProbabilities,
     },
     solve::OwnLoss,
     sums::{

@@ -2,6 +2,7 @@
 //! anywhere merge.
 
 mod accumulation;
+mod encode;
 mod resume;
 mod sparse;
 
@@ -10,8 +11,10 @@ pub(crate) use accumulation::{Accumulation, SUM_BYTES};
 pub use resume::{Keep, Resume};
 pub(crate) use resume::{check_all_there, keeping};
 
-use crate::{Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, store::Store};
-use ndarray::{Array1, Array2, ArrayView2};
+use crate::{
+    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, model::Targets, store::Store,
+};
+use ndarray::{Array1, Array2};
 use std::path::Path;
 
 const KIND: &str = "normal-equations";
@@ -20,82 +23,6 @@ const KIND: &str = "normal-equations";
 const TRIANGLE: &str = "gram_triangle";
 /// The sum of logarithms of weights, as text: JSON has no word for an infinite number.
 const LOG_WEIGHT: &str = "log_weight";
-
-/// What the target columns mean.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Targets {
-    /// Real values, one column each.
-    Real {
-        /// Number of target columns.
-        columns: usize,
-        /// Subtracted before anything is rounded to f32, and added again; the mean is a good
-        /// choice. `[columns]`.
-        shift: Vec<f64>,
-    },
-    /// One column of class labels, fitted one against all as +-1.
-    Classes(Vec<f64>),
-}
-
-impl Targets {
-    /// Columns that are fitted: one per target, or one per class.
-    pub fn outputs(&self) -> usize {
-        match self {
-            Self::Real { columns, .. } => *columns,
-            Self::Classes(labels) => labels.len(),
-        }
-    }
-
-    /// No targets: nothing but features is summed, and a source may have targets or not.
-    pub fn none() -> Self {
-        Self::Real {
-            columns: 0,
-            shift: Vec::new(),
-        }
-    }
-
-    pub(crate) fn shift(&self, k: usize) -> f64 {
-        match self {
-            Self::Real { shift, .. } => shift[k],
-            Self::Classes(_) => 0.0,
-        }
-    }
-
-    /// The fitted columns of a chunk, shifted, `[rows, outputs]`. Errors on a label that is no
-    /// class.
-    pub(crate) fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-        match self {
-            Self::Real { columns: 0, .. } => Ok(Array2::zeros((y.nrows(), 0))),
-            Self::Real { columns, shift } => {
-                if y.ncols() != *columns {
-                    return Err(Error::shape(format!(
-                        "the data has {} target columns, the fit takes {columns}",
-                        y.ncols()
-                    )));
-                }
-                Ok(&y - &Array1::from(shift.clone()))
-            }
-            Self::Classes(labels) => {
-                if y.ncols() != 1 {
-                    return Err(Error::shape(format!(
-                        "a classifier takes one column of labels, the data has {}",
-                        y.ncols()
-                    )));
-                }
-                let mut encoded = Array2::from_elem((y.nrows(), labels.len()), -1.0);
-                for (mut row, label) in encoded.rows_mut().into_iter().zip(y.column(0)) {
-                    let class = labels.iter().position(|l| l == label).ok_or_else(|| {
-                        Error::data(
-                            "y",
-                            format!("label {label} is none of the classes {labels:?}"),
-                        )
-                    })?;
-                    row[class] = 1.0;
-                }
-                Ok(encoded)
-            }
-        }
-    }
-}
 
 /// `Z'Z`, `Z'Y` and the sums beside them, in f64: a monoid under [`Self::merge`].
 #[derive(Debug, Clone, PartialEq)]
@@ -174,7 +101,8 @@ impl NormalEquations {
     ///
     /// ```
     /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
-    /// use bochner::solve::{NormalEquations, Targets};
+    /// use bochner::models::Targets;
+    /// use bochner::solve::NormalEquations;
     /// use ndarray::Array2;
     /// let x = Array2::from_shape_fn((40, 1), |(i, _)| i as f64);
     /// let map = Fourier::new(Gaussian).features(8).build(Affine::identity(1))?;

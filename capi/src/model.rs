@@ -4,8 +4,7 @@ use crate::status::c_text;
 use bochner::{
     Device, DeviceChoice, Error, Result, Run,
     data::Rows,
-    models::{LinearModel, Predictor, ProbabilityPredictor},
-    solve::Targets,
+    models::{LinearModel, Predictor, ProbabilityPredictor, Targets},
 };
 use ndarray::{Array2, ArrayView2};
 use self_cell::self_cell;

@@ -18,8 +18,7 @@ use anyhow::Result;
 use bochner::{
     Error, Run,
     data::{ChunkSource, TargetUse},
-    models::{AmountScores, LabelScores, LinearModel, Scores},
-    solve::Targets,
+    models::{AmountScores, LabelScores, LinearModel, Scores, Targets},
 };
 use coverage::{Coverage, LEVEL};
 use ndarray::ArrayView2;

@@ -7,8 +7,7 @@ use bochner::{
     Error,
     data::Field,
     job::Settings,
-    models::{LinearModel, Probabilities},
-    solve::Targets,
+    models::{LinearModel, Probabilities, Targets},
 };
 use std::path::PathBuf;
 

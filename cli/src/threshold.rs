@@ -2,7 +2,7 @@
 
 use crate::report::Usage;
 use anyhow::Result;
-use bochner::{models::LinearModel, solve::Targets};
+use bochner::models::{LinearModel, Targets};
 use ndarray::{Array2, ArrayView2};
 
 /// A probability of the second class, and the labels of both.

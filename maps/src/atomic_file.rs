@@ -4,7 +4,7 @@
 mod stale;
 
 use crate::error::{Error, Result};
-#[cfg(unix)]
+#[cfg(all(unix, feature = "files"))]
 pub(crate) use stale::sweep;
 use std::{
     fs::{File, Metadata, OpenOptions},

@@ -12,100 +12,53 @@
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
 //! line (the first line of the file is 1) and the column's name.
 
-mod alike;
 mod arrays;
-#[cfg(any(feature = "excel", feature = "sqlite"))]
-mod cells;
 mod checked;
-mod choice;
-#[cfg(feature = "parquet")]
-mod columnar;
-mod container;
-mod csr;
-mod csv;
-mod cures;
 mod curve;
-mod file;
+#[cfg(feature = "files")]
+mod files;
 mod folds;
-mod format;
-mod gaps;
 #[doc(hidden)]
 pub mod grouped;
-mod input;
-mod joined;
 mod kept_rows;
-mod keys;
+#[cfg(feature = "files")]
 #[doc(hidden)]
 pub mod kinds;
-mod libsvm;
 mod memory;
-mod npy;
-mod npz;
-mod open;
-mod options;
-mod output;
+#[cfg(not(feature = "files"))]
+mod no_schema;
 mod parting;
-mod parts;
-mod pieces;
 mod ranks;
 mod rescale;
 mod rows;
+#[cfg(feature = "files")]
 mod schema;
 mod sparse;
 mod split;
-mod stacked;
-mod stdin;
 mod survey;
-mod table;
-mod table_source;
 
-pub use self::alike::Alike;
-#[doc(hidden)]
-pub use self::alike::require_alike;
 pub use self::arrays::{Number, ToRows, ToTargets};
-#[cfg(any(feature = "excel", feature = "sqlite"))]
-pub use self::cells::CellTable;
 pub(crate) use self::checked::next_checked;
-#[doc(hidden)]
-pub use self::choice::names_tell;
-pub use self::choice::{ColumnChoice, TargetUse};
-#[cfg(feature = "parquet")]
-pub use self::columnar::{ColumnarTable, is_guarded};
-pub use self::csr::CsrSource;
-pub use self::csv::{CsvOptions, CsvSource, CsvTable, Header, Layout};
 pub use self::curve::Curve;
-pub use self::file::{DataFile, TextLabelled};
+#[cfg(feature = "files")]
+pub use self::files::*;
 pub use self::folds::Folds;
-pub use self::format::{Format, file_of};
-pub use self::gaps::{Gaps, NanRows, Refill};
 pub use self::grouped::Grouped;
-pub use self::input::encoding::TextEncoding;
-#[cfg(target_family = "wasm")]
-pub use self::input::page::PageFile;
 #[doc(hidden)]
 pub use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents};
-pub use self::keys::{groups, times};
-pub use self::libsvm::{LibsvmOptions, LibsvmSource};
 pub use self::memory::MemorySource;
-pub use self::npy::NpySource;
-pub use self::npz::NpzSource;
-pub use self::open::open;
-pub use self::options::OpenOptions;
-#[cfg(feature = "parquet")]
-pub use self::output::ParquetWriter;
-pub use self::output::{
-    AtomicFile, CsvWriter, Done, NpyValue, NpyWriter, RawWriter, RowWriter, WriteBehind,
-};
+#[cfg(not(feature = "files"))]
+pub use self::no_schema::Schema;
 pub use self::parting::Part;
 #[doc(hidden)]
 pub use self::parting::hash as row_hash;
-pub use self::parts::parts;
-pub use self::pieces::{Piece, Pieces};
 #[doc(hidden)]
 pub use self::ranks::ranks;
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
+#[cfg(feature = "files")]
 #[doc(hidden)]
 pub use self::schema::date_text;
+#[cfg(feature = "files")]
 pub use self::schema::{
     DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions, TargetMeans,
     Words,
@@ -117,8 +70,6 @@ pub use self::survey::RowSample;
 pub use self::survey::{
     RowOrder, Survey, SurveyPart, TargetStats, median_distance, nearest_distance,
 };
-pub use self::table::{Batch, Column, Table, Texts};
-pub use self::table_source::TableSource;
 
 use crate::error::{Error, Result};
 use ndarray::{Array1, Array2};

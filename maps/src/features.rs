@@ -58,9 +58,11 @@ pub use builder::{MapBuilder, MapData};
 pub use custom::Custom;
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
+pub use featurizer::featurize;
+#[cfg(feature = "files")]
+pub use featurizer::featurize_behind;
 #[doc(hidden)]
 pub use featurizer::{Branch, Destination, Featurizer, OnDevice};
-pub use featurizer::{featurize, featurize_behind};
 pub use form::Form;
 pub use formula::{Formula, PartFormula};
 pub use fourier::Fourier;

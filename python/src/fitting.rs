@@ -5,8 +5,7 @@ use bochner::{
     data::{ChunkSource, Survey},
     job::{Fitted, Job, Meaning},
     metric::importance,
-    models::{Fit, LinearModel},
-    solve::Targets,
+    models::{Fit, LinearModel, Targets},
 };
 
 /// What is fitted, and how.

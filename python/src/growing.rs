@@ -13,8 +13,7 @@ use bochner::{
     error::Remedy,
     features::FeatureMap,
     job::{Job, Preparation, TargetScale, check_weights},
-    models::{AnySums, Basis, Fit, FitAnySums, ModelContext, Partial, RowsToSum, Sums},
-    solve::Targets,
+    models::{AnySums, Basis, Fit, FitAnySums, ModelContext, Partial, RowsToSum, Sums, Targets},
 };
 use ndarray::{ArrayView1, ArrayView2};
 use pyo3::{

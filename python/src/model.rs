@@ -11,8 +11,7 @@ use crate::{
 };
 use bochner::{
     export::onnx::Input,
-    models::{LinearModel, Predictor, Probabilities},
-    solve::Targets,
+    models::{LinearModel, Predictor, Probabilities, Targets},
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{

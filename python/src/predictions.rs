@@ -6,7 +6,7 @@ use crate::{
     model::{Loaded, Model},
     views::{Source, TableView},
 };
-use bochner::{Error, Result, Run, features::Transformer, solve::Targets};
+use bochner::{Error, Result, Run, features::Transformer, models::Targets};
 use ndarray::{Array2, ArrayView1, s};
 use std::sync::PoisonError;
 

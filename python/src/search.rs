@@ -11,8 +11,8 @@ use bochner::{
     Error, Step,
     features::Standardize,
     kernels::{self, Kernel},
-    metric::{Metric, MetricOptions, importance},
-    models::{Budget, Found, Lambda, Search, Trial},
+    metric::{MetricOptions, importance},
+    models::{Budget, Found, Lambda, Metric, Search, Trial},
 };
 use pyo3::{
     exceptions::PyValueError,

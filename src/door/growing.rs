@@ -12,8 +12,7 @@ use crate::{
     flow::Run,
     job::{Meaning, check_weights},
     learn::{Basis, Fit, FitRows, FitSums, Partial},
-    model::{FromLabel, Model, Predicted},
-    normal::Targets,
+    model::{FromLabel, Model, Predicted, Targets},
     sums::{ModelContext, RowsToSum, Sums},
 };
 use std::{collections::BTreeMap, marker::PhantomData};

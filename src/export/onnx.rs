@@ -8,9 +8,8 @@ mod protobuf;
 
 use crate::{
     Error, Result,
-    data::{Curve, Field, Kind, Schema},
-    model::{LinearModel, Link, Probabilities},
-    solve::Targets,
+    data::{Curve, Schema},
+    model::{LinearModel, Link, Probabilities, Targets},
 };
 use graph::{Attribute, Entries, Graph, Value};
 use ndarray::{Array1, ArrayView1, Axis};
@@ -103,16 +102,11 @@ impl LinearModel {
     /// Errors unless rows are numbers as they are: what makes columns of text, dates and missing
     /// values is not in the file.
     fn require_numbers(&self) -> Result<()> {
-        let mut fields = self.schema.iter().flat_map(Schema::features);
-        let made = |field: &&Field| {
-            field.may_miss() || !matches!(field.kind(), Kind::Number | Kind::Boolean)
-        };
-        match fields.find(made) {
+        match self.schema.as_ref().and_then(Schema::first_of_no_number) {
             None => Ok(()),
-            Some(field) => Err(Error::unsupported(format!(
-                "the model makes numbers of column {:?} (text, a date or missing values), which an \
-                 ONNX file does not; fit to a table of numbers",
-                field.name()
+            Some(name) => Err(Error::unsupported(format!(
+                "the model makes numbers of column {name:?} (text, a date or missing values), which \
+                 an ONNX file does not; fit to a table of numbers"
             ))),
         }
     }
@@ -299,7 +293,7 @@ mod tests {
         );
         let own = features::Custom::new("tanh-of-onnx", f32::tanh).features(4);
         let own = own.build(features::Affine::identity(2)).expect("draws");
-        let coefficients = crate::solve::Coefficients {
+        let coefficients = crate::model::Coefficients {
             beta_dt: Array2::zeros((4, 1)),
             intercept_t: Array1::zeros(1),
         };

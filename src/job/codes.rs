@@ -3,8 +3,7 @@
 
 use crate::{
     data::{KeptRows, Kind, Schema, Survey, kinds::told},
-    model::LinearModel,
-    normal::Targets,
+    model::{LinearModel, Targets},
 };
 
 /// What codes have to explain beyond the fit, of the variance of the targets: so much, or less that

@@ -5,8 +5,7 @@ use crate::{
     Error, Result, Run, Step,
     data::{ChunkSource, Folds, Part},
     learn::Fit,
-    model::{AmountScores, LabelScores, LinearModel, Score},
-    normal::Targets,
+    model::{AmountScores, LabelScores, LinearModel, Score, Targets},
 };
 use ndarray::ArrayView2;
 

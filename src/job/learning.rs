@@ -5,8 +5,9 @@ use crate::{
     Error, Result, Run,
     data::{ChunkSource, KeptRows, Rescaled, Survey},
     features::{self, FeatureMap, ScaledKernel},
+    learn::bring_back,
     learn::{ClassWeights, Fit, FitData, Leaves, WithClassWeights, WithProbabilities},
-    model::{LinearModel, Link, Ranges, bring_back},
+    model::{LinearModel, Link, Ranges},
     store::Store,
 };
 

@@ -3,7 +3,7 @@
 use crate::{
     Result,
     data::{Schema, Survey},
-    normal::Targets,
+    model::Targets,
 };
 
 /// What is learnt from targets.

@@ -10,7 +10,7 @@ use crate::{
     kernels::Gaussian,
     learn::{Found, Usual},
     metric::RowsForMap,
-    normal::Targets,
+    model::Targets,
     sampling::Sampling,
     seed::Seed,
 };

@@ -19,7 +19,7 @@ use crate::{
     features::{Bandwidth, Linear, MapBuilder, Standardize, WithLine},
     kernels::{Domain, Kernel},
     learn::Fit,
-    normal::Targets,
+    model::Targets,
 };
 use std::{fmt, sync::Arc};
 

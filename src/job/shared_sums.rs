@@ -7,7 +7,7 @@ use crate::{
     data::{ChunkSource, Folds, Part, Survey},
     features::FeatureMap,
     learn::{Basis, Fit, FitAnySums},
-    normal::Targets,
+    model::Targets,
     store::Store,
     sums::{AnySums, Sums},
 };

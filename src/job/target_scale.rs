@@ -7,7 +7,7 @@ use crate::{
     Error, Result,
     data::{Rescale, Survey},
     error::Remedy,
-    normal::Targets,
+    model::Targets,
     text::spelled,
 };
 use std::{fmt, str::FromStr};

@@ -4,9 +4,8 @@ use super::{Job, Settings, TargetScale};
 use crate::{
     features::Bandwidth,
     learn::{Budget, ClassWeights, Enough, Fit, Search},
-    metric::{Metric, MetricOptions},
-    model::LinearModel,
-    normal::Targets,
+    metric::MetricOptions,
+    model::{LinearModel, Metric, Targets},
 };
 
 impl Job<&dyn Fit> {

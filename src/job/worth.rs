@@ -1,6 +1,9 @@
 //! What the rows of a fit say of what it is worth.
 
-use crate::{data::Survey, model::LinearModel, normal::Targets};
+use crate::{
+    data::Survey,
+    model::{LinearModel, Targets},
+};
 
 /// Figures of a fit that compare with the mean of the targets.
 const COMPARED: [&str; 2] = ["held_out_r2", "estimated_r2"];

@@ -1,14 +1,18 @@
 //! What a learner does once its map is drawn: from rows to a model.
 
 pub(super) mod any_sums;
+pub(super) mod bring_back;
 pub(super) mod centred;
 pub(super) mod class_weights;
 pub(super) mod fit_sums;
 pub(super) mod lambda;
+mod name_columns;
 pub(super) mod partial;
 pub(super) mod passes;
 pub(super) mod penalised;
+mod probabilities;
 pub(super) mod with_probabilities;
+pub(super) mod worse;
 
 use crate::{
     Result,
@@ -16,12 +20,10 @@ use crate::{
     features::{Bandwidth, FeatureMap, MapKind, MapSpec, ScaledKernel},
     flow::Run,
     learn::{FitAnySums, FitPenalised},
-    model::{LinearModel, Predicted},
-    normal::Targets,
+    model::{Coefficients, LinearModel, Predicted, Targets},
     sampling::Sampling,
     seed::Seed,
     settings::Settings,
-    solve::Coefficients,
 };
 use std::fmt;
 

@@ -2,10 +2,9 @@
 
 use crate::{
     Device, Error, Result,
-    data::{ChunkSource, OpenOptions, TargetUse, ToRows, open},
+    data::{ChunkSource, ToRows},
     flow::Run,
-    model::{FromLabel, Intervals, Label, LinearModel, Predictor},
-    normal::Targets,
+    model::{FromLabel, Intervals, Label, LinearModel, Predictor, Targets},
     settings::Settings,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
@@ -125,6 +124,7 @@ impl LinearModel {
 }
 
 impl<Y: Predicted> Model<Y> {
+    #[cfg(feature = "learn")]
     pub(crate) fn new(linear: LinearModel, device: Device, memory: u64) -> Self {
         Self {
             linear,
@@ -211,17 +211,6 @@ impl<Y: Predicted> Model<Y> {
     pub fn intervals(&self, x_nd: impl ToRows, level: f64) -> Result<Intervals> {
         let mut predictor = self.linear.intervals_on(self.run()?)?;
         predictor.predict(&x_nd.to_rows(), level)
-    }
-
-    /// Opens a file of rows to predict, as [`open`] does: columns by the names that the model
-    /// knows, read as in the fit, and without targets.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Box<dyn ChunkSource>> {
-        let options = OpenOptions {
-            target_use: TargetUse::Ignored,
-            columns: self.linear.columns(),
-            ..OpenOptions::default()
-        };
-        open(path, &options)
     }
 
     /// Predictions for all rows of a source, such as one that [`Self::open`] gave.

@@ -8,10 +8,9 @@ use crate::{
     features::{Branch, Destination, Featurizer},
     flow::Run,
     model::{
-        Conformal, LinearModel, Link,
+        Conformal, LinearModel, Link, Targets,
         linear::{check_columns, require_finite},
     },
-    normal::Targets,
     special::normal_quantile,
     text::counted,
 };

@@ -1,8 +1,7 @@
 //! By what a penalty was chosen, as a model keeps it.
 
-use crate::{Error, Result, solve::LeftOut, store::Store};
+use crate::{Error, Result, store::Store};
 use ndarray::Array2;
-use std::collections::BTreeMap;
 
 /// Which rows are held out to choose a penalty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,21 +44,6 @@ impl LambdaCurve {
         let mut points = self.points.iter().rev();
         let first = points.next().expect("a curve has points");
         *points.fold(first, |a, b| if b.error < a.error { b } else { a })
-    }
-
-    /// Of the places where a walk over penalties looked.
-    pub(crate) fn of_walk(
-        by: HeldOut,
-        lambdas: &[f64],
-        found: &BTreeMap<usize, (f64, LeftOut)>,
-    ) -> Self {
-        let points = found.iter().map(|(&place, (error, one))| LambdaPoint {
-            lambda: lambdas[place],
-            error: *error,
-            effective_dimension: one.effective_dimension,
-        });
-        let points = points.collect();
-        Self { by, points }
     }
 
     pub(crate) fn write(&self, store: &mut Store) {

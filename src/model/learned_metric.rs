@@ -1,7 +1,7 @@
 //! A metric that was learnt: the root of an average gradient outer product.
 
-use crate::{Error, Result, linalg::eigen::eigen, store::Store};
-use ndarray::{Array2, Axis};
+use crate::{Error, Result, store::Store};
+use ndarray::Array2;
 use std::{fmt, str::FromStr};
 
 /// Which metric is learnt.
@@ -36,31 +36,6 @@ impl FromStr for Metric {
     }
 }
 
-/// How a metric is learnt.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MetricOptions {
-    /// Which.
-    pub kind: Metric,
-    /// Distances are by M to this power: 1, or 1/2 for a metric that leaves more of the columns.
-    pub power: f64,
-    /// Fits and outer products in turn, at most; it ends where rows held out gain no more.
-    pub iterations: usize,
-}
-
-impl From<Metric> for MetricOptions {
-    /// Power 1, 5 iterations.
-    fn from(kind: Metric) -> Self {
-        Self {
-            kind,
-            power: 1.0,
-            iterations: 5,
-        }
-    }
-}
-
-/// What is added to M, of mean eigenvalue 1, so that no direction is lost for good.
-const FLOOR: f64 = 1e-3;
-
 /// A metric that was learnt: rows are compared by `|R (v - w)|`, v and w prepared as
 /// [`Scaling`](crate::features::Scaling) prepares them, before a lengthscale.
 ///
@@ -71,68 +46,11 @@ pub struct LearnedMetric {
     pub(crate) kind: Metric,
     /// R, `[d, d]`, or its diagonal, `[1, d]`.
     pub(crate) root: Array2<f64>,
-    importance: Vec<f64>,
-    names: Option<Vec<String>>,
+    pub(crate) importance: Vec<f64>,
+    pub(crate) names: Option<Vec<String>>,
 }
 
 impl LearnedMetric {
-    /// The metric of M, `[d, d]`, by prepared columns. One without directions is that of the
-    /// columns as they are.
-    ///
-    /// Errors with [`Error::Shape`] unless M is square, with [`Error::Parameter`] unless the power
-    /// is positive and finite, and with [`Error::Numerical`] when M is not finite.
-    pub fn of(m_dd: &Array2<f64>, options: MetricOptions) -> Result<Self> {
-        let d = m_dd.nrows();
-        if m_dd.ncols() != d || d == 0 {
-            return Err(Error::shape(format!(
-                "an outer product of {:?} is no metric of columns",
-                m_dd.dim()
-            )));
-        }
-        if !(options.power > 0.0 && options.power.is_finite()) {
-            return Err(Error::parameter(format!(
-                "the power of the metric is {}; it must be positive and finite",
-                options.power
-            )));
-        }
-        let trace = m_dd.diag().sum();
-        if !trace.is_finite() || m_dd.iter().any(|m| !m.is_finite()) {
-            return Err(Error::numerical("gradients of the model are not finite"));
-        }
-        // No gradient at all: nothing says that columns differ.
-        let factor = if trace > 0.0 { d as f64 / trace } else { 0.0 };
-        let importance = m_dd.diag().mapv(|m| {
-            if trace > 0.0 {
-                m.max(0.0) / trace
-            } else {
-                1.0 / d as f64
-            }
-        });
-        let raised = |m: f64| (m.max(0.0) * factor + FLOOR).powf(options.power);
-        let root = match options.kind {
-            Metric::Diagonal => {
-                let squares = m_dd.diag().mapv(raised);
-                let mean = squares.mean().unwrap_or(1.0);
-                squares.mapv(|m| (m / mean).sqrt()).insert_axis(Axis(0))
-            }
-            Metric::Full => {
-                let decomposed = eigen(m_dd)?;
-                let squares = decomposed.values_n.mapv(raised);
-                let mean = squares.mean().unwrap_or(1.0);
-                let roots = squares.mapv(|m| (m / mean).sqrt());
-                let vectors = &decomposed.vectors_nn;
-                let root = (vectors * &roots).dot(&vectors.t());
-                (&root + &root.t()) / 2.0
-            }
-        };
-        Ok(Self {
-            kind: options.kind,
-            root,
-            importance: importance.to_vec(),
-            names: None,
-        })
-    }
-
     /// Which metric it is.
     pub fn kind(&self) -> Metric {
         self.kind
@@ -159,19 +77,6 @@ impl LearnedMetric {
     /// Number of columns, d.
     pub fn columns(&self) -> usize {
         self.root.ncols()
-    }
-
-    pub(crate) fn named(mut self, names: Option<Vec<String>>) -> Self {
-        self.names = names;
-        self
-    }
-
-    /// `R v` of prepared rows, `[n, d]`.
-    pub(crate) fn apply(&self, v_nd: &Array2<f64>) -> Array2<f64> {
-        match self.kind {
-            Metric::Diagonal => v_nd * &self.root,
-            Metric::Full => v_nd.dot(&self.root),
-        }
     }
 
     pub(crate) fn write(&self, store: &mut Store) {

@@ -8,16 +8,14 @@ pub(crate) use predictor::{check_columns, require_finite};
 
 use crate::{
     Device, Result,
-    data::{ChunkSource, ColumnChoice, Schema, names_tell},
+    data::Schema,
     features::FeatureMap,
     flow::Run,
     model::{
-        Conformal, FitTimes, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities,
-        Ranges, learned_metric::LearnedMetric,
+        ClassSpread, Coefficients, Conformal, FitTimes, FoundLengthscales, LambdaCurve,
+        LearnedMetric, Link, Principal, Probabilities, Ranges, Spread, Targets,
     },
-    normal::Targets,
     settings::Settings,
-    solve::{ClassSpread, Coefficients, Spread},
 };
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -130,30 +128,6 @@ impl LinearModel {
         }
     }
 
-    /// Keeps what the columns of the data are called, where that is not just the numbers from 0 on,
-    /// and what they are made of; the names of classes if labels are text.
-    pub fn name_columns(&mut self, of: &dyn ChunkSource) {
-        let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
-        let columns = of.column_names();
-        let chosen = columns.filter(|names| names_tell(names) || !count_up(names));
-        self.column_names = chosen.filter(|names| names.len() == self.map.input_dim());
-        self.target_names = telling(of.target_names());
-        self.schema = of.schema().cloned();
-        if let (Some(schema), Targets::Classes(_)) = (&self.schema, &self.targets) {
-            self.class_names = schema.classes().map(<[String]>::to_vec);
-        }
-    }
-
-    /// How to [`open`](crate::data::open) rows to predict: columns by their names, in any order and
-    /// beside others, where the model and the file have names.
-    pub fn columns(&self) -> ColumnChoice {
-        match (&self.schema, &self.column_names) {
-            (Some(schema), _) => ColumnChoice::Known(Box::new(schema.clone())),
-            (None, Some(names)) => ColumnChoice::Matching(names.clone()),
-            (None, None) => ColumnChoice::All,
-        }
-    }
-
     /// What the model says of raw outputs `[n, t]`: values as they are, or the label of the largest
     /// score in each row, `[n, 1]`.
     pub fn decide(&self, scores_nt: Array2<f64>) -> Array2<f64> {
@@ -174,12 +148,4 @@ impl LinearModel {
     pub fn on(&self, run: impl Into<Run>) -> Result<Predictor<'_>> {
         Predictor::new(self, run.into())
     }
-}
-
-/// Whether names are the numbers from 0 on, which a file without names gets.
-fn count_up(names: &[String]) -> bool {
-    names
-        .iter()
-        .enumerate()
-        .all(|(j, name)| *name == j.to_string())
 }

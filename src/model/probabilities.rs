@@ -1,15 +1,13 @@
 //! Probabilities of classes from their scores.
 
+pub(crate) mod averages;
 mod of_model;
 mod predictor;
-mod tempered;
-#[cfg(test)]
-mod tests;
 
 pub use predictor::ProbabilityPredictor;
 
-use crate::{Error, Result, linalg::entries, solve::ClassSpread, store::Store};
-use ndarray::{Array2, ArrayView1, Axis};
+use crate::{Error, Result, linalg::entries, model::ClassSpread, store::Store};
+use ndarray::Array2;
 
 /// How the scores of a classifier become probabilities.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,25 +71,6 @@ impl Probabilities {
         scores_nt
     }
 
-    /// For scores `[n, t]` of rows that the fit did not see, with their classes: sigmoids of two,
-    /// one softmax of more. Sigmoids of many classes, each right by itself, say twice what speaks
-    /// against a row's other classes when they are brought to a sum of 1.
-    pub(crate) fn fitted(scores_nt: &Array2<f64>, class_n: &[usize]) -> Self {
-        if scores_nt.ncols() == 2 {
-            return Self::sigmoids(scores_nt, class_n);
-        }
-        let (slope, offset_t) = tempered::tempered(scores_nt, class_n);
-        Self::Tempered { slope, offset_t }
-    }
-
-    fn sigmoids(scores_nt: &Array2<f64>, class_n: &[usize]) -> Self {
-        let columns = scores_nt.axis_iter(Axis(1)).enumerate();
-        let (slope_t, offset_t) = columns
-            .map(|(k, scores)| platt(scores, |i| class_n[i] == k))
-            .unzip();
-        Self::Sigmoids { slope_t, offset_t }
-    }
-
     pub(crate) fn write(&self, store: &mut Store) {
         match self {
             Self::Softmax => store.set("probabilities", "softmax"),
@@ -133,62 +112,4 @@ impl Probabilities {
             }
         }))
     }
-}
-
-/// Slope and offset of the sigmoid with the greatest likelihood (Platt 1999), by Newton's method as
-/// Lin, Lin & Weng (2007) have it; targets are drawn in as if one more row of each side had been
-/// seen.
-fn platt(scores: ArrayView1<'_, f64>, is: impl Fn(usize) -> bool) -> (f64, f64) {
-    let n = scores.len();
-    let yes = (0..n).filter(|&i| is(i)).count() as f64;
-    let no = n as f64 - yes;
-    let (high, low) = ((yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0));
-    let target = |i| if is(i) { high } else { low };
-    // log(1 + exp(-u)) and exp(-u) / (1 + exp(-u)), without overflow.
-    let loss = |a: f64, b: f64| -> f64 {
-        let rows = scores.iter().enumerate();
-        rows.map(|(i, s)| {
-            let u = a * s + b;
-            (-u.abs()).exp().ln_1p() + (-u).max(0.0) + (1.0 - target(i)) * u
-        })
-        .sum()
-    };
-    let (mut a, mut b) = (0.0, ((yes + 1.0) / (no + 1.0)).ln());
-    let mut value = loss(a, b);
-    for _ in 0..100 {
-        let (mut ga, mut gb) = (0.0, 0.0);
-        let (mut haa, mut hab, mut hbb) = (1e-12, 0.0, 1e-12);
-        for (i, s) in scores.iter().enumerate() {
-            let p = 1.0 / (1.0 + (-(a * s + b)).exp());
-            let (d, w) = (p - target(i), p * (1.0 - p));
-            ga += s * d;
-            gb += d;
-            haa += s * s * w;
-            hab += s * w;
-            hbb += w;
-        }
-        if f64::max(ga.abs(), gb.abs()) < 1e-7 {
-            break;
-        }
-        let determinant = haa * hbb - hab * hab;
-        let (da, db) = (
-            (hab * gb - hbb * ga) / determinant,
-            (hab * ga - haa * gb) / determinant,
-        );
-        let slope = ga * da + gb * db;
-        let mut step = 1.0;
-        let next = loop {
-            let next = loss(a + step * da, b + step * db);
-            if next <= value + 1e-4 * step * slope || step < 1e-10 {
-                break next;
-            }
-            step *= 0.5;
-        };
-        // Written so that a slope that is no number ends it, too.
-        if !(step >= 1e-10 && next.is_finite()) {
-            break;
-        }
-        (a, b, value) = (a + step * da, b + step * db, next);
-    }
-    (a, b)
 }

@@ -1,7 +1,7 @@
 //! Summing a stream of rows on a device, in stretches, so that it can go on where one ended: after
 //! the loss of a device, or another day.
 
-use super::{Keep, NormalEquations, Resume, Targets, check_all_there, sparse::SparseSums};
+use super::{Keep, NormalEquations, Resume, check_all_there, sparse::SparseSums};
 use crate::{
     Device, Error, Matrix, Result,
     data::{Chunk, ChunkSource},
@@ -10,6 +10,7 @@ use crate::{
     features::{Branch, Destination, FeatureMap, Featurizer, OnDevice},
     flow::Run,
     linalg::entries,
+    model::Targets,
     ops::gram::{GramAccumulator, GramSums},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};

@@ -15,7 +15,7 @@ pub type Keep<'a, S> = dyn FnMut(S) -> Result<S> + 'a;
 ///
 /// ```
 /// use bochner::{Device, Run, data::MemorySource, kernels::Gaussian, seed::Seed};
-/// use bochner::{features::{Affine, Fourier}, solve::Targets};
+/// use bochner::{features::{Affine, Fourier}, models::Targets};
 /// use bochner::models::{FitSums, Resume, RidgeOptions, RowsToSum, Sums};
 /// let x = ndarray::Array2::from_shape_fn((20_000, 1), |(i, _)| i as f64 / 9.0);
 /// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;

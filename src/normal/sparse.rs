@@ -157,7 +157,8 @@ mod tests {
         Device,
         data::{MemorySource, Rows, Survey},
         features::{Affine, FeatureMap, Identity, IdentityMap},
-        normal::{NormalEquations, Targets},
+        model::Targets,
+        normal::NormalEquations,
     };
     use ndarray::{Array1, Array2, Axis};
 

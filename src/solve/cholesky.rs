@@ -1,17 +1,10 @@
 //! Ridge regression by a Cholesky factorisation in f64.
 
-use crate::linalg::cholesky::Lower;
-use crate::{Error, Result, error::Remedy, normal::NormalEquations};
+use crate::{
+    Error, Result, error::Remedy, linalg::cholesky::Lower, model::Coefficients,
+    normal::NormalEquations,
+};
 use ndarray::{Array1, Array2, Axis, concatenate};
-
-/// A linear model on features.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Coefficients {
-    /// `[D, t]`.
-    pub beta_dt: Array2<f64>,
-    /// `[t]`; zero without an intercept.
-    pub intercept_t: Array1<f64>,
-}
 
 impl Coefficients {
     /// Those of several models on the same features, side by side. Errors with [`Error::Shape`]

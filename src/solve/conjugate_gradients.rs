@@ -7,10 +7,10 @@ mod system;
 #[cfg(test)]
 pub(super) mod tests;
 
+use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower, model::Coefficients};
 pub use preconditioning::Preconditioning;
 
-use super::{Coefficients, FeatureProducts, sketch::CgPreconditioner};
-use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
+use super::{FeatureProducts, sketch::CgPreconditioner};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use preconditioning::{Schedule, Size};
 use steps::{Inverse, Left, Steps};

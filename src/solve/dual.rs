@@ -2,12 +2,13 @@
 
 mod errors;
 
-use super::{Coefficients, FeatureProducts, LeftOut, descend, left_out::Found};
+use super::{FeatureProducts, LeftOut, descend, left_out::Found};
 use crate::{
     Error, Result,
     device::CpuDevice,
     error::Remedy,
     linalg::{cholesky::Lower, eigen::eigen, products::lower_outer},
+    model::Coefficients,
     parallel,
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};

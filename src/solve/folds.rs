@@ -1,13 +1,14 @@
 //! Errors of cross-validation for many penalties, from sums alone.
 
-use super::{Coefficients, Intercept, LambdaPath};
+use super::{Intercept, LambdaPath};
 use crate::{
     Error, Result,
     data::{ChunkSource, Split},
     device::memory_left,
     features::FeatureMap,
     flow::Run,
-    normal::{NormalEquations, Targets},
+    model::{Coefficients, Targets},
+    normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, Axis, Zip, s};
 

@@ -1,7 +1,7 @@
 //! What is added to `z(x)'beta`, and ridge regression with each of it.
 
-use super::{Cholesky, Coefficients};
-use crate::{Error, Result, normal::NormalEquations};
+use super::Cholesky;
+use crate::{Error, Result, model::Coefficients, normal::NormalEquations};
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
 /// What is added to `z(x)'beta`.

@@ -1,11 +1,11 @@
 //! Kernel ridge regression on the whole kernel matrix: the reference that every approximation is
 //! held to.
 
-use super::Coefficients;
 use crate::{
     Error, Result,
     error::Remedy,
     linalg::{cholesky::Lower, entries},
+    model::Coefficients,
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 

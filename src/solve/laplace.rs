@@ -5,16 +5,15 @@ mod classes;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use classes::{ClassHessian, MeanSoftmax, contrasts};
-pub use classes::{ClassLaplace, ClassSpread};
-
-use super::Spread;
 use crate::{
-    Error, Result, device::memory_left, error::Remedy, linalg::cholesky::Lower,
+    Error, Result, device::memory_left, error::Remedy, linalg::cholesky::Lower, model::Spread,
     normal::NormalEquations,
 };
+pub use classes::ClassLaplace;
+pub(crate) use classes::{ClassHessian, contrasts};
+
 use ndarray::{Array1, Array2, ArrayView1};
-use std::f64::consts::{FRAC_1_SQRT_2, TAU};
+use std::f64::consts::TAU;
 
 /// A normal law around the mode of the coefficients of one score `s(x) = z(x)'beta + b`.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,39 +87,5 @@ impl Laplace {
                 intercept: if intercept { weight.recip() } else { 0.0 },
             },
         })
-    }
-}
-
-/// Points of the trapezium rule lie so far apart.
-const STEP: f64 = 0.5;
-
-/// `E 1 / (1 + exp(-s))` for `s ~ N(mean, variance)`, to about 1e-9: the integral of Bishop (2006,
-/// eq. 4.149), by the trapezium rule, whose error falls exponentially for integrands without
-/// singularities near the real line. Where the normal law is narrow, it is the one that is
-/// integrated over; where it is wide, the logistic law is: that of a variable whose distribution
-/// function is the sigmoid.
-pub(crate) fn mean_sigmoid(mean: f64, variance: f64) -> f64 {
-    let deviation = variance.sqrt();
-    let points = |reach: f64| {
-        let most = (reach / STEP) as i32;
-        (-most..=most).map(|i| STEP * f64::from(i))
-    };
-    if deviation < 1.0 {
-        let terms = points(9.0).map(|u| sigmoid(mean + deviation * u) * (-0.5 * u * u).exp());
-        return STEP * terms.sum::<f64>() / TAU.sqrt();
-    }
-    let terms = points(38.0).map(|e| {
-        0.5 * libm::erfc(-(mean + e) / deviation * FRAC_1_SQRT_2) * sigmoid(e) * sigmoid(-e)
-    });
-    STEP * terms.sum::<f64>()
-}
-
-/// Without overflow.
-fn sigmoid(s: f64) -> f64 {
-    let small = (-s.abs()).exp();
-    if s >= 0.0 {
-        1.0 / (1.0 + small)
-    } else {
-        small / (1.0 + small)
     }
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, linalg::entries,
-    normal::Targets, parallel,
+    model::Targets, parallel,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 

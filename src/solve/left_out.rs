@@ -2,13 +2,14 @@
 //! for each penalty: what many features take in the place of eigenvectors.
 
 use super::{
-    Cholesky, Coefficients, Intercept,
+    Cholesky, Intercept,
     intercept::{beside_ones, without_ones},
     looked_at::{LookedAt, unseen},
 };
 use crate::{
     Result,
     linalg::{cholesky::Lower, entries},
+    model::Coefficients,
     normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
@@ -148,7 +149,7 @@ mod tests {
         data::{Chunk, KeptRows, MemorySource, Rows},
         features::{Affine, Fourier},
         kernels::Gaussian,
-        normal::Targets,
+        model::Targets,
         solve::LambdaPath,
     };
 

@@ -5,7 +5,7 @@ use crate::{
     data::{Chunk, ChunkSource, KeptRows},
     features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
-    normal::Targets,
+    model::Targets,
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
 

@@ -1,12 +1,13 @@
 //! Ridge regression for every penalty at once, from one eigendecomposition of the sums.
 
 use super::{
-    Coefficients, Intercept,
+    Intercept,
     intercept::{beside_ones, without_ones},
 };
 use crate::{
     Error, Result,
     linalg::eigen::{Eigen, eigen},
+    model::Coefficients,
     normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, Axis, s};
@@ -17,7 +18,8 @@ use ndarray::{Array1, Array2, Axis, s};
 ///
 /// ```
 /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
-/// use bochner::solve::{Intercept, LambdaPath, NormalEquations, Targets};
+/// use bochner::models::Targets;
+/// use bochner::solve::{Intercept, LambdaPath, NormalEquations};
 /// let x = ndarray::Array2::from_shape_fn((40, 1), |(i, _)| i as f64 / 4.0);
 /// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
 /// let mut rows = MemorySource::new(&x, Some(x.mapv(f64::sin)))?;

@@ -4,14 +4,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Coefficients, LambdaPath};
+use super::LambdaPath;
 use crate::{
     Error, Result,
-    linalg::entries,
+    model::{Coefficients, Spread},
     normal::NormalEquations,
-    seed::{Seed, Stream},
 };
-use ndarray::{Array1, Array2, Axis};
+use ndarray::Array1;
 use std::f64::consts::TAU;
 
 /// The evidence for a Gaussian process `y = f(x) + e`, `f = z(x)'beta`, with prior
@@ -262,52 +261,6 @@ pub struct Posterior {
     pub coefficients: Coefficients,
     /// What it may be off by.
     pub spread: Spread,
-}
-
-/// The covariance of the coefficients given the data, by a square root.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spread {
-    /// A square root of the covariance of beta: `noise root root'`, `[D, D]`.
-    pub root_dd: Array2<f64>,
-    /// `root' mean(z)`, which centred features lack, `[D]`.
-    pub shift_d: Array1<f64>,
-    /// Variance of the noise, `[t]`.
-    pub noise_t: Array1<f64>,
-    /// Variance of the intercept over that of the noise: 1/n, or 0 without one.
-    pub intercept: f64,
-}
-
-impl Spread {
-    /// Variance of f(x) over that of the noise, from `root'z(x)`, `[rows, D]`: one value a row.
-    pub fn relative_variance(&self, rooted_nd: &Array2<f64>) -> Array1<f64> {
-        let centred = rooted_nd - &self.shift_d;
-        entries::row_squares(centred.view()) + self.intercept
-    }
-
-    /// Coefficients of functions drawn from the posterior of target `target`, whose mean is `mean`:
-    /// `[D, samples]`, and as many intercepts. Equal seeds draw equal functions.
-    pub fn sample(
-        &self,
-        mean: &Coefficients,
-        target: usize,
-        samples: usize,
-        seed: Seed,
-    ) -> Coefficients {
-        let deviation = self.noise_t[target].sqrt();
-        let features = self.root_dd.nrows();
-        let mut draws = seed.stream(Stream::Posterior, target as u64);
-        let xi_ds = Array2::from_shape_simple_fn((features, samples), || draws.normal());
-        let away_ds = self.root_dd.dot(&xi_ds) * deviation;
-        // The intercept varies with the mean of y, and against what centring takes out.
-        let own_s = Array1::from_shape_simple_fn(samples, || draws.normal());
-        let own_s = own_s * (deviation * self.intercept.sqrt());
-        let centring_s = xi_ds.t().dot(&self.shift_d) * deviation;
-        let mean_d = mean.beta_dt.column(target).insert_axis(Axis(1));
-        Coefficients {
-            beta_dt: &away_ds + &mean_d,
-            intercept_t: own_s - centring_s + mean.intercept_t[target],
-        }
-    }
 }
 
 /// Where `value` is largest between `low` and `high`, if it rises and then falls.

@@ -4,11 +4,10 @@
 mod descent;
 
 use super::{
-    Coefficients,
     preconditioner::{Point, Preconditioner},
     risk::Risk,
 };
-use crate::{Device, Result};
+use crate::{Device, Result, model::Coefficients};
 use descent::{Descent, ahead, flatten, norm, turn, worst};
 use ndarray::{Array2, s};
 use std::ops::Range;

@@ -3,14 +3,14 @@
 
 mod rows;
 
+use crate::{Device, Error, Result, error::Remedy, model::Coefficients};
 pub(crate) use rows::{FittedRows, RowLoss, RowTargets};
 
 use super::{
-    Coefficients, FeatureProducts,
+    FeatureProducts,
     curvature::Curvature,
     preconditioner::{Covariance, Point, Preconditioner},
 };
-use crate::{Device, Error, Result, error::Remedy};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use std::ops::Range;
 

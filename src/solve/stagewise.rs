@@ -5,11 +5,10 @@ mod greedy;
 #[cfg(test)]
 mod tests;
 
+use crate::{Error, Result, model::Coefficients, normal::NormalEquations};
 pub use boosting::Boosting;
 pub use greedy::Greedy;
 
-use super::Coefficients;
-use crate::{Error, Result, normal::NormalEquations};
 use ndarray::{Array1, Array2, Axis, Zip};
 
 /// Less of the sum of squares than this is no progress, for sums of f32 features.

@@ -1,6 +1,6 @@
 //! Rows on their way into sums, and what a model of these needs beside them.
 
-use crate::{data::ChunkSource, features::ScaledKernel, flow::Run, normal::Targets, seed::Seed};
+use crate::{data::ChunkSource, features::ScaledKernel, flow::Run, model::Targets, seed::Seed};
 use std::fmt::Debug;
 
 /// Rows on their way into sums.

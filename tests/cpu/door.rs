@@ -4,9 +4,8 @@ use bochner::{
     data::{MemorySource, Rows, Survey, ToRows},
     error::Remedy,
     features::{Affine, FeatureMap, LeverageSpec, MapKind, MapSpec, featurize, fourier::Form},
-    models::{FitOptions, LinearModel, LogisticRegression, Scores, Solver},
+    models::{FitOptions, LinearModel, LogisticRegression, Scores, Solver, Targets},
     prelude::*,
-    solve::Targets,
 };
 use ndarray::{Array1, Array2, Axis, s};
 use std::sync::{Arc, Mutex};

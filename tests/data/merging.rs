@@ -6,7 +6,8 @@ use bochner::{
     data::{Chunk, ChunkSource, MemorySource, Survey, SurveyPart},
     features::{Affine, DenseFeatures, Fourier},
     kernels::Gaussian,
-    solve::{NormalEquations, Targets},
+    models::Targets,
+    solve::NormalEquations,
 };
 use ndarray::{Array2, s};
 use proptest::{

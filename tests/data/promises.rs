@@ -5,8 +5,7 @@ use bochner::{
     data::{Chunk, ChunkSource, Part, Rows, Split, Survey},
     features::{Affine, Fourier, featurize},
     kernels::Gaussian,
-    models::{FitOptions, LinearModel, Solver},
-    solve::Targets,
+    models::{FitOptions, LinearModel, Solver, Targets},
 };
 use ndarray::Array2;
 

@@ -11,10 +11,10 @@ use bochner::{
         binning::{UNSEEN, collisions, shared_bins},
     },
     kernels::{Gaussian, Hat, Kernel, Laplacian, Norm},
-    models::{FitOptions, LinearModel},
+    models::{FitOptions, LinearModel, Targets},
     ops::binning::{self, Grids, check::bin_edges, fixed},
     seed::Seed,
-    solve::{NormalEquations, Targets},
+    solve::NormalEquations,
 };
 use ndarray::{Array2, array, s};
 

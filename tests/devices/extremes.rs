@@ -8,12 +8,11 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{Affine, Bandwidth, FeatureMap, Form, Fourier, Standardize},
     kernels::{Cauchy, Gaussian},
-    models::{FitOptions, LinearModel},
+    models::{FitOptions, LinearModel, Targets},
     ops::{
         Nonlinearity,
         projection::{self, DenseMap, Projection},
     },
-    solve::Targets,
 };
 use ndarray::{Array2, Axis};
 

@@ -8,9 +8,9 @@ use bochner::{
     device::CpuDevice,
     features::{Affine, Fastfood, FeatureMap, Form, Fourier, Mixed, Nystrom},
     kernels::Gaussian,
-    models::{FitOptions, LinearModel},
+    models::{FitOptions, LinearModel, Targets},
     seed::Seed,
-    solve::{NormalEquations, Targets},
+    solve::NormalEquations,
 };
 use ndarray::{Array1, Array2, Axis, s};
 use safetensors::{Dtype, SafeTensors};

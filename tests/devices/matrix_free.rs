@@ -7,14 +7,13 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{Affine, Binning, BinningMap, DenseFeatures, FeatureMap, Fourier, Union},
     kernels::{Gaussian, Laplacian},
-    models::{FitOptions, LinearModel, Solver},
+    models::{Coefficients, FitOptions, LinearModel, Solver, Targets},
     ops::place::{self, Place, Spot},
     seed::Seed,
     solve::{
-        BinnedRows, Cholesky, Coefficients, ConjugateGradients, FeatureProducts, SideBySide,
+        BinnedRows, Cholesky, ConjugateGradients, FeatureProducts, NormalEquations, SideBySide,
         StreamedRows,
     },
-    solve::{NormalEquations, Targets},
 };
 use ndarray::{Array2, Axis, s};
 use std::sync::{Arc, Mutex};
@@ -287,7 +286,7 @@ fn bins_beside_fourier_features_agree_with_cholesky_on_devices() {
         tolerance: 1e-10,
         ..ConjugateGradients::default()
     };
-    let distance = |got: &bochner::solve::Coefficients| {
+    let distance = |got: &bochner::models::Coefficients| {
         let beta = (&got.beta_dt - &exact.beta_dt).fold(0.0, |m: f64, e| m.max(e.abs()));
         (&got.intercept_t - &exact.intercept_t).fold(beta, |m: f64, e| m.max(e.abs()))
     };

@@ -8,10 +8,9 @@ use bochner::{
     features::{Affine, FeatureMap, Form, KernelColumns, Landmarks, MapKind, MapSpec, Union},
     kernels,
     metric::average_gradient_outer_product,
-    models::{LinearModel, Predictor},
+    models::{Coefficients, LinearModel, Predictor, Targets},
     prelude::*,
     sampling::Sampling,
-    solve::{Coefficients, Targets},
 };
 use ndarray::{Array1, Array2, Axis, s};
 

@@ -11,10 +11,9 @@ use bochner::{
     features::Store,
     features::{self, Affine, FeatureMap, Landmarks, Nystrom, NystromFeatures},
     kernels::{self, CustomKernel, Gaussian, cross, gram, parse},
-    models::{FitOptions, LinearModel},
+    models::{FitOptions, LinearModel, Targets},
     ops::kernel_block::{KernelBlock, Level, reference_from},
     seed::Seed,
-    solve::Targets,
 };
 use ndarray::{Array2, Axis, array, concatenate, s};
 

@@ -7,9 +7,8 @@ use bochner::{
     data::{MemorySource, Rows, Survey},
     features::{ArcCosine, Bandwidth, FeatureMap, Fourier, MapSpec, Nystrom, Standardize, Union},
     kernels::{self, Gaussian, Kernel},
-    models::{FitOptions, LinearModel},
+    models::{FitOptions, LinearModel, Targets},
     seed::Seed,
-    solve::Targets,
 };
 use ndarray::Array2;
 

@@ -11,8 +11,7 @@ use crate::{
 use bochner::{
     data::Rows,
     features::require_dense,
-    models::{Label, LinearModel},
-    solve::Targets,
+    models::{Label, LinearModel, Targets},
 };
 use futures_intrusive::channel::shared::Sender;
 use js_sys::{Array, Float32Array, Float64Array, Promise};

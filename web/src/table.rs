@@ -4,8 +4,7 @@ use crate::work::{Ask, ask};
 use bochner::{
     Result,
     data::{OpenOptions, PageFile, TargetUse, open},
-    models::{Label, LinearModel},
-    solve::Targets,
+    models::{Label, LinearModel, Targets},
 };
 use futures_intrusive::channel::shared::Sender;
 use std::fmt::Write;

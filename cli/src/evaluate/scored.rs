@@ -317,7 +317,7 @@ impl Scored {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bochner::solve::Targets;
+    use bochner::models::Targets;
     use ndarray::{Array2, Axis};
 
     #[test]

@@ -1,7 +1,7 @@
 //! What pictures of predictions show, gathered while rows stream by.
 
 use crate::sample::Sample;
-use bochner::{models::Intervals, solve::Targets};
+use bochner::models::{Intervals, Targets};
 use ndarray::ArrayView2;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use super::{
     lambda, lengthscales,
 };
 use crate::report::{Report, fact, six_digits};
-use bochner::{models::LinearModel, solve::Targets};
+use bochner::models::{LinearModel, Targets};
 
 pub(super) fn describe(model: &LinearModel, chosen: &Chosen, searched: bool, report: &mut Report) {
     let takes = chosen.takes;

@@ -24,8 +24,7 @@ use bochner::{
     data::{ChunkSource, Folds},
     features::Standardize,
     job::{Job, Meaning, check_weights},
-    models::{Fit, Found, LinearModel, Ranges},
-    solve::Targets,
+    models::{Fit, Found, LinearModel, Ranges, Targets},
 };
 use std::time::Duration;
 

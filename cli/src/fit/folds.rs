@@ -4,8 +4,8 @@ use super::{Args, Fitting, fitting::Prepared};
 use anyhow::Result;
 use bochner::{
     data::{Folds, TargetUse},
+    models::Targets,
     seed::Seed,
-    solve::Targets,
 };
 
 /// How rows are parted into folds.

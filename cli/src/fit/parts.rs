@@ -18,10 +18,9 @@ use bochner::{
     job::Settings,
     models::{
         AnySums, Basis, FitAnySums, Keep, LinearModel, ModelContext, Partial, Resume, RowsToSum,
-        Sums,
+        Sums, Targets,
     },
     seed::Seed,
-    solve::Targets,
 };
 use std::{ffi::OsString, fmt, mem, path::PathBuf, str::FromStr, sync::Arc};
 

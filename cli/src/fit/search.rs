@@ -15,8 +15,8 @@ use bochner::{
     Error,
     features::MapSpec,
     job::{Job, Rows, Scales},
-    metric::{Metric, MetricOptions},
-    models::{Budget, Enough, Fit, FitPenalised, Found, LinearModel, Search, Trial},
+    metric::MetricOptions,
+    models::{Budget, Enough, Fit, FitPenalised, Found, LinearModel, Metric, Search, Trial},
 };
 use clap::Args;
 use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};

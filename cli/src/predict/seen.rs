@@ -2,7 +2,7 @@
 
 use super::way::{What, class_names};
 use crate::sample::Sample;
-use bochner::{models::LinearModel, solve::Targets};
+use bochner::models::{LinearModel, Targets};
 use ndarray::ArrayView2;
 use serde_json::{Value, json};
 

@@ -6,8 +6,7 @@ use anyhow::Result;
 use bochner::{
     Run,
     data::ChunkSource,
-    models::{IntervalPredictor, Label, LinearModel, Predictor, ProbabilityPredictor},
-    solve::Targets,
+    models::{IntervalPredictor, Label, LinearModel, Predictor, ProbabilityPredictor, Targets},
 };
 use ndarray::{Array2, ArrayView2, Axis};
 

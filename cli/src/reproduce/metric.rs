@@ -14,8 +14,8 @@ use bochner::{
     data::MemorySource,
     features::{Bandwidth, Fourier, Standardize},
     kernels::Gaussian,
-    metric::{LearnedMetric, Metric, MetricOptions, average_gradient_outer_product},
-    models::{LinearModel, Ridge, RidgeClassifier},
+    metric::{MetricOptions, average_gradient_outer_product},
+    models::{LearnedMetric, LinearModel, Metric, Ridge, RidgeClassifier},
 };
 use ndarray::{Array1, Array2, s};
 use serde_json::json;

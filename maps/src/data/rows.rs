@@ -6,6 +6,7 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 use std::{borrow::Cow, ops::Range, path::Path};
 
 /// 2^53: f64 holds every whole number up to here.
+#[cfg(feature = "files")]
 pub(in crate::data) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Rows {

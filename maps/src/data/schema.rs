@@ -2,12 +2,8 @@
 
 mod amount;
 mod answers;
-mod as_names;
-mod candidates;
-mod cell;
 mod century;
-mod codes;
-mod copies;
+mod clock;
 mod date;
 mod date_format;
 mod date_parts;
@@ -21,24 +17,16 @@ mod levels;
 mod marks;
 mod means;
 mod no_value;
-mod notes;
 mod numbered;
 mod options;
 mod order;
-mod packed;
 mod places;
-mod points;
-mod questions;
 mod reading;
 mod row_names;
 mod sketch;
 mod store;
 mod survey;
-mod tally;
-mod target;
-mod total;
 mod unlisted_zone;
-mod weight;
 mod words;
 mod zone;
 
@@ -49,9 +37,6 @@ use std::{collections::BTreeMap, fmt, ops::Range};
 use field::Fill;
 use reading::Reading;
 
-pub(super) use cell::{infinite, missing, refused, says_nothing};
-pub(super) use codes::Codes;
-pub(super) use copies::may_hold_copies;
 #[doc(hidden)]
 pub use date::text as date_text;
 pub use date_format::DateFormat;
@@ -62,13 +47,12 @@ pub use marks::Marks;
 pub use means::TargetMeans;
 pub(super) use no_value::{NoValue, USUAL};
 pub use options::{Missing, TableOptions};
-pub(super) use packed::Packed;
 pub(super) use places::Places;
-pub(super) use points::{Marked, Points};
 pub(super) use row_names::numbers_rows;
-pub(super) use survey::survey;
-pub(super) use total::{is_total, may_be_total};
-pub(super) use weight::NO_WEIGHT;
+pub(super) use survey::{
+    Codes, Marked, NO_WEIGHT, Packed, Points, infinite, is_total, may_be_total, may_hold_copies,
+    missing, refused, says_nothing, survey,
+};
 pub use words::Words;
 
 /// What the columns of a table become. It is made by the pass over the rows of a fit
@@ -210,6 +194,18 @@ impl Schema {
                 Err(Error::unsupported(problem).help(help))
             }
         }
+    }
+
+    /// The first feature that is more than a number or a truth value as it stands: a text, a date,
+    /// or one with gaps.
+    #[doc(hidden)]
+    pub fn first_of_no_number(&self) -> Option<&str> {
+        let is_plain = |f: &Field| matches!(f.kind, Kind::Number | Kind::Boolean);
+        let mut made = self
+            .features
+            .iter()
+            .filter(|f| f.may_miss() || !is_plain(f));
+        made.next().map(Field::name)
     }
 
     /// Leaves out the features that become no column, which files of later rows need not have.

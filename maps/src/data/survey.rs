@@ -13,6 +13,7 @@ pub use part::SurveyPart;
 pub use row_order::RowOrder;
 #[doc(hidden)]
 pub use row_sample::RowSample;
+#[cfg(feature = "files")]
 pub(in crate::data) use sample::Reservoir;
 pub use sample::{median_distance, nearest_distance};
 pub use targets::TargetStats;

@@ -8,6 +8,7 @@
 mod destination;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "files")]
 mod to_writer;
 mod work;
 
@@ -25,6 +26,7 @@ pub(crate) use destination::HostRows;
 pub use destination::{Destination, OnDevice};
 use ndarray::ArrayView2;
 use std::{cell::RefCell, collections::VecDeque, ops::Range};
+#[cfg(feature = "files")]
 pub use to_writer::featurize_behind;
 use work::Work;
 

@@ -102,7 +102,7 @@ impl<T> Learner<RidgeOptions, T> {
     /// time, unless they are given by [`Self::search`].
     ///
     /// ```
-    /// use bochner::{metric::Metric, prelude::*};
+    /// use bochner::{models::Metric, prelude::*};
     /// use ndarray::Array;
     /// let places = |(i, j)| ((7 * i) % [97, 101, 103, 107][j]) as f64 / 100.0;
     /// let x = Array::from_shape_fn((400, 4), places);

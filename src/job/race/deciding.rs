@@ -12,7 +12,8 @@ use crate::{
     Device, Error, Result,
     data::{ChunkSource, KeptRows, MemorySource, Rescale, grouped},
     features::Scaling,
-    normal::{NormalEquations, Targets},
+    model::Targets,
+    normal::NormalEquations,
     solve::{Centred, CentredLeftOut, Cholesky},
 };
 use downhill::least;

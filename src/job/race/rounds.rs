@@ -13,7 +13,7 @@ use crate::{
     Result,
     data::{ChunkSource, KeptRows, Survey, grouped},
     features::{Bandwidth, Linear, Standardize},
-    normal::Targets,
+    model::Targets,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 

@@ -15,10 +15,8 @@ use crate::{
     },
     kernels::{self, Kernel},
     learn::{Budget, FitPenalised, Plan, Search, SearchData},
-    model::LinearModel,
-    normal::Targets,
+    model::{Coefficients, LinearModel, Targets},
     seed::{Seed, Stream},
-    solve::Coefficients,
 };
 use leaf::{Fitted, Settings};
 use ndarray::{Array1, Array2, Axis, concatenate};

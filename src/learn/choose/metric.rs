@@ -8,10 +8,11 @@
 
 mod drawn;
 mod importance;
+mod learned;
 mod outer_product;
 
-pub use crate::model::learned_metric::{LearnedMetric, Metric, MetricOptions};
 pub use drawn::{RowsForMap, draw};
 pub use importance::importance;
+pub use learned::MetricOptions;
 pub use outer_product::average_gradient_outer_product;
 pub(in crate::learn) use outer_product::by_prepared;

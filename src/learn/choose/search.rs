@@ -19,10 +19,9 @@ use crate::{
     kernels::{self, Kernel},
     learn::{
         FitPenalised, Lambda,
-        choose::metric::{self, LearnedMetric, Metric, MetricOptions, RowsForMap},
+        choose::metric::{self, MetricOptions, RowsForMap},
     },
-    model::LinearModel,
-    normal::Targets,
+    model::{LearnedMetric, LinearModel, Metric, Targets},
     seed::Seed,
 };
 pub(in crate::learn) use plan::Plan;

@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// ```
 /// use bochner::{Device, Run, data::{MemorySource, Pieces}, kernels::Gaussian, seed::Seed};
-/// use bochner::{features::{Affine, Fourier}, solve::Targets};
+/// use bochner::{features::{Affine, Fourier}, models::Targets};
 /// use bochner::models::{FitAnySums, ModelContext, RidgeOptions, RowsToSum, Sums};
 /// let x = ndarray::Array2::from_shape_fn((60, 1), |(i, _)| i as f64 / 9.0);
 /// let mut source = MemorySource::new(x.clone(), Some(x))?;

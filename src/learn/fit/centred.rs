@@ -5,8 +5,7 @@ use crate::{
     data::{Chunk, ChunkSource, Schema, Survey},
     features::FeatureMap,
     learn::FitData,
-    model::LinearModel,
-    normal::Targets,
+    model::{LinearModel, Targets},
 };
 use ndarray::{Array1, ArrayView1, Axis};
 

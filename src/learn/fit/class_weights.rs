@@ -7,8 +7,7 @@ use crate::{
     features::FeatureMap,
     flow::{RowNeeds, Run, for_each_chunk},
     learn::{Fit, FitData, Usual},
-    model::LinearModel,
-    normal::Targets,
+    model::{LinearModel, Targets},
     settings::Settings,
 };
 use ndarray::Array1;

@@ -9,7 +9,8 @@ use crate::{
     features::{FeatureMap, Leaf, leaves, require_dense},
     flow::{RowNeeds, Run, watch_chunks},
     learn::fit::class_weights::{ClassWeights, weigh},
-    normal::{NormalEquations, Targets},
+    model::Targets,
+    normal::NormalEquations,
     progress::Step,
     solve::{
         BinnedRows, FeatureProducts, SideBySide, StreamedRows,

@@ -6,8 +6,7 @@ use crate::{
     error::Remedy,
     features::{FeatureMap, Structure},
     learn::{Fit, FitData},
-    model::{LinearModel, Probabilities},
-    normal::Targets,
+    model::{LinearModel, Probabilities, Targets},
     settings::Settings,
 };
 use ndarray::Array2;

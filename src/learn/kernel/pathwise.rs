@@ -13,11 +13,11 @@ use crate::{
         kernel::kernel_ridge::{columns_of, read},
     },
     linalg::eigen::eigen,
-    model::{FitTimes, LinearModel},
-    normal::{NormalEquations, Targets},
+    model::{Coefficients, FitTimes, LinearModel, Targets},
+    normal::NormalEquations,
     seed::{Seed, Stream},
     settings::Settings,
-    solve::{Coefficients, Evidence, KnownVariances, kernel_ridge},
+    solve::{Evidence, KnownVariances, kernel_ridge},
     text::counted,
 };
 use ndarray::{Array1, Array2, Axis};

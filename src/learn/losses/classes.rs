@@ -1,6 +1,9 @@
 //! Scores of classes: of two there is one score, whose sign tells them apart, of more one each.
 
-use crate::{Error, Result, model::LinearModel, normal::Targets, solve::Coefficients};
+use crate::{
+    Error, Result,
+    model::{Coefficients, LinearModel, Targets},
+};
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
 /// The scores of so many classes.

@@ -6,11 +6,10 @@ use crate::{
     features::{FeatureMap, require_dense},
     flow::Run,
     learn::{ClassWeights, FitData, fit::passes::Passes},
-    model::{FitTimes, LinearModel},
-    normal::Targets,
+    model::{Coefficients, FitTimes, LinearModel, Targets},
     progress::Step,
     solve::{
-        Accelerated, Admm, Coefficients, Quadratic, QuasiNewton, Reached, Separable,
+        Accelerated, Admm, Quadratic, QuasiNewton, Reached, Separable,
         loss::{KinkedLoss, SmoothLoss},
         preconditioner::{Covariance, Spread},
         risk::{Risk, RowLoss, centred},

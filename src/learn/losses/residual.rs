@@ -13,8 +13,7 @@ use crate::{
         fit::{centred, passes::pair_bytes},
         losses::minimise::{AnyLoss, Objective, bounded, minimises, not_negative, positive},
     },
-    model::LinearModel,
-    normal::Targets,
+    model::{LinearModel, Targets},
     settings::Settings,
     solve::{
         OwnLoss, Separable,

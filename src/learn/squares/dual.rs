@@ -11,10 +11,9 @@ use crate::{
     flow::Run,
     learn::squares::{iterative::read, lambda},
     linalg::entries,
-    model::{FitTimes, HeldOut, LambdaCurve, LinearModel},
-    normal::Targets,
+    model::{Coefficients, FitTimes, HeldOut, LinearModel, Targets},
     progress::Step,
-    solve::{Coefficients, Dual, StreamedRows, dense_kernel},
+    solve::{Dual, StreamedRows, dense_kernel},
     text::counted,
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
@@ -101,7 +100,7 @@ pub(in crate::learn) fn choose(
     let how = (lambdas, usual, relative, folds.as_deref());
     let data = (held.z_nd, held.y_nt);
     let (best, mut found) = Dual::choose(intercept, data, weights_n.view(), how)?;
-    let curve = LambdaCurve::of_walk(by, lambdas, &found);
+    let curve = lambda::curve_of_walk(by, lambdas, &found);
     let none = || Error::numerical("no penalty has a finite held-out error");
     let (_, one) = found.remove(&best).ok_or_else(none)?;
     let targets = targets.clone();

@@ -13,12 +13,11 @@ use crate::{
     error::Remedy,
     features::{Binner, FeatureMap, Leaf, leaves},
     flow::{RowNeeds, Run, watch_chunks},
-    model::{FitTimes, LinearModel},
-    normal::Targets,
+    model::{Coefficients, FitTimes, LinearModel, Targets},
     progress::Step,
     solve::{
-        BinnedRows, Cholesky, Coefficients, ConjugateGradients, Dual, Preconditioning, SideBySide,
-        StreamedRows, binned_kernel, binned_sums,
+        BinnedRows, Cholesky, ConjugateGradients, Dual, Preconditioning, SideBySide, StreamedRows,
+        binned_kernel, binned_sums,
     },
     text::{counted, human_bytes},
 };

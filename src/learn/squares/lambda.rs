@@ -7,7 +7,7 @@ mod tests;
 
 use crate::{Error, Result, learn::Lambda};
 pub(in crate::learn) use all_rows::fit;
-pub(in crate::learn) use judge::{keep, relative, trusted, variances};
+pub(in crate::learn) use judge::{curve_of_walk, keep, relative, trusted, variances};
 
 /// Penalties in ascending order, each once. Errors when there are none, or one that no held-out
 /// error is defined for.

@@ -19,8 +19,8 @@ use crate::{
         squares::{dual, lambda},
     },
     linalg::eigen::EIGEN_BYTES,
-    model::{HeldOut, LinearModel},
-    normal::{SUM_BYTES, Targets},
+    model::{HeldOut, LinearModel, Targets},
+    normal::SUM_BYTES,
     settings::Settings,
     solve::Intercept,
 };

@@ -13,10 +13,9 @@ use crate::{
         Fit, FitAnySums, FitData, FitRows, FitSums, Usual, fit::fit_sums::fit_sums,
         unlabelled::pca::scores,
     },
-    model::{FitTimes, LinearModel, Link},
+    model::{Coefficients, FitTimes, LinearModel, Link},
     sampling::Sampling,
     settings::Settings,
-    solve::Coefficients,
     sums::{Embedding, ModelContext, Resume, RowsToSum},
 };
 use ndarray::{Array1, Axis};

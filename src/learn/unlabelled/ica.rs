@@ -17,13 +17,12 @@ use crate::{
         entries,
         leading::LEADING_BYTES,
     },
-    model::{FitTimes, LinearModel},
-    normal::{NormalEquations, Targets},
+    model::{Coefficients, FitTimes, LinearModel, Targets},
+    normal::NormalEquations,
     parallel,
     progress::Step,
     seed::{Draws, Stream},
     settings::Settings,
-    solve::Coefficients,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 

@@ -16,12 +16,10 @@ use crate::{
     features::FeatureMap,
     flow::{RowNeeds, Run, watch_chunks},
     learn::{Fit, FitData, FitRows},
-    model::{FitTimes, LinearModel},
-    normal::Targets,
+    model::{Coefficients, FitTimes, LinearModel, Targets},
     progress::Step,
     seed::{Seed, Stream},
     settings::Settings,
-    solve::Coefficients,
     text::counted,
 };
 use ndarray::{Array1, Array2};

@@ -11,8 +11,7 @@ use crate::{
             minimise::{AnyLoss, Objective},
         },
     },
-    model::LinearModel,
-    normal::Targets,
+    model::{LinearModel, Targets},
     settings::Settings,
     solve::loss::Outside,
 };

@@ -16,11 +16,10 @@ use crate::{
         eigen::{EIGEN_BYTES, Eigen},
         leading::LEADING_BYTES,
     },
-    model::{FitTimes, LinearModel, Model, Principal},
-    normal::{NormalEquations, Targets},
+    model::{Coefficients, FitTimes, LinearModel, Model, Principal, Targets},
+    normal::NormalEquations,
     parallel,
     settings::Settings,
-    solve::Coefficients,
     sums::{ModelContext, Resume, RowsToSum},
     text::counted,
 };

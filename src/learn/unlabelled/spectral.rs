@@ -19,12 +19,11 @@ use crate::{
         entries,
         leading::{LEADING_BYTES, leading},
     },
-    model::{LinearModel, Link},
+    model::{Coefficients, LinearModel, Link},
     ops::gram::GramAccumulator,
     parallel,
     progress::Step,
     settings::Settings,
-    solve::Coefficients,
     text::counted,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};

@@ -9,12 +9,10 @@ use crate::{
     data::Schema,
     features,
     model::{
-        Conformal, FoundLengthscales, LambdaCurve, Link, Principal, Probabilities, Ranges,
-        learned_metric::LearnedMetric,
+        ClassSpread, Coefficients, Conformal, FoundLengthscales, LambdaCurve, LearnedMetric, Link,
+        Principal, Probabilities, Ranges, Spread, Targets,
     },
-    normal::Targets,
     settings::Settings,
-    solve::{ClassSpread, Coefficients, Spread},
     store::Store,
 };
 use ndarray::Array2;

@@ -5,8 +5,7 @@ use crate::{
     Error, Result,
     data::ToRows,
     error::Remedy,
-    model::{FromLabel, LinearModel, Model, Predicted},
-    normal::Targets,
+    model::{FromLabel, LinearModel, Model, Predicted, Targets},
 };
 use ndarray::Array2;
 

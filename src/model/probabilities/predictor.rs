@@ -1,6 +1,9 @@
 //! Probabilities of classes for rows, on a device.
 
-use super::Probabilities;
+use super::{
+    Probabilities,
+    averages::{MeanSoftmax, mean_sigmoid},
+};
 use crate::{
     Result,
     data::{Chunk, ChunkSource, Rows},
@@ -8,7 +11,6 @@ use crate::{
     flow::Run,
     model::{LinearModel, intervals::with_spread, linear::check_columns},
     parallel,
-    solve::{MeanSoftmax, mean_sigmoid},
 };
 use ndarray::{Array2, ArrayView2, s};
 

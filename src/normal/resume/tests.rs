@@ -5,8 +5,8 @@ use crate::{
     features::{Affine, Binning, FeatureMap, Fourier, Identity, ScaledKernel},
     kernels::{Gaussian, Laplacian},
     learn::FitAnySums,
+    model::Targets,
     models::{BoostingOptions, DensityOptions, LassoOptions, RidgeOptions},
-    normal::Targets,
     seed::{Seed, Stream},
     sums::{AnySums, RowsToSum, Sums},
 };

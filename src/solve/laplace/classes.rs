@@ -6,34 +6,11 @@ mod tests;
 
 use super::Laplace;
 use crate::{
-    Error, Result,
-    device::memory_left,
-    error::Remedy,
-    kernels::Gaussian,
-    linalg::{cholesky::Lower, entries},
-    normal::NormalEquations,
-    parallel,
-    sampling::{Sampling, Sobol},
-    seed::Seed,
-    store::Store,
+    Error, Result, device::memory_left, error::Remedy, linalg::cholesky::Lower, model::ClassSpread,
+    normal::NormalEquations, parallel,
 };
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::f64::consts::TAU;
-
-/// The covariance of the scores of C classes along the U = C - 1 directions among them that a
-/// softmax depends on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassSpread {
-    /// The directions, orthonormal and orthogonal to 1, `[C, U]`.
-    pub turn_cu: Array2<f64>,
-    /// With r(x) = root'z(x) - shift cut into U parts of M numbers, the covariance of directions a
-    /// and b is `r_a'r_b`. `[D, U M]`.
-    pub root_dm: Array2<f64>,
-    /// `[U M]`.
-    pub shift_m: Array1<f64>,
-    /// Whether directions vary by themselves: all covariances but variances are 0.
-    pub apart: bool,
-}
 
 /// A normal law around the mode of the coefficients of several classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,9 +21,6 @@ pub struct ClassLaplace {
     /// differences of all to one of them.
     pub log_evidence: f64,
 }
-
-/// In model files.
-const ROOT: &str = "class_spread_root";
 
 /// Directions among C scores that are orthonormal and orthogonal to 1 (Helmert's contrasts),
 /// `[C, C - 1]`.
@@ -245,127 +219,5 @@ impl ClassLaplace {
                 apart: true,
             },
         })
-    }
-}
-
-impl ClassSpread {
-    pub(crate) fn write(&self, store: &mut Store) {
-        store.put_f64("class_spread_turn", self.turn_cu.view());
-        store.put_f64(ROOT, self.root_dm.view());
-        store.put_vector("class_spread_shift", &self.shift_m.to_vec());
-        store.set("class_spread_apart", self.apart);
-    }
-
-    /// Whether a file has one.
-    pub(crate) fn is_in(store: &Store) -> bool {
-        store.has(ROOT)
-    }
-
-    /// What [`Self::write`] wrote, for so many features and classes, if it did.
-    pub(crate) fn read(store: &Store, (features, classes): (usize, usize)) -> Result<Option<Self>> {
-        if !Self::is_in(store) {
-            return Ok(None);
-        }
-        let (turn_cu, root_dm) = (store.f64("class_spread_turn")?, store.f64(ROOT)?);
-        let directions = classes.saturating_sub(1);
-        let fits = turn_cu.dim() == (classes, directions) && root_dm.nrows() == features;
-        let length = root_dm.ncols();
-        if directions == 0 || length == 0 || !fits || !length.is_multiple_of(directions) {
-            return Err(Error::format(format!(
-                "a spread of shape {:?} does not go with {features} features of {classes} classes",
-                root_dm.dim()
-            )));
-        }
-        Ok(Some(Self {
-            turn_cu,
-            root_dm,
-            shift_m: store.vector("class_spread_shift", length)?,
-            apart: store.get("class_spread_apart")?,
-        }))
-    }
-
-    /// The Cholesky factor of the covariance along the directions, `[U, U]`, from `root'z(x)` of
-    /// one row. Directions that do not vary have columns of 0.
-    fn factor(&self, rooted_m: ArrayView1<'_, f32>) -> Array2<f64> {
-        let directions = self.turn_cu.ncols();
-        let length = self.shift_m.len() / directions;
-        let r_m = rooted_m.mapv(f64::from) - &self.shift_m;
-        let part = |a: usize| r_m.slice(s![a * length..(a + 1) * length]);
-        let mut lower = Array2::zeros((directions, directions));
-        for a in 0..directions {
-            let first = if self.apart { a } else { 0 };
-            for b in first..=a {
-                lower[[a, b]] = part(a).dot(&part(b));
-            }
-        }
-        if self.apart {
-            lower.mapv_inplace(f64::sqrt);
-            return lower;
-        }
-        let least = 1e-12 * lower.diag().sum();
-        for a in 0..directions {
-            for b in 0..=a {
-                let known: f64 = (0..b).map(|c| lower[[a, c]] * lower[[b, c]]).sum();
-                let left = lower[[a, b]] - known;
-                lower[[a, b]] = match (a == b, lower[[b, b]] > 0.0) {
-                    (true, _) if left > least => left.sqrt(),
-                    (false, true) => left / lower[[b, b]],
-                    _ => 0.0,
-                };
-            }
-        }
-        lower
-    }
-}
-
-/// Points of a standard normal law, each with its negative, that averages are taken over.
-const POINTS: usize = 256;
-const SEED: Seed = Seed(0x1ab1);
-
-/// Averages of softmaxes, by points that are the same for all rows.
-#[derive(Debug)]
-pub(crate) struct MeanSoftmax<'m> {
-    spread: &'m ClassSpread,
-    points_su: Array2<f64>,
-}
-
-impl<'m> MeanSoftmax<'m> {
-    /// Of more classes than Sobol' points have coordinates they are independent draws.
-    pub(crate) fn draw(spread: &'m ClassSpread) -> Result<Self> {
-        let directions = spread.turn_cu.ncols();
-        let draw = |sampling: Sampling| sampling.draw(&Gaussian, directions, POINTS, false, SEED);
-        let drawn = draw(Sampling::Sobol(Sobol::Owen)).or_else(|_| draw(Sampling::MonteCarlo))?;
-        Ok(Self {
-            spread,
-            points_su: drawn.omega_sd,
-        })
-    }
-
-    /// `E exp(s_k) / sum_j exp(s_j)` of one row for s normal around its scores, from `root'z(x)`:
-    /// the mean over 512 points, a scrambled Sobol' net through the normal quantile and its mirror
-    /// image, to some 1e-3.
-    pub(crate) fn row(
-        &self,
-        scores_c: ArrayView1<'_, f64>,
-        rooted_m: ArrayView1<'_, f32>,
-    ) -> Array1<f64> {
-        let away_cu = self.spread.turn_cu.dot(&self.spread.factor(rooted_m));
-        let away_sc = self.points_su.dot(&away_cu.t());
-        let mut mean_c = Array1::zeros(scores_c.len());
-        let mut here_c = Array1::zeros(scores_c.len());
-        for (away_c, sign) in away_sc
-            .rows()
-            .into_iter()
-            .flat_map(|a| [(a, 1.0), (a, -1.0)])
-        {
-            here_c.assign(&scores_c);
-            here_c.scaled_add(sign, &away_c);
-            let top = here_c.fold(f64::NEG_INFINITY, |m: f64, &s| m.max(s));
-            entries::exp_below(here_c.view_mut(), top);
-            let sum = here_c.sum();
-            mean_c.scaled_add(1.0 / sum, &here_c);
-        }
-        let sum = mean_c.sum();
-        mean_c / sum
     }
 }

@@ -1,6 +1,7 @@
 //! The approximation against scikit-learn's, differences of the cost, and integrals by a grid.
 
 use super::*;
+use crate::model::probabilities::averages::{mean_sigmoid, sigmoid};
 use ndarray::{Axis, array, s};
 
 /// Rows of tests/fixtures/laplace.py.

@@ -4,6 +4,8 @@ mod weighted;
 
 use super::*;
 use crate::linalg::cholesky::Lower;
+use crate::seed::{Seed, Stream};
+use ndarray::{Array2, Axis};
 
 /// Twelve rows of five features, two targets.
 fn data() -> (Array2<f64>, Array2<f64>) {

@@ -3,18 +3,22 @@
 
 mod separable;
 
-use crate::solve::{
-    Accelerated, Admm, Coefficients, FeatureProducts, NormalEquations, OwnLoss, Quadratic,
-    QuasiNewton, Reached, Separable, TakeBlock,
-    loss::{
-        EpsilonInsensitive, Hinge, KinkedLoss, Logistic, Outside, Pinball, SmoothLoss,
-        SquaredEpsilonInsensitive, SquaredHinge,
+use crate::{
+    Device, Result,
+    linalg::cholesky::Lower,
+    model::Coefficients,
+    solve::{
+        Accelerated, Admm, FeatureProducts, NormalEquations, OwnLoss, Quadratic, QuasiNewton,
+        Reached, Separable, TakeBlock,
+        loss::{
+            EpsilonInsensitive, Hinge, KinkedLoss, Logistic, Outside, Pinball, SmoothLoss,
+            SquaredEpsilonInsensitive, SquaredHinge,
+        },
+        own_loss::{OfMargin, OfResidual},
+        preconditioner::Covariance,
+        risk::{FittedRows, Risk, RowLoss, RowTargets},
     },
-    own_loss::{OfMargin, OfResidual},
-    preconditioner::Covariance,
-    risk::{FittedRows, Risk, RowLoss, RowTargets},
 };
-use crate::{Device, Result, linalg::cholesky::Lower};
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, concatenate, s};
 
 const N: usize = 120;

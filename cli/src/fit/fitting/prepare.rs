@@ -17,8 +17,7 @@ use bochner::{
     data::{ChunkSource, MemorySource, Rescaled, Schema, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
     job::{Meaning, Rows, Scales, TargetScale},
-    models::Lambda,
-    solve::Targets,
+    models::{Lambda, Targets},
 };
 use std::sync::Arc;
 

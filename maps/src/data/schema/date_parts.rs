@@ -1,12 +1,8 @@
 //! What a date tells beside its day: its place in the year, in the week and in the day.
 
-mod learn;
-
 use super::date;
 use crate::error::{Error, Result};
 use std::{f64::consts::TAU, fmt, str::FromStr};
-
-pub(super) use learn::learn;
 
 /// What a column of dates becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

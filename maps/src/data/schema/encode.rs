@@ -1,20 +1,21 @@
 //! Batches of a table as the numbers that a schema makes of them.
 
 use super::{
-    Field, Kind, NoValue, Schema,
-    cell::{self, Cell, text_of},
-    date,
+    Field, Kind, NoValue, Schema, date,
     hashed::place_of,
     later,
     means::{self, OutOfFold, TargetMeans},
     places::Places,
     reading::Reading as Written,
-    weight,
+    survey::{
+        cell::{self, Cell, text_of},
+        weight,
+    },
 };
 use crate::data::{
     Batch, Chunk, Column, Rows, Table,
-    csv::{BEYOND, ROUNDED, number},
-    table::short,
+    files::csv::{BEYOND, ROUNDED, number},
+    files::table::short,
 };
 use crate::error::{Error, Remedy, Result};
 use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, s};

@@ -1,8 +1,5 @@
 //! Columns of many texts as smoothed means of the target.
 
-mod learn;
-mod sums;
-
 use super::{hashed::number_of, places::Answers};
 use crate::{
     data::parting::hash,
@@ -12,15 +9,13 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use std::fmt;
 
-pub(super) use learn::{MOST_SHARES, learn};
-
 /// Parts of the training rows; a row's own is no part of the means that it gets.
-const FOLDS: usize = 5;
+pub(super) const FOLDS: usize = 5;
 /// Draws the folds, unlike any seed of a fit.
 const SEED: u64 = 0x6d65_616e_735f_6f66;
 
 /// The fold of a row of a table: of its place alone, so that chunks and threads do not matter.
-fn fold_of(row: u64) -> usize {
+pub(super) fn fold_of(row: u64) -> usize {
     (hash(SEED, row) % FOLDS as u64) as usize
 }
 
@@ -51,11 +46,11 @@ fn fold_of(row: u64) -> usize {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetMeans {
     /// What each column is: `mean of price`, `share of yes`.
-    of: Vec<String>,
+    pub(super) of: Vec<String>,
     /// Hashes of the texts, ascending.
-    texts: Vec<u64>,
+    pub(super) texts: Vec<u64>,
     /// `[texts, columns]`.
-    effects: Vec<f64>,
+    pub(super) effects: Vec<f64>,
 }
 
 impl TargetMeans {
@@ -133,9 +128,9 @@ impl fmt::Display for TargetMeans {
 #[derive(Debug)]
 pub(in crate::data) struct OutOfFold {
     /// Which rows those are. All others have no part in any mean.
-    learnt_from: Answers,
+    pub(super) learnt_from: Answers,
     /// Of each feature that is of means, `[texts, folds, columns]`.
-    effects: Vec<Option<Vec<f64>>>,
+    pub(super) effects: Vec<Option<Vec<f64>>>,
 }
 
 impl OutOfFold {

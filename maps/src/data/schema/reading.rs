@@ -3,7 +3,8 @@
 use super::{
     DateFormat, Marks,
     amount::{Amount, Unit},
-    duration, packed,
+    clock::clock,
+    duration,
 };
 use serde_json::{Value, json};
 use std::fmt;
@@ -33,7 +34,7 @@ impl Reading {
             Self::Amount(amount) => amount.value(text),
             Self::Date(format) => format.days(text),
             Self::Time => duration::days(text),
-            Self::Clock => packed::clock(text),
+            Self::Clock => clock(text),
             Self::Answers => None,
         }
     }

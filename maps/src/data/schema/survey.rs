@@ -1,19 +1,35 @@
 //! The pass over a table that finds what its columns hold.
 
-use super::{
-    Field, Kind, Missing, NoValue, Reading, Schema, TableOptions, as_names, cell,
-    copies::{self, Contents},
-    date_parts::{self, DateParts},
-    means::{self, MOST_SHARES, OutOfFold},
-    notes,
-    order::Order,
-    places::{Answers, Places},
-    points::Marked,
-    tally::Tally,
-    target::Target,
-    weight,
-    words::{self, MOST_CLASSES, Prose},
+mod as_names;
+mod candidates;
+pub(super) mod cell;
+mod circles;
+mod codes;
+mod copies;
+mod notes;
+mod packed;
+mod points;
+mod prose;
+mod questions;
+mod tally;
+pub(super) mod target;
+mod target_means;
+mod total;
+pub(super) mod weight;
+
+pub(in crate::data) use cell::{infinite, missing, refused, says_nothing};
+pub(in crate::data) use codes::Codes;
+pub(in crate::data) use copies::may_hold_copies;
+pub(in crate::data) use packed::Packed;
+pub(in crate::data) use points::{Marked, Points};
+pub(in crate::data) use total::{is_total, may_be_total};
+pub(in crate::data) use weight::NO_WEIGHT;
+
+use self::{
+    copies::Contents, prose::MOST_CLASSES, tally::Tally, target::Target, target_means::MOST_SHARES,
 };
+use super::*;
+use super::{means::OutOfFold, order::Order, places::Answers, words::Prose};
 use crate::data::Table;
 use crate::error::{Error, Remedy, Result};
 
@@ -61,7 +77,7 @@ pub(in crate::data) fn survey(
         (options, of_dates.as_ref()),
         (&mut fields[..], &ended.parts[..]),
     );
-    let tell = date_parts::learn(table, (places, &no_value), dates, of_dates, &taken)?;
+    let tell = circles::learn(table, (places, &no_value), dates, of_dates, &taken)?;
     let seen = (&ended.prose[..], ended.ids, contents);
     let out_of_fold = settle_texts(
         table,
@@ -266,7 +282,7 @@ fn settle_texts(
 ) -> Result<Option<OutOfFold>> {
     let of_words = target(MOST_CLASSES);
     let about = (options, of_words.as_ref());
-    let told = words::learn(table, from, (&mut *fields, prose), about, &taken)?;
+    let told = prose::learn(table, from, (&mut *fields, prose), about, &taken)?;
     // Words that tell something do more than tell rows apart.
     for (is_id, field) in ids.iter_mut().zip(&*fields) {
         *is_id &= !matches!(field.kind, Kind::Words(_));
@@ -274,7 +290,7 @@ fn settle_texts(
     leave_out(fields, &ids, contents, options);
     let of_means = target(MOST_SHARES);
     let about = (options, of_means.as_ref());
-    means::learn(table, from, (fields, &told), about, taken)
+    target_means::learn(table, from, (fields, &told), about, taken)
 }
 
 /// Leaves out features that tell rows apart, where others are left, and copies.

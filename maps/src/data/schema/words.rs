@@ -1,13 +1,8 @@
 //! Columns of prose as hashed words.
 
-mod learn;
-mod left_out;
-
 use super::hashed::place_of;
 use ndarray::ArrayViewMut1;
 use std::fmt;
-
-pub(super) use learn::{MOST_CLASSES, learn};
 
 /// Columns that words are hashed into, and as many for pairs of them.
 const COLUMNS: usize = 256;
@@ -34,7 +29,7 @@ pub struct Words {
 }
 
 impl Words {
-    fn new(pairs: bool, length: u64) -> Self {
+    pub(super) fn new(pairs: bool, length: u64) -> Self {
         Self {
             columns: COLUMNS,
             pairs,
@@ -88,7 +83,7 @@ impl Words {
     }
 
     /// Adds each word and each pair of a text with its weight, before the row is scaled.
-    fn add(self, text: &str, mut add: impl FnMut(usize, f64)) {
+    pub(super) fn add(self, text: &str, mut add: impl FnMut(usize, f64)) {
         let (mut words, mut pairs) = (Vec::new(), Vec::new());
         let mut pair = String::new();
         each_word(text, |word| {
@@ -131,7 +126,7 @@ impl fmt::Display for Words {
 }
 
 /// Divides a row by its length, unless that is 0.
-fn to_unit_length(mut row_w: ArrayViewMut1<'_, f64>) {
+pub(super) fn to_unit_length(mut row_w: ArrayViewMut1<'_, f64>) {
     let length = row_w.iter().map(|v| v * v).sum::<f64>().sqrt();
     if length > 0.0 {
         row_w.mapv_inplace(|v| v / length);
@@ -224,7 +219,7 @@ impl Prose {
     }
 
     /// Words of such a text, on average.
-    fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         (self.words as f64 / self.several.max(1) as f64).round() as u64
     }
 }

@@ -7,7 +7,8 @@ use crate::{
     features::{Cut, project},
     learn::choose::search::{Extent, Plan, Sample, SearchData},
     linalg::eigen::eigen,
-    metric::{Metric, MetricOptions},
+    metric::MetricOptions,
+    model::Metric,
     seed::Seed,
 };
 use ndarray::ArrayView1;

@@ -10,9 +10,9 @@ use crate::{
         FitData, Lambda,
         choose::search::{Extent, Plan, Sample, SearchData, Tried},
     },
-    metric::{self, Metric, MetricOptions, RowsForMap},
+    metric::{self, MetricOptions, RowsForMap},
+    model::{Coefficients, Metric},
     seed::Seed,
-    solve::Coefficients,
 };
 
 /// Features of the fit that the first metric of a leaf is learnt from, at most.

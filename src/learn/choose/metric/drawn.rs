@@ -5,7 +5,7 @@ use crate::{
     data::{ChunkSource, Survey},
     features::{FeatureMap, MapBuilder, MapData, Mixed, Scaling},
     flow::Run,
-    model::learned_metric::{LearnedMetric, Metric},
+    model::{LearnedMetric, Metric},
     seed::Seed,
 };
 

@@ -6,8 +6,8 @@ use crate::{
     error::Remedy,
     features::{Affine, FeatureMap, Formula},
     flow::Run,
-    model::{LinearModel, linear::check_columns},
-    normal::{NormalEquations, Targets},
+    model::{LinearModel, Targets, linear::check_columns},
+    normal::NormalEquations,
     parallel,
 };
 use ndarray::{Array2, ArrayView2, s};

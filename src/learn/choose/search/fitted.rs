@@ -6,9 +6,8 @@ use crate::{
     data::ChunkSource,
     features::FeatureMap,
     learn::squares::dual,
-    model::LinearModel,
-    normal::{NormalEquations, Targets},
-    solve::Coefficients,
+    model::{Coefficients, LinearModel, Targets},
+    normal::NormalEquations,
 };
 
 /// Coefficients at each of some penalties.

@@ -1,6 +1,6 @@
 //! What one trial tries.
 
-use crate::{features::MapBuilder, kernels::Kernel, learn::choose::metric::LearnedMetric};
+use crate::{features::MapBuilder, kernels::Kernel, model::LearnedMetric};
 use std::sync::Arc;
 
 /// Something to try.

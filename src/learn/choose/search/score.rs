@@ -5,9 +5,9 @@ use super::loss;
 use crate::{
     Error, Result, Run,
     data::ChunkSource,
-    model::LinearModel,
-    normal::{NormalEquations, Targets},
-    solve::{Cholesky, Coefficients},
+    model::{Coefficients, LinearModel, Targets},
+    normal::NormalEquations,
+    solve::Cholesky,
 };
 use ndarray::{Array1, Array2, s};
 

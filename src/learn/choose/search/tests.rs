@@ -15,8 +15,8 @@ use crate::{
     features::{Affine, Fourier, MapBuilder, Scaling, Standardize},
     kernels::{Gaussian, Kernel},
     learn::{Lambda, RidgeOptions},
-    metric::Metric,
-    normal::{NormalEquations, Targets},
+    model::{Metric, Targets},
+    normal::NormalEquations,
     seed::{Seed, Stream},
     solve::Cholesky,
 };

@@ -13,12 +13,13 @@ use crate::{
     features::{self, Affine, FeatureMap},
     kernels::Norm,
     learn::{
-        choose::metric::{self, LearnedMetric, MetricOptions, RowsForMap, by_prepared},
+        choose::metric::{self, MetricOptions, RowsForMap, by_prepared},
         squares::dual,
     },
+    model::{Coefficients, LearnedMetric},
     normal::NormalEquations,
     seed::Seed,
-    solve::{Cholesky, Coefficients, Dual},
+    solve::{Cholesky, Dual},
     store::Store,
 };
 use ndarray::{Array2, Axis, concatenate, s};

@@ -11,8 +11,7 @@ use crate::{
         squares::lambda::{self, ascending, relative, variances},
     },
     linalg::entries,
-    model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel},
-    normal::Targets,
+    model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel, Targets},
     solve::{descend, kernel_left_out},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};

@@ -12,8 +12,8 @@ use crate::{
     flow::Run,
     learn::{LogisticOptions, fit::passes::Keeping},
     linalg::{eigen::eigen, entries},
-    model::LinearModel,
-    normal::{NormalEquations, Targets},
+    model::{LinearModel, Targets},
+    normal::NormalEquations,
     solve::{
         ClassHessian, ClassLaplace, Laplace, contrasts,
         loss::{Logistic, SmoothLoss},

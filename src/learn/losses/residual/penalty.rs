@@ -7,8 +7,8 @@ use crate::{
     features::FeatureMap,
     flow::{RowNeeds, Run, for_each_chunk},
     learn::{FitData, losses::minimise::AnyLoss},
-    model::LinearModel,
-    solve::{Coefficients, risk::RowLoss},
+    model::{Coefficients, LinearModel},
+    solve::risk::RowLoss,
 };
 
 /// Where nothing can be held out.

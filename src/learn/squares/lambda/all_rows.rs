@@ -9,8 +9,8 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     linalg::eigen::EIGEN_BYTES,
-    model::{FitTimes, HeldOut, LambdaCurve, LambdaPoint, LinearModel},
-    normal::{NormalEquations, Targets},
+    model::{FitTimes, HeldOut, LambdaCurve, LambdaPoint, LinearModel, Targets},
+    normal::NormalEquations,
     solve::{FoldSums, Intercept, LambdaPath},
 };
 

@@ -3,9 +3,12 @@
 use crate::{
     Error, Result,
     error::Remedy,
-    model::{LambdaCurve, LambdaPoint, LinearModel, worse},
+    learn::fit::worse,
+    model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel},
+    solve::LeftOut,
 };
 use ndarray::Array1;
+use std::collections::BTreeMap;
 
 /// Variances of the targets over all rows; 1 for a constant, whose errors are absolute then.
 pub(in crate::learn) fn variances(
@@ -23,6 +26,21 @@ pub(in crate::learn) fn variances(
         }
     }
     of
+}
+
+/// The errors at the places where a walk over penalties looked.
+pub(in crate::learn) fn curve_of_walk(
+    by: HeldOut,
+    lambdas: &[f64],
+    found: &BTreeMap<usize, (f64, LeftOut)>,
+) -> LambdaCurve {
+    let points = found.iter().map(|(&place, (error, one))| LambdaPoint {
+        lambda: lambdas[place],
+        error: *error,
+        effective_dimension: one.effective_dimension,
+    });
+    let points = points.collect();
+    LambdaCurve { by, points }
 }
 
 /// The best point, unless it is of no use: below rounding a penalty may still be the best, as

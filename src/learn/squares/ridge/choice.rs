@@ -11,9 +11,9 @@ use crate::{
         squares::lambda::{self, ascending, relative, trusted, variances},
     },
     linalg::eigen::EIGEN_BYTES,
-    model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel},
+    model::{Coefficients, HeldOut, LambdaCurve, LambdaPoint, LinearModel},
     normal::NormalEquations,
-    solve::{Coefficients, Intercept, LambdaPath, LeftOut, LookedAt, descend},
+    solve::{Intercept, LambdaPath, LeftOut, LookedAt, descend},
     sums::ModelContext,
 };
 
@@ -153,7 +153,7 @@ fn by_factors(
     })?;
     let none = || Error::numerical("no penalty has a finite held-out error");
     let best = best.ok_or_else(|| refused.unwrap_or_else(none))?;
-    let curve = LambdaCurve::of_walk(left_out(rows.kept), lambdas, &found);
+    let curve = lambda::curve_of_walk(left_out(rows.kept), lambdas, &found);
     let (_, one) = found.remove(&best).ok_or_else(none)?;
     Ok(Chosen {
         lambda: lambdas[best],

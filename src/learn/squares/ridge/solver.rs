@@ -10,8 +10,8 @@ use crate::{
         dual,
         iterative::{self, Way},
     },
-    model::{FitTimes, LinearModel},
-    normal::{NormalEquations, Targets},
+    model::{FitTimes, LinearModel, Targets},
+    normal::NormalEquations,
     solve::{Cholesky, ConjugateGradients, Dual, Intercept},
 };
 

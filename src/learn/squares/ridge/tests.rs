@@ -5,11 +5,11 @@ use crate::{
     data::{Chunk, ChunkSource, MemorySource, Survey},
     features::{Affine, FeatureMap, featurize},
     learn::{Fit, FitData, Lambda, RidgeOptions, Solver},
-    model::{HeldOut, LambdaCurve, LinearModel, Model},
-    normal::{NormalEquations, Targets},
+    model::{Coefficients, HeldOut, LambdaCurve, LinearModel, Model, Targets},
+    normal::NormalEquations,
     prelude::*,
     seed::Seed,
-    solve::{Cholesky, Coefficients, Intercept},
+    solve::{Cholesky, Intercept},
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     data::{Part, Split},
     features::FeatureMap,
-    model::worse,
+    learn::fit::worse,
     normal::NormalEquations,
     solve::Stagewise,
     sums::{HeldOutSums, Keep, Resume, RowsToSum, Sums, keeping},

@@ -3,7 +3,7 @@ use crate::{
     Device,
     data::MemorySource,
     features::{Affine, Identity},
-    normal::Targets,
+    model::Targets,
     seed::{Seed, Stream},
 };
 use ndarray::Array2;

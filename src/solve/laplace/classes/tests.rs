@@ -2,8 +2,9 @@
 //! integrals.
 
 use super::*;
-use crate::seed::Stream;
-use ndarray::array;
+use crate::model::probabilities::averages::{MeanSoftmax, mean_sigmoid};
+use crate::seed::{Seed, Stream};
+use ndarray::{ArrayView1, array};
 
 const PRECISION: f64 = 0.7;
 
@@ -266,7 +267,7 @@ fn means_of_softmaxes_are_integrals() {
         let mean = MeanSoftmax::draw(&spread).expect("points");
         let rooted = spread.root_dm.row(0).mapv(|r| r as f32);
         let found = mean.row(array![0.0, odds].view(), rooted.view());
-        let expected = super::super::mean_sigmoid(odds, deviation * deviation);
+        let expected = mean_sigmoid(odds, deviation * deviation);
         assert!((found[1] - expected).abs() < 1e-3, "{found} {expected}");
     }
     // Of three: by a grid along both directions.

@@ -8,13 +8,14 @@ use super::{
 use crate::{
     Result,
     learn::choose::{
-        metric::{LearnedMetric, MetricOptions},
+        metric::MetricOptions,
         search::{
             Trial,
             plan::Plan,
             trials::{Extent, HELD_OUT},
         },
     },
+    model::LearnedMetric,
 };
 
 /// A metric of gradients and the walk behind it, in turn, at most.

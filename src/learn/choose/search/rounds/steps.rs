@@ -5,9 +5,10 @@ use crate::{
     Result,
     kernels::Norm,
     learn::choose::{
-        metric::{Metric, MetricOptions},
+        metric::MetricOptions,
         search::{plan::Plan, trials::Extent},
     },
+    model::Metric,
 };
 
 /// A bandwidth to either side of the last, for a metric that is new.

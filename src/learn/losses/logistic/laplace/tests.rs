@@ -7,11 +7,11 @@ use crate::{
     flow::Run,
     learn::{Fit, Stopping},
     linalg::cholesky::Lower,
+    model::probabilities::averages::mean_sigmoid,
     model::{LinearModel, Probabilities},
     models::LogisticRegression,
     prelude::*,
     seed::{Seed, Stream},
-    solve::mean_sigmoid,
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 

@@ -1,0 +1,209 @@
+//! Sheets of .xlsx, .xlsm, .xlsb, .xls and .ods files.
+
+use super::{Cells, Row, listed};
+use crate::data::{Header, Layout, files::input::open_file};
+use crate::error::{Error, Remedy, Result};
+use calamine::{Data, ExcelDateTime, Reader, open_workbook_auto};
+use std::path::Path;
+
+/// Thousandths of a second that a day has.
+const DAY: f64 = 86_400_000.0;
+
+/// The cells of the sheet called `part`, or of the first, of the file at `file`, which messages
+/// call `path`. Rows and columns without any value are none.
+pub(super) fn read(
+    (path, file): (&Path, &Path),
+    part: Option<&str>,
+    layout: &Layout,
+) -> Result<Cells> {
+    // Says why where it cannot be opened, as for every other file.
+    drop(open_file(file)?);
+    let fail = |error: calamine::Error| {
+        let says = error.to_string().replace('\n', " ");
+        Error::data(
+            path,
+            format!("is no spreadsheet that can be read ({says}); save it again"),
+        )
+    };
+    let mut book = open_workbook_auto(file).map_err(fail)?;
+    let sheets = book.sheet_names();
+    let sheet = match part {
+        Some(name) => sheets.iter().find(|sheet| *sheet == name),
+        None => sheets.first(),
+    };
+    let Some(sheet) = sheet else {
+        let problem = match part {
+            Some(name) => format!("has no sheet {name:?}, but {}", listed(&sheets)),
+            None => "has no sheet".to_owned(),
+        };
+        return Err(Error::data(path, problem).help(Remedy::words("name another")));
+    };
+    let range = book.worksheet_range(sheet).map_err(fail)?;
+    let first = range.start().map_or(0, |(row, _)| u64::from(row)) + 1;
+    let rows = (first..).zip(range.rows()).map(|(number, cells)| Row {
+        number,
+        cells: cells.iter().map(text).collect(),
+    });
+    let rows = rows.filter(|row| row.number > layout.skip_rows as u64);
+    let rows: Vec<Row> = rows
+        .filter(|row| row.cells.iter().any(Option::is_some))
+        .collect();
+    Ok(named(rows, layout.header))
+}
+
+/// Rows whose first may be names, without the columns that hold nothing.
+fn named(mut rows: Vec<Row>, header: Header) -> Cells {
+    let width = rows.first().map_or(0, |row| row.cells.len());
+    let is_number = |cell: &Box<str>| cell.parse::<f64>().is_ok();
+    let has_names = match (header, rows.first()) {
+        (Header::Yes, first) => first.is_some(),
+        (Header::No, _) | (_, None) => false,
+        (Header::Auto, Some(first)) => !first.cells.iter().flatten().all(is_number),
+    };
+    let used = |j: &usize| rows.iter().any(|row| row.cells[*j].is_some());
+    let used: Vec<usize> = (0..width).filter(used).collect();
+    for row in &mut rows {
+        row.cells = used.iter().map(|&j| row.cells[j].take()).collect();
+    }
+    let mut names: Vec<String> = (0..used.len()).map(|place| place.to_string()).collect();
+    if has_names {
+        let written = rows.remove(0).cells;
+        for (name, written) in names.iter_mut().zip(written) {
+            if let Some(written) = written {
+                *name = written.into();
+            }
+        }
+    }
+    let bytes = vec![None; names.len()];
+    Cells { names, rows, bytes }
+}
+
+/// A cell as a .csv has it; `None` for an empty one.
+fn text(cell: &Data) -> Option<Box<str>> {
+    let text = match cell {
+        Data::Empty => return None,
+        Data::Int(value) => value.to_string(),
+        Data::Float(value) => value.to_string(),
+        Data::Bool(value) => value.to_string(),
+        Data::String(text) | Data::DateTimeIso(text) => text.trim().to_owned(),
+        Data::DateTime(date) => date_text(date),
+        Data::DurationIso(text) => clock_of(text).unwrap_or_else(|| text.clone()),
+        // As it is written: who counts it as a gap says so.
+        Data::Error(error) => error.to_string(),
+    };
+    (!text.is_empty()).then(|| text.into())
+}
+
+/// A date by ISO 8601, a time of the day or a length of time as hours, minutes and seconds.
+fn date_text(date: &ExcelDateTime) -> String {
+    if date.is_duration() || (0.0..1.0).contains(&date.as_f64()) {
+        return clock(date.as_f64() * DAY);
+    }
+    let (year, month, day, hour, minute, second, milli) = date.to_ymd_hms_milli();
+    let day = format!("{year:04}-{month:02}-{day:02}");
+    match (hour, minute, second, milli) {
+        (0, 0, 0, 0) => day,
+        (.., 0) => format!("{day}T{hour:02}:{minute:02}:{second:02}"),
+        _ => format!("{day}T{hour:02}:{minute:02}:{second:02}.{milli:03}"),
+    }
+}
+
+/// `125:30:10`, of thousandths of a second.
+fn clock(millis: f64) -> String {
+    let sign = if millis < 0.0 { "-" } else { "" };
+    let millis = millis.abs().round() as u64;
+    let (seconds, milli) = (millis / 1000, millis % 1000);
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let fraction = match milli {
+        0 => String::new(),
+        milli => format!(".{milli:03}"),
+    };
+    format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{fraction}")
+}
+
+/// The same of `PT13H45M00S`, as .ods files have it.
+fn clock_of(text: &str) -> Option<String> {
+    let (hours, rest) = text.strip_prefix("PT")?.split_once('H')?;
+    let (minutes, rest) = rest.split_once('M')?;
+    let seconds: f64 = rest.strip_suffix('S')?.parse().ok()?;
+    let whole = |text: &str| text.parse::<u32>().ok().map(f64::from);
+    let minutes = 60.0 * whole(hours)? + whole(minutes)?;
+    Some(clock(1000.0 * (60.0 * minutes + seconds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{ChunkSource, Format, OpenOptions, open};
+
+    fn fixture(name: &str) -> String {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/cells");
+        format!("{folder}/{name}")
+    }
+
+    /// Names, what became of them, and the numbers of all rows.
+    fn all(path: &str) -> (Vec<String>, String, Vec<f64>) {
+        let mut source = open(path, &OpenOptions::default()).expect("opens");
+        source.settle(true, &mut |_| true).expect("a schema");
+        let chunk = source.next_chunk(100).expect("reads").expect("rows");
+        let fields = source.schema().expect("of text").features().iter();
+        let became: Vec<String> = fields.map(ToString::to_string).collect();
+        let values = chunk.x.into_f64().into_iter().collect();
+        (
+            source.column_names().expect("names"),
+            became.join("; "),
+            values,
+        )
+    }
+
+    /// A sheet is what its .csv is: numbers, texts, amounts, truth values, dates and times.
+    #[test]
+    fn sheets_are_read_as_their_csv() {
+        let expected = all(&fixture("flats.csv"));
+        for name in ["flats.xlsx", "flats.xlsx#Flats", "flats.ods"] {
+            assert_eq!(all(&fixture(name)), expected, "{name}");
+        }
+    }
+
+    /// The second sheet has a title, a blank column and numbers alone behind its names.
+    #[test]
+    fn a_sheet_is_named_and_errors_name_its_rows() {
+        let path = fixture("flats.xlsx#Prices 2024");
+        let mut options = OpenOptions::default();
+        options.layout.skip_rows = 2;
+        let mut prices = open(&path, &options).expect("opens");
+        assert_eq!(prices.column_names().expect("names"), ["a", "b"]);
+        let chunk = prices.next_chunk(9).expect("reads").expect("rows");
+        assert_eq!(
+            chunk.x.into_f64().into_raw_vec_and_offset().0,
+            [1.0, 2.5, 3.0, 4.0]
+        );
+        options.layout.header = Header::No;
+        let mut rows = open(&path, &options).expect("opens");
+        let said = rows
+            .next_chunk(9)
+            .expect_err("names among numbers")
+            .to_string();
+        assert!(
+            said.contains("#Prices 2024: row 3 of the sheet, column \"0\""),
+            "{said}"
+        );
+        let refuse = |name: &str| {
+            let error = open(fixture(name), &OpenOptions::default()).err();
+            error.expect("refused").to_string()
+        };
+        let said = refuse("flats.xlsx#Nowhere");
+        assert!(
+            said.contains("no sheet \"Nowhere\", but Flats, Prices 2024"),
+            "{said}"
+        );
+        let folder = tempfile::tempdir().expect("a folder");
+        let broken = folder.path().join("x.xlsx");
+        std::fs::write(&broken, "a,b\n1,2\n").expect("writes");
+        let error = open(&broken, &OpenOptions::default())
+            .err()
+            .expect("no book");
+        assert!(error.to_string().contains("is no spreadsheet"), "{error}");
+        assert_eq!(Format::of("a/b.xlsx#c.csv"), Some(Format::Excel));
+    }
+}

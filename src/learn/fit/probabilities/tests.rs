@@ -1,0 +1,175 @@
+//! Sigmoids against what defines them.
+
+use super::*;
+use crate::store::Store;
+use crate::{
+    Device,
+    features::{Bandwidth, Fourier},
+    kernels::Gaussian,
+    models::RidgeClassifier,
+    seed::{Seed, Stream},
+};
+use ndarray::array;
+
+#[test]
+fn scores_become_probabilities_as_said() {
+    let scores = array![[1.0, -0.5, 0.25], [800.0, 799.0, -800.0]];
+    let softmax = Probabilities::Softmax.of(scores.clone());
+    let e = [1.0_f64, -0.5, 0.25].map(f64::exp);
+    for (p, e_k) in softmax.row(0).iter().zip(e) {
+        assert!((p - e_k / e.iter().sum::<f64>()).abs() < 1e-15);
+    }
+    assert!((softmax[[1, 0]] - 1.0 / (1.0 + (-1.0_f64).exp())).abs() < 1e-15);
+
+    let (slope_t, offset_t) = (vec![2.0, 0.5, 1.0], vec![0.1, -0.3, 0.7]);
+    let sigmoid = |u: f64| 1.0 / (1.0 + (-u).exp());
+    let own = [sigmoid(2.1), sigmoid(-0.55), sigmoid(0.95)];
+    let offsets = offset_t.clone();
+    let sigmoids = Probabilities::Sigmoids { slope_t, offset_t }.of(scores.clone());
+    for (p, own_k) in sigmoids.row(0).iter().zip(own) {
+        assert!((p - own_k / own.iter().sum::<f64>()).abs() < 1e-15);
+    }
+    let tempered = Probabilities::Tempered {
+        slope: 2.0,
+        offset_t: offsets,
+    };
+    let mut store = Store::default();
+    tempered.write(&mut store);
+    let read = Probabilities::read(&store, 3).expect("reads");
+    assert_eq!(read.as_ref(), Some(&tempered));
+    let e = [2.1_f64, -1.3, 1.2].map(f64::exp);
+    for (p, e_k) in tempered.of(scores).row(0).iter().zip(e) {
+        assert!((p - e_k / e.iter().sum::<f64>()).abs() < 1e-15);
+    }
+    let none = Probabilities::Sigmoids {
+        slope_t: vec![1e6; 2],
+        offset_t: vec![0.0; 2],
+    };
+    assert_eq!(none.of(array![[-1.0, -2.0]]), array![[0.5, 0.5]]);
+}
+
+/// The penalised likelihood is flat at the fit, in every parameter, by differences of its formula;
+/// and a temperature is found again where probabilities are those of one.
+#[test]
+fn one_softmax_is_the_likeliest() {
+    let mut draws = Seed(3).stream(Stream::Sample, 0);
+    let class_n: Vec<usize> = (0..90).map(|i| i * i % 4).collect();
+    let scores = Array2::from_shape_fn((90, 4), |(i, k)| {
+        draws.normal() + if class_n[i] == k { 1.0 + k as f64 } else { 0.0 }
+    });
+    let Probabilities::Tempered { slope, offset_t } = Probabilities::fitted(&scores, &class_n)
+    else {
+        panic!("a softmax")
+    };
+    let cost = |slope: f64, offset_t: &[f64]| {
+        let offset_t = offset_t.to_vec();
+        let mut sum = 0.5 * offset_t.iter().map(|b| b * b).sum::<f64>();
+        let p = Probabilities::Tempered { slope, offset_t }.of(scores.clone());
+        for ((i, k), p) in p.indexed_iter() {
+            let own = if class_n[i] == k { 90.0 / 91.0 } else { 0.0 };
+            sum -= (own + 1.0 / (91.0 * 4.0)) * p.ln();
+        }
+        sum
+    };
+    let h = 1e-5;
+    let by_slope = (cost(slope + h, &offset_t) - cost(slope - h, &offset_t)) / (2.0 * h);
+    assert!(by_slope.abs() < 1e-4, "{by_slope}");
+    for k in 0..4 {
+        let moved = |by: f64| {
+            let mut offset_t = offset_t.clone();
+            offset_t[k] += by;
+            cost(slope, &offset_t)
+        };
+        let slope = (moved(h) - moved(-h)) / (2.0 * h);
+        assert!(slope.abs() < 1e-4, "{k}: {slope}");
+    }
+
+    // Labels that are drawn by a softmax of 2.5 times the scores.
+    let scores = Array2::from_shape_simple_fn((6000, 5), || draws.normal());
+    let slope_t = Probabilities::Tempered {
+        slope: 2.5,
+        offset_t: vec![0.4, 0.0, -0.4, 0.2, -0.2],
+    };
+    let p_nt = slope_t.of(scores.clone());
+    let drawn = p_nt.rows().into_iter().map(|p| {
+        let mut left = draws.uniform();
+        let found = p.iter().position(|p| {
+            left -= p;
+            left < 0.0
+        });
+        found.unwrap_or(4)
+    });
+    let class_n: Vec<usize> = drawn.collect();
+    let Probabilities::Tempered { slope, offset_t } = Probabilities::fitted(&scores, &class_n)
+    else {
+        panic!("a softmax")
+    };
+    assert!((slope / 2.5 - 1.0).abs() < 0.05, "{slope}");
+    assert!(
+        (offset_t[0] - offset_t[2] - 0.8).abs() < 0.15,
+        "{offset_t:?}"
+    );
+}
+
+/// Where every row is right, and where a class is missing, probabilities are short of certain.
+#[test]
+fn a_softmax_of_few_rows_is_not_certain() {
+    let class_n = [0, 1, 3, 0, 1, 3];
+    let scores = Array2::from_shape_fn((6, 4), |(i, k)| f64::from(class_n[i] == k));
+    let fitted = Probabilities::fitted(&scores, &class_n);
+    let p_nt = fitted.of(scores);
+    for (p, &class) in p_nt.rows().into_iter().zip(&class_n) {
+        assert!(p[class] > 0.7 && p[class] < 0.95, "{p_nt}");
+        assert!((p.sum() - 1.0).abs() < 1e-12 && p[2] > 1e-3, "{p_nt}");
+    }
+    let same = Probabilities::fitted(&Array2::ones((9, 3)), &[0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    let p_nt = same.of(Array2::ones((1, 3)));
+    assert!(p_nt.iter().all(|p| (p - 1.0 / 3.0).abs() < 1e-6), "{p_nt}");
+}
+
+/// The likelihood is flat at the fit, with the targets of Platt (1999): (N+ + 1)/(N+ + 2) and
+/// 1/(N- + 2).
+#[test]
+fn sigmoids_are_the_likeliest() {
+    let mut draws = Seed(3).stream(Stream::Sample, 0);
+    let class_n: Vec<usize> = (0..60).map(|i| i % 3).collect();
+    let scores = Array2::from_shape_fn((60, 3), |(i, k)| {
+        draws.normal() + if class_n[i] == k { 1.5 - k as f64 } else { 0.0 }
+    });
+    let Probabilities::Sigmoids { slope_t, offset_t } = Probabilities::sigmoids(&scores, &class_n)
+    else {
+        panic!("sigmoids")
+    };
+    for k in 0..3 {
+        let (mut by_slope, mut by_offset) = (0.0, 0.0);
+        for (s, &class) in scores.column(k).iter().zip(&class_n) {
+            let target = if class == k { 21.0 / 22.0 } else { 1.0 / 42.0 };
+            let p = 1.0 / (1.0 + (-(slope_t[k] * s + offset_t[k])).exp());
+            by_slope += (p - target) * s;
+            by_offset += p - target;
+        }
+        assert!(
+            by_slope.abs() < 1e-6 && by_offset.abs() < 1e-6,
+            "{by_slope} {by_offset}"
+        );
+    }
+    assert!(slope_t[0] > 0.5 && slope_t[2].abs() < 1.0, "{slope_t:?}");
+}
+
+/// Labels by chance are learnt by heart, and rows that were not learnt say that nothing is known.
+#[test]
+fn sigmoids_are_of_rows_that_were_kept_out() {
+    let mut draws = Seed(4).stream(Stream::Sample, 0);
+    let x = Array2::from_shape_simple_fn((120, 4), || draws.normal());
+    let labels: Vec<bool> = (0..120).map(|_| draws.uniform() < 0.5).collect();
+    let learner = RidgeClassifier::on(Fourier::new(Gaussian).features(256))
+        .bandwidth(Bandwidth::Sigma(0.7))
+        .lambda(1e-6)
+        .device(&Device::cpu())
+        .probabilities(true);
+    let model = learner.fit((&x, &labels)).expect("fits");
+    assert_eq!(model.predict(&x).expect("predicts"), labels);
+    let p = model.predict_probabilities(&x).expect("has");
+    let away = p.mapv(|p| (p - 0.5).abs()).mean().expect("rows");
+    assert!(away < 0.25, "{away}");
+}

@@ -1,0 +1,33 @@
+//! How a model opens files of rows to predict.
+
+use crate::{
+    Result,
+    data::{ChunkSource, ColumnChoice, OpenOptions, TargetUse, open},
+    model::{LinearModel, Model, Predicted},
+};
+use std::path::Path;
+
+impl LinearModel {
+    /// How to [`open`](crate::data::open) rows to predict: columns by their names, in any order and
+    /// beside others, where the model and the file have names.
+    pub fn columns(&self) -> ColumnChoice {
+        match (&self.schema, &self.column_names) {
+            (Some(schema), _) => ColumnChoice::Known(Box::new(schema.clone())),
+            (None, Some(names)) => ColumnChoice::Matching(names.clone()),
+            (None, None) => ColumnChoice::All,
+        }
+    }
+}
+
+impl<Y: Predicted> Model<Y> {
+    /// Opens a file of rows to predict, as [`open`] does: columns by the names that the model
+    /// knows, read as in the fit, and without targets.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Box<dyn ChunkSource>> {
+        let options = OpenOptions {
+            target_use: TargetUse::Ignored,
+            columns: self.linear().columns(),
+            ..OpenOptions::default()
+        };
+        open(path, &options)
+    }
+}
