@@ -129,7 +129,7 @@ class AmountsHead:
     def intercept_(self):
         """The intercept: a number, or one for each target."""
         intercept = self._intercepts()
-        return float(intercept[0]) if self._one_target or not self.fit_intercept else intercept
+        return intercept[0] if self._one_target or not self.fit_intercept else intercept
 
 
 class LabelsHead:

@@ -1,16 +1,18 @@
 """The alpha of a head, chosen as scikit-learn chooses it."""
 
+import warnings
 from numbers import Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics import get_scorer_names
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _native
 from ._arrays import table
 from ._head import SHARED, Head, weight_of
+from ._left_out import best_by
 from ._scan import Scan
 
 #: Of a row of zeros, as a multiple of all other rows together: it leaves 1e-9 of the columns' means.
@@ -42,13 +44,10 @@ class ChoosingHead(Head):
 
     def _is_searched(self, X):
         """Whether folds choose, as scikit-learn has it where ``cv`` is given."""
-        if self.cv is None and self.scoring is not None:
-            raise ValueError(
-                f"scoring={self.scoring!r} needs folds; set cv, or leave scoring out, which takes "
-                "squared errors on each row left out"
-            )
-        if self.cv is not None and isinstance(X, Scan):
-            raise ValueError(f"cv={self.cv!r} takes arrays; set cv=None for the rows of {X!r}")
+        for name in ("cv", "scoring"):
+            given = getattr(self, name)
+            if given is not None and isinstance(X, Scan):
+                raise ValueError(f"{name}={given!r} takes arrays; set {name}=None for the rows of {X!r}")
         return self.cv is not None
 
     def _search(self, one, X, y, sample_weight):
@@ -68,9 +67,24 @@ class ChoosingHead(Head):
             amounts = np.concatenate([rows.targets() for rows in X.chunks(self.memory)])
         if classes:
             amounts = _signs(amounts)
-        self._alpha, score = self._chosen(X, amounts, weights)
+        if self.scoring is None:
+            self._alpha, score = self._chosen(X, amounts, weights)
+        else:
+            labels = None
+            if classes:
+                labels = self.classes_[np.unique(y, return_inverse=True)[1].ravel()]
+            self._alpha, score = self._scored((X, amounts, weights), labels)
         super()._learn(X, y, weights, classes=classes, names=names)
         self.alpha_, self.best_score_ = self._alpha, score
+
+    def _scored(self, rows, labels):
+        """The best alpha by scores of rows left out, and that score."""
+        self._alphas()
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
+        alpha, score = best_by(
+            check_scoring(self, self.scoring), alphas, rows, self.fit_intercept, labels
+        )
+        return float(alpha), score
 
     def _chosen(self, X, y, weights):
         """The best alpha by squared errors on each row left out, and minus their mean."""
@@ -83,10 +97,14 @@ class ChoosingHead(Head):
             return float(alphas[0]), 0.0
         penalties = alphas / weight_of(X, weights)
         options = {**self._options(X), "penalty": penalties.tolist(), "probability": False}
-        model = _native.Model.fit(self._learner, table(X), y, weights, options)
+        with warnings.catch_warnings():
+            # Of targets that were turned, and of signs of classes, nothing stands for no value; the
+            # fit to all rows looks at those that were given.
+            warnings.filterwarnings("ignore", ".* may stand for no value: ")
+            model = _native.Model.fit(self._learner, table(X), y, weights, options)
         best = alphas[abs(penalties / model.penalty - 1.0).argmin()]
         error = (1.0 - model.facts()["held_out_r2"]) * variance
-        return float(best), -float(error * weight_of(X, weights) / rows)
+        return float(best), -np.float64(error * weight_of(X, weights) / rows)
 
 
 def _signs(labels):

@@ -169,8 +169,7 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
         The best alpha.
 
     best_score_ : float
-        Minus the mean squared error against -1 and 1 on rows left out at it, or the score of the
-        folds.
+        Minus the mean squared error against -1 and 1 on rows left out at it, or the score.
 
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
         Coefficients of the columns; of two classes for the second.

@@ -59,7 +59,7 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
     >>> from bochner import Ridge
     >>> X = np.random.RandomState(0).normal(size=(100, 3))
     >>> model = Ridge(alpha=1e-3, device="cpu").fit(X, X @ [1.0, 2.0, 3.0] + 4.0)
-    >>> model.coef_.round(3), round(model.intercept_, 3)
+    >>> model.coef_.round(3), round(float(model.intercept_), 3)
     (array([1., 2., 3.]), 4.0)
     """
 
@@ -160,7 +160,9 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
         Whether an intercept is fitted. Without one columns are not centred, and rows are arrays.
 
     scoring : str, callable or None, default=None
-        How folds are scored. It needs ``cv``.
+        What chooses in the place of squared errors: a score of the folds, or without ``cv`` of what
+        every row is predicted when left out, by one singular value decomposition in float64; for
+        arrays.
 
     cv : int, cross-validation generator, iterable or None, default=None
         Folds that choose in the place of rows left out, by `GridSearchCV` as in scikit-learn; for
@@ -181,7 +183,7 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
         The best alpha.
 
     best_score_ : float
-        Minus the mean squared error on rows left out at it, or the score of the folds.
+        Minus the mean squared error on rows left out at it, or the score.
 
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         Coefficients of the columns.

@@ -10,10 +10,12 @@ import pytest
 import sklearn.linear_model as theirs
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
 from bochner._head_choice import evened
+from bochner._left_out import LeftOut
 
 CPU = {"device": "cpu"}
 ALPHAS = np.logspace(-2, 3, 11)
@@ -126,10 +128,62 @@ def test_class_weights_and_folds(rows):
     folds = {"alphas": ALPHAS[::3], "cv": 3, "scoring": "balanced_accuracy"}
     expected = theirs.RidgeClassifierCV(**folds).fit(X, labels, weights)
     alike(bochner.RidgeClassifierCV(**folds, **CPU).fit(X, labels, weights), expected, X)
-    with pytest.raises(ValueError, match="set cv"):
-        bochner.RidgeClassifierCV(scoring="accuracy", **CPU).fit(X, labels)
     sure = bochner.RidgeClassifierCV(ALPHAS, probability=True, **CPU).fit(X, labels)
     assert_allclose(sure.predict_proba(X).sum(axis=1), 1.0)
+
+
+def alone(X, y, weights, alpha, fit_intercept):
+    """What each row has of the fit to all others, one fit a row."""
+    predicted = np.empty_like(y)
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        one = theirs.Ridge(alpha, fit_intercept=fit_intercept)
+        one.fit(X[others], y[others], None if weights is None else weights[others])
+        predicted[i] = one.predict(X[i : i + 1])
+    return predicted
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_rows_left_out_are_predicted_without_them(rows, fit_intercept):
+    X, Y, _, weights = rows
+    for count, w in ((60, None), (60, weights[:60]), (15, None)):
+        X_n, y = X[:count], Y[:count, :2]
+        expected = alone(X_n, y, w, 3.0, fit_intercept)
+        assert_allclose(LeftOut(X_n, y, w, fit_intercept).predict(3.0), expected, rtol=1e-9)
+        other = LeftOut(X_n, y, w, not fit_intercept).predict(3.0)
+        for wrong in (other, alone(X_n, y, w, 3.09, fit_intercept)):
+            with pytest.raises(AssertionError):
+                assert_allclose(wrong, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_scores_of_rows_left_out_choose(rows, fit_intercept, tmp_path):
+    X, Y, labels, weights = rows
+    best = set()
+    for name, y, scoring, w in (
+        ("RidgeCV", Y[:, 0], "neg_mean_absolute_error", weights),
+        ("RidgeCV", Y, "r2", None),
+        ("RidgeClassifierCV", labels, "balanced_accuracy", None),
+    ):
+        given = {"alphas": ALPHAS, "scoring": scoring, "fit_intercept": fit_intercept}
+        expected = getattr(theirs, name)(**given).fit(X, y, w)
+        own = getattr(bochner, name)(**given, **CPU).fit(X, y, w)
+        assert own.alpha_ == expected.alpha_
+        assert_allclose(own.best_score_, expected.best_score_, rtol=1e-9)
+        close(own.coef_, expected.coef_, within=1e-5)
+        best.add(own.alpha_)
+    assert len(best) > 1, "scores choose"
+    # Of two classes, and a score that takes the scores of rows.
+    two = labels == "ant"
+    own = bochner.RidgeClassifierCV([0.1, 1e4], scoring="roc_auc", fit_intercept=fit_intercept, **CPU)
+    own.fit(X, two)
+    signs = np.where(two, 1.0, -1.0)[:, None]
+    areas = [roc_auc_score(two, alone(X, signs, None, alpha, fit_intercept)) for alpha in (0.1, 1e4)]
+    assert own.alpha_ == (0.1, 1e4)[int(np.argmax(areas))]
+    assert_allclose(own.best_score_, max(areas), rtol=1e-9)
+    np.savez(tmp_path / "rows.npz", X=X, y=Y)
+    with pytest.raises(ValueError, match="set scoring=None"):
+        bochner.RidgeCV(scoring="r2", **CPU).fit(bochner.scan(tmp_path / "rows.npz"))
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
