@@ -2,7 +2,9 @@
 //! anywhere merge.
 
 mod accumulation;
+mod double;
 mod encode;
+mod of_targets;
 mod resume;
 mod sparse;
 

@@ -18,9 +18,9 @@ __all__ = ["Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV"]
 class Ridge(AmountsHead, GrowingHead, Regressor):
     """Least squares with a penalty on the columns as they are: `sklearn.linear_model.Ridge`.
 
-    It minimises ``sum_i w_i |y_i - x_i'b - c|^2 + alpha |b|^2`` (Hoerl & Kennard 1970) from sums in
-    float32 (of columns that are centred in float64 before), which are solved in float64: coefficients
-    agree with scikit-learn's to about 1e-6 of the largest.
+    It minimises ``sum_i w_i |y_i - x_i'b - c|^2 + alpha |b|^2`` (Hoerl & Kennard 1970) from sums, which
+    are solved in float64. Those of float64 rows are in float64 on the CPU; those of float32 rows, and of
+    a GPU, in float32, and their coefficients agree with scikit-learn's to about 1e-6 of the largest.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Heads for features of one's own, against scikit-learn's classes of the same names.
 
-Sums are of float32 here: of columns near 0, coefficients agree to about 1e-6 of the largest.
+Sums of float32 rows are in float32: of columns near 0, coefficients agree to about 1e-6 of the largest.
 """
 
 import pickle
@@ -77,6 +77,28 @@ def test_they_are_those_of_scikit_learn(rows, kind, weighted, fit_intercept):
         alike(getattr(bochner, name)(3.0, **shared, **CPU).fit(X, y, weights), expected, exact)
         expected = getattr(theirs, name + "CV")(ALPHAS, **shared).fit(exact, y, weights)
         alike(getattr(bochner, name + "CV")(ALPHAS, **shared, **CPU).fit(X, y, weights), expected, exact)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_rows_in_float64_have_coefficients_of_as_many_digits(rows, fit_intercept):
+    X, Y, labels, weights = rows
+    X = X + 10.0
+    shared = {"fit_intercept": fit_intercept}
+    for name, alpha, y in (
+        ("Ridge", 3.0, Y),
+        ("RidgeClassifier", 3.0, labels),
+        ("RidgeCV", [0.3, 3.0], Y),
+        ("RidgeClassifierCV", [0.3, 3.0], labels),
+    ):
+        expected = getattr(theirs, name)(alpha, **shared).fit(X, y, weights)
+        own = getattr(bochner, name)(alpha, **shared, **CPU)
+        close(own.fit(X, y, weights).coef_, expected.coef_, within=1e-9)
+        # Those of float32 are others.
+        with pytest.raises(AssertionError):
+            close(own.fit(np.float32(X), y, weights).coef_, expected.coef_, within=1e-9)
+    parts = bochner.Ridge(3.0, **shared, **CPU).partial_fit(X[:100], Y[:100], sample_weight=weights[:100])
+    parts.partial_fit(X[100:], Y[100:], sample_weight=weights[100:])
+    close(parts.coef_, theirs.Ridge(3.0, **shared).fit(X, Y, weights).coef_, within=1e-9)
 
 
 def test_rows_fewer_than_columns_and_columns_far_from_zero(rows):

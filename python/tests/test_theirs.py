@@ -1,7 +1,8 @@
 """scikit-learn's own tests of ridge regression, with the heads in the place of its classes.
 
 Not among them are those of what docs/heads.md says is not there: solvers, an alpha of 0 or for each
-target, results of folds; and those of more digits than sums in float32 have.
+target, results of folds; and those of more digits than predictions, or fits to fewer rows than
+columns, have in float32.
 """
 
 import pytest
@@ -18,10 +19,12 @@ TESTS = [
     "test_raises_value_error_if_sample_weights_greater_than_1d",
     "test_ridge_best_score",
     "test_ridge_classifier_with_scoring",
+    "test_ridge_cv_custom_multioutput_scorer",
     "test_ridge_fit_intercept_sparse",
     "test_ridge_intercept",
     "test_ridge_loo_cv_asym_scoring",
     "test_ridge_regression_custom_scoring",
+    "test_ridge_sample_weight_consistency",
     "test_ridgecv_alphas_conversion",
     "test_ridgecv_alphas_scalar",
     "test_ridgecv_alphas_validation",

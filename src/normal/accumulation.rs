@@ -1,13 +1,18 @@
 //! Summing a stream of rows on a device, in stretches, so that it can go on where one ended: after
 //! the loss of a device, or another day.
 
-use super::{Keep, NormalEquations, Resume, check_all_there, sparse::SparseSums};
+use super::{
+    Keep, NormalEquations, Resume, check_all_there,
+    double::{DoubleSums, input_of},
+    of_targets::OfTargets,
+    sparse::SparseSums,
+};
 use crate::{
     Device, Error, Matrix, Result,
-    data::{Chunk, ChunkSource},
+    data::{Chunk, ChunkSource, Rows},
     device::memory_left,
     error::Remedy,
-    features::{Branch, Destination, FeatureMap, Featurizer, OnDevice},
+    features::{Affine, Branch, Destination, FeatureMap, Featurizer, OnDevice},
     flow::Run,
     linalg::entries,
     model::Targets,
@@ -132,7 +137,8 @@ impl<'a> Accumulation<'a> {
         let is_gpu = self.run.device.is_gpu();
         let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.stretch);
         // Those of a stretch go to those of all before.
-        let each = SUM_BYTES + if stretches { 8 } else { 0 };
+        let in_double = input_of(self.map, &self.run.device).is_some();
+        let each = SUM_BYTES + if stretches || in_double { 8 } else { 0 };
         memory_left::require_square(features, each, gram)?;
         let end = Destination::Device {
             beside: outputs + 1,
@@ -168,6 +174,10 @@ impl<'a> Accumulation<'a> {
             roots_n: None,
             augmented: Array2::zeros((0, outputs + 1)),
             sums: GramAccumulator::new(device, features, outputs + 1)?,
+            device,
+            input: input_of(self.map, device),
+            z_nd: None,
+            double: DoubleSums::new(features, outputs + 1),
             sparse: match device {
                 Device::Cpu(_) => {
                     (self.map.of_zeros()).map(|base_d| SparseSums::new(base_d, outputs + 1))
@@ -197,6 +207,13 @@ struct Running<'a> {
     /// Z.
     augmented: Array2<f32>,
     sums: GramAccumulator,
+    device: &'a Device,
+    /// What prepares rows, where their features are no more than that.
+    input: Option<&'a Affine>,
+    /// The features of the chunk in f64, where its rows are and that is so.
+    z_nd: Option<Array2<f64>>,
+    /// The sums of those.
+    double: DoubleSums,
     /// The sums of rows that are mostly zeros, of maps that keep them so, on the CPU.
     sparse: Option<SparseSums>,
     of_targets: OfTargets,
@@ -213,6 +230,12 @@ impl OnDevice for Running<'_> {
         let counted = usize::try_from(self.left).map_or(rows, |n| n.min(rows));
         self.left -= counted as u64;
         self.y_nt = self.targets.encode(chunk.y.slice(s![counted.., ..]))?;
+        self.z_nd = match (self.input, &chunk.x) {
+            (Some(input), rows @ Rows::F64(_)) => {
+                Some(input.apply(rows)?.slice_move(s![counted.., ..]))
+            }
+            _ => None,
+        };
         let (rows, outputs) = self.y_nt.dim();
         self.augmented = Array2::from_elem((rows, outputs + 1), 1.0);
         let y_nt = self.y_nt.mapv(entries::narrow);
@@ -269,6 +292,16 @@ impl Running<'_> {
                 return Ok(());
             }
         }
+        if let Some(own_nd) = &self.z_nd {
+            let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
+            let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
+            let (own_nd, y_nt) = (
+                own_nd.slice(s![rows.clone(), ..]),
+                self.y_nt.slice(s![rows, ..]),
+            );
+            self.double.add(self.device, own_nd, y_nt, weights_n);
+            return Ok(());
+        }
         if let Some(roots_n) = &self.roots_n {
             z_nd.scale_rows(of_portion.clone(), roots_n.slice(s![rows]))?;
         }
@@ -293,7 +326,8 @@ impl Running<'_> {
     /// Adds what the device has summed to the total, and begins anew. It ends at the same rows
     /// however fast they came and wherever an earlier call ended, so that these show in no bit.
     fn end_stretch(&mut self) -> Result<()> {
-        let zty_dt = self.sums.take_onto(&mut self.total.gram_dd)?;
+        let mut zty_dt = self.sums.take_onto(&mut self.total.gram_dd)?;
+        (self.double).take_onto(self.device, &mut self.total.gram_dd, &mut zty_dt);
         let none = OfTargets::zero(self.targets.outputs());
         let of_targets = mem::replace(&mut self.of_targets, none);
         of_targets.join((zty_dt, self.sparse.as_mut()), self.targets, self.total)?;
@@ -305,12 +339,15 @@ impl Running<'_> {
     /// Adds the last rows to the total.
     fn finish(self) -> Result<()> {
         let Self {
-            total, mut sums, ..
+            total,
+            mut sums,
+            mut double,
+            ..
         } = self;
         if self.of_targets.rows == 0 {
             return Ok(());
         }
-        let zty_dt = if total.rows == 0 {
+        let mut zty_dt = if total.rows == 0 {
             // As they are: zeros change no bit, but take memory.
             let GramSums { gram_dd, zty_dt } = sums.finish()?;
             total.gram_dd = gram_dd;
@@ -318,64 +355,9 @@ impl Running<'_> {
         } else {
             sums.take_onto(&mut total.gram_dd)?
         };
+        double.take_onto(self.device, &mut total.gram_dd, &mut zty_dt);
         let mut sparse = self.sparse;
         (self.of_targets).join((zty_dt, sparse.as_mut()), self.targets, total)
-    }
-}
-
-/// What is summed on the host.
-struct OfTargets {
-    rows: u64,
-    weight: f64,
-    log_weight: f64,
-    y_sum_t: Array1<f64>,
-    y_square_t: Array1<f64>,
-}
-
-impl OfTargets {
-    fn zero(outputs: usize) -> Self {
-        Self {
-            rows: 0,
-            weight: 0.0,
-            log_weight: 0.0,
-            y_sum_t: Array1::zeros(outputs),
-            y_square_t: Array1::zeros(outputs),
-        }
-    }
-
-    /// Adds them, and what is beside `Z'Z`, to a total that has the products of features but for
-    /// sparse rows already; `Z'Y` has a column of ones as last target. Errors when sums are not
-    /// finite.
-    fn join(
-        self,
-        (mut zty_dt, sparse): (Array2<f64>, Option<&mut SparseSums>),
-        targets: &Targets,
-        total: &mut NormalEquations,
-    ) -> Result<()> {
-        let outputs = targets.outputs();
-        if let Some(sparse) = sparse {
-            sparse.take_onto(&mut total.gram_dd, &mut zty_dt);
-        }
-        let z_sum_d = zty_dt.column(outputs).to_owned();
-        for k in 0..outputs {
-            let mut column = zty_dt.column_mut(k);
-            column.scaled_add(targets.shift(k), &z_sum_d);
-        }
-        let zty_dt = zty_dt.slice(s![.., ..outputs]);
-        // No product of columns is larger than the larger of their squares.
-        let squares = total.gram_dd.diag();
-        if squares.iter().chain(&zty_dt).any(|v| !v.is_finite()) {
-            let problem = "the sums are not finite: the features or targets are too large";
-            return Err(Error::numerical(problem).help(Remedy::Standardize));
-        }
-        total.zty_dt += &zty_dt;
-        total.z_sum_d += &z_sum_d;
-        total.rows += self.rows;
-        total.weight += self.weight;
-        total.log_weight += self.log_weight;
-        total.y_sum_t += &self.y_sum_t;
-        total.y_square_t += &self.y_square_t;
-        Ok(())
     }
 }
 

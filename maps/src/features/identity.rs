@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// that of Hoerl & Kennard 1970, with the penalty `n lambda |beta|^2` in the notation of
 /// scikit-learn (`alpha = n lambda`).
 ///
-/// On the CPU the sums of rows that are mostly zeros are of their other values alone.
+/// On the CPU the sums of rows in f64 are in f64, so that coefficients have as many digits, and
+/// those of rows that are mostly zeros are of their other values alone.
 ///
 /// ```
 /// use bochner::{features::Identity, prelude::*};

@@ -3,7 +3,7 @@
 use super::cholesky::subtract_outer;
 use crate::device::CpuDevice;
 use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
-use ndarray::{Array2, s};
+use ndarray::{Array2, ArrayView2, s};
 
 /// `A B` of matrices in standard layout. Panics on others, and on shapes that do not go together.
 pub fn product(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
@@ -34,6 +34,16 @@ pub fn lower_outer(a: &Array2<f64>) -> Array2<f64> {
         row.slice_mut(s![i + 1..]).fill(0.0);
     }
     out
+}
+
+/// Subtracts the lower triangle of `A A'` from `C`, of which the rest then means nothing. The bits
+/// are the same on every machine. Panics on matrices in another layout, and on shapes that do not
+/// go together.
+pub fn subtract_lower_outer(c: &mut Array2<f64>, a: ArrayView2<'_, f64>) {
+    let n = a.nrows();
+    assert_eq!(c.dim(), (n, n), "as many rows and columns as factors");
+    let rows = a.to_slice().expect("standard layout");
+    subtract_outer(c.as_slice_mut().expect("standard layout"), n, rows);
 }
 
 fn matrix(a: &Array2<f64>) -> MatRef<'_, f64> {

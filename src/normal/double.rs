@@ -1,0 +1,153 @@
+//! Sums of rows that no map rounds to f32, in f64.
+
+use crate::{
+    Device,
+    features::{Affine, FeatureMap, Formula},
+    linalg::products::subtract_lower_outer,
+    parallel,
+};
+use ndarray::{Array2, ArrayView1, ArrayView2};
+
+/// Rows that are summed at a time, counted from the first of a stretch, so that no bit shows how
+/// they came.
+const BLOCK: usize = 512;
+/// Partial sums of a product with targets, whatever vectors are there.
+const LANES: usize = 8;
+/// Columns that are turned at a time: a cache line of them.
+const STRIPE: usize = 8;
+
+/// The input of a map whose features are the prepared columns themselves, where its sums can be of
+/// rows in f64: on the CPU.
+pub(super) fn input_of<'m>(map: &'m dyn FeatureMap, device: &Device) -> Option<&'m Affine> {
+    let is_plain = || matches!(map.formula(), Ok(Formula::Identity(_)));
+    (!device.is_gpu() && is_plain()).then(|| map.input())
+}
+
+/// Running sums `sum w z z'` and `sum w z y'`.
+#[derive(Debug)]
+pub(super) struct DoubleSums {
+    /// `-sum w z z'`, of which the lower triangle means something; empty until there are some.
+    minus_dd: Array2<f64>,
+    /// `sum w z y'`, `[D, t]`, the last target a one.
+    zty_dt: Array2<f64>,
+    /// Rows of no block yet, each times the root of its weight, `[rows, D]`.
+    rows: Vec<f64>,
+    /// Their targets likewise, `[rows, t]`.
+    beside: Vec<f64>,
+}
+
+impl DoubleSums {
+    /// Of no rows; `targets` counts the ones.
+    pub(super) fn new(features: usize, targets: usize) -> Self {
+        Self {
+            minus_dd: Array2::zeros((0, 0)),
+            zty_dt: Array2::zeros((features, targets)),
+            rows: Vec::new(),
+            beside: Vec::new(),
+        }
+    }
+
+    /// Adds rows `[n, D]` with their targets `[n, t - 1]`, of these weights.
+    pub(super) fn add(
+        &mut self,
+        device: &Device,
+        z_nd: ArrayView2<'_, f64>,
+        y_nt: ArrayView2<'_, f64>,
+        weights_n: Option<ArrayView1<'_, f64>>,
+    ) {
+        let features = self.zty_dt.nrows();
+        for (i, (z, y)) in z_nd.rows().into_iter().zip(y_nt.rows()).enumerate() {
+            let root = weights_n.map_or(1.0, |weights_n| weights_n[i].sqrt());
+            self.rows.extend(z.iter().map(|z| root * z));
+            self.beside.extend(y.iter().map(|y| root * y));
+            self.beside.push(root);
+            if self.rows.len() == BLOCK * features {
+                self.end_block(device);
+            }
+        }
+    }
+
+    /// Sums the rows that are held.
+    fn end_block(&mut self, device: &Device) {
+        let (features, targets) = self.zty_dt.dim();
+        let count = self.rows.len() / features;
+        if count == 0 {
+            return;
+        }
+        if self.minus_dd.is_empty() {
+            self.minus_dd = Array2::zeros((features, features));
+        }
+        let (rows, beside) = (&self.rows, &self.beside);
+        let mut z_dn = vec![0.0; features * count];
+        let mut y_tn = vec![0.0; targets * count];
+        for (i, y) in beside.chunks_exact(targets).enumerate() {
+            for (t, &y) in y.iter().enumerate() {
+                y_tn[t * count + i] = y;
+            }
+        }
+        let mut sums = || {
+            parallel::usual().chunks(&mut z_dn, STRIPE * count, &|stripe, z_sn| {
+                let first = stripe * STRIPE;
+                for (i, row) in rows.chunks_exact(features).enumerate() {
+                    for (z_n, &z) in z_sn.chunks_exact_mut(count).zip(&row[first..]) {
+                        z_n[i] = z;
+                    }
+                }
+            });
+            let products = self.zty_dt.as_slice_mut().expect("standard layout");
+            let each = (z_dn.as_slice(), count);
+            parallel::usual().pairs(products, targets, each, &|products, z_n| {
+                for (sum, y_n) in products.iter_mut().zip(y_tn.chunks_exact(count)) {
+                    *sum += dot(z_n, y_n);
+                }
+            });
+            let z_dn = ArrayView2::from_shape((features, count), &z_dn).expect("as many");
+            subtract_lower_outer(&mut self.minus_dd, z_dn);
+        };
+        match device {
+            Device::Cpu(cpu) => cpu.install(sums),
+            Device::Gpu(_) => sums(),
+        }
+        self.rows.clear();
+        self.beside.clear();
+    }
+
+    /// Adds what was summed to `Z'Z` (the lower triangle) and `Z'Y` of other rows, and begins anew.
+    pub(super) fn take_onto(
+        &mut self,
+        device: &Device,
+        gram_dd: &mut Array2<f64>,
+        zty_dt: &mut Array2<f64>,
+    ) {
+        self.end_block(device);
+        if self.minus_dd.is_empty() {
+            return;
+        }
+        let lines = gram_dd.rows_mut().into_iter().zip(self.minus_dd.rows());
+        for (j, (mut line, own)) in lines.enumerate() {
+            for (to, minus) in line.iter_mut().zip(own).take(j + 1) {
+                *to -= minus;
+            }
+        }
+        *zty_dt += &self.zty_dt;
+        self.minus_dd.fill(0.0);
+        self.zty_dt.fill(0.0);
+    }
+}
+
+/// In one order of sums on every machine.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
+    let (b_lanes, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (a, b) in a_lanes.iter().zip(b_lanes) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Sums of targets alone, on the host.
+
+use super::{NormalEquations, sparse::SparseSums};
+use crate::{Error, Result, error::Remedy, model::Targets};
+use ndarray::{Array1, Array2, s};
+
+/// What is summed on the host.
+pub(super) struct OfTargets {
+    pub(super) rows: u64,
+    pub(super) weight: f64,
+    pub(super) log_weight: f64,
+    pub(super) y_sum_t: Array1<f64>,
+    pub(super) y_square_t: Array1<f64>,
+}
+
+impl OfTargets {
+    pub(super) fn zero(outputs: usize) -> Self {
+        Self {
+            rows: 0,
+            weight: 0.0,
+            log_weight: 0.0,
+            y_sum_t: Array1::zeros(outputs),
+            y_square_t: Array1::zeros(outputs),
+        }
+    }
+
+    /// Adds them, and what is beside `Z'Z`, to a total that has the products of features but for
+    /// sparse rows already; `Z'Y` has a column of ones as last target. Errors when sums are not
+    /// finite.
+    pub(super) fn join(
+        self,
+        (mut zty_dt, sparse): (Array2<f64>, Option<&mut SparseSums>),
+        targets: &Targets,
+        total: &mut NormalEquations,
+    ) -> Result<()> {
+        let outputs = targets.outputs();
+        if let Some(sparse) = sparse {
+            sparse.take_onto(&mut total.gram_dd, &mut zty_dt);
+        }
+        let z_sum_d = zty_dt.column(outputs).to_owned();
+        for k in 0..outputs {
+            let mut column = zty_dt.column_mut(k);
+            column.scaled_add(targets.shift(k), &z_sum_d);
+        }
+        let zty_dt = zty_dt.slice(s![.., ..outputs]);
+        // No product of columns is larger than the larger of their squares.
+        let squares = total.gram_dd.diag();
+        if squares.iter().chain(&zty_dt).any(|v| !v.is_finite()) {
+            let problem = "the sums are not finite: the features or targets are too large";
+            return Err(Error::numerical(problem).help(Remedy::Standardize));
+        }
+        total.zty_dt += &zty_dt;
+        total.z_sum_d += &z_sum_d;
+        total.rows += self.rows;
+        total.weight += self.weight;
+        total.log_weight += self.log_weight;
+        total.y_sum_t += &self.y_sum_t;
+        total.y_square_t += &self.y_square_t;
+        Ok(())
+    }
+}
