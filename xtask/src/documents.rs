@@ -23,10 +23,7 @@ const BASES: [&str; 5] = ["", "src", "maps/src", "maps/src/ops", "maps/src/featu
 /// Every link of the documents leads somewhere, and every file that they name exists.
 pub(crate) fn check() -> Result<()> {
     let mut documents: Vec<PathBuf> = DOCUMENTS.iter().map(|name| root().join(name)).collect();
-    for entry in root().join("docs").read_dir()? {
-        documents.push(entry?.path());
-    }
-    documents.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+    collect(&root().join("docs"), "md", &mut documents);
     documents.sort();
     let mut sources = Vec::new();
     for folder in FOLDERS {
