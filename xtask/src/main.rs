@@ -55,7 +55,7 @@ Usage: cargo xtask COMMAND
                formatting, columns, dependencies, shaders, paths and documents, which compile
                nothing (--quick: these alone); then clippy, documentation, the browser, the examples
                and the documents whose commands take little (--rest: these alone); with --whole also
-               the readers of spreadsheets and databases, and MSRV
+               the readers of spreadsheets and databases, what only predicts, and MSRV
   figures [PAGE ...]
                run the commands of the README and of the pages of docs/, or of these pages, and
                compare what pages show with what is printed
