@@ -4,6 +4,7 @@ Sums of float32 rows are in float32: of columns near 0, coefficients agree to ab
 """
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -206,6 +207,15 @@ def test_scores_of_rows_left_out_choose(rows, fit_intercept, tmp_path):
     np.savez(tmp_path / "rows.npz", X=X, y=Y)
     with pytest.raises(ValueError, match="set scoring=None"):
         bochner.RidgeCV(scoring="r2", **CPU).fit(bochner.scan(tmp_path / "rows.npz"))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_signs_of_classes_are_no_values_that_stand_for_none(rows, fit_intercept):
+    X, Y, labels, _ = rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bochner.RidgeClassifierCV(ALPHAS, fit_intercept=fit_intercept, **CPU).fit(X, labels)
+        bochner.RidgeCV(ALPHAS, fit_intercept=fit_intercept, **CPU).fit(X, Y)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -137,8 +137,7 @@ impl<'a> Accumulation<'a> {
         let is_gpu = self.run.device.is_gpu();
         let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.stretch);
         // Those of a stretch go to those of all before.
-        let in_double = input_of(self.map, &self.run.device).is_some();
-        let each = SUM_BYTES + if stretches || in_double { 8 } else { 0 };
+        let each = SUM_BYTES + if stretches { 8 } else { 0 };
         memory_left::require_square(features, each, gram)?;
         let end = Destination::Device {
             beside: outputs + 1,
@@ -299,8 +298,7 @@ impl Running<'_> {
                 own_nd.slice(s![rows.clone(), ..]),
                 self.y_nt.slice(s![rows, ..]),
             );
-            self.double.add(self.device, own_nd, y_nt, weights_n);
-            return Ok(());
+            return self.double.add(self.device, own_nd, y_nt, weights_n);
         }
         if let Some(roots_n) = &self.roots_n {
             z_nd.scale_rows(of_portion.clone(), roots_n.slice(s![rows]))?;
@@ -327,7 +325,7 @@ impl Running<'_> {
     /// however fast they came and wherever an earlier call ended, so that these show in no bit.
     fn end_stretch(&mut self) -> Result<()> {
         let mut zty_dt = self.sums.take_onto(&mut self.total.gram_dd)?;
-        (self.double).take_onto(self.device, &mut self.total.gram_dd, &mut zty_dt);
+        (self.double).take_onto(self.device, &mut self.total.gram_dd, &mut zty_dt)?;
         let none = OfTargets::zero(self.targets.outputs());
         let of_targets = mem::replace(&mut self.of_targets, none);
         of_targets.join((zty_dt, self.sparse.as_mut()), self.targets, self.total)?;
@@ -355,7 +353,7 @@ impl Running<'_> {
         } else {
             sums.take_onto(&mut total.gram_dd)?
         };
-        double.take_onto(self.device, &mut total.gram_dd, &mut zty_dt);
+        double.take_onto(self.device, &mut total.gram_dd, &mut zty_dt)?;
         let mut sparse = self.sparse;
         (self.of_targets).join((zty_dt, sparse.as_mut()), self.targets, total)
     }

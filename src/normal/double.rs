@@ -1,7 +1,8 @@
 //! Sums of rows that no map rounds to f32, in f64.
 
 use crate::{
-    Device,
+    Device, Result,
+    device::memory_left,
     features::{Affine, FeatureMap, Formula},
     linalg::products::subtract_lower_outer,
     parallel,
@@ -47,14 +48,15 @@ impl DoubleSums {
         }
     }
 
-    /// Adds rows `[n, D]` with their targets `[n, t - 1]`, of these weights.
+    /// Adds rows `[n, D]` with their targets `[n, t - 1]`, of these weights. Errors when the host
+    /// has no room for sums of so many features.
     pub(super) fn add(
         &mut self,
         device: &Device,
         z_nd: ArrayView2<'_, f64>,
         y_nt: ArrayView2<'_, f64>,
         weights_n: Option<ArrayView1<'_, f64>>,
-    ) {
+    ) -> Result<()> {
         let features = self.zty_dt.nrows();
         for (i, (z, y)) in z_nd.rows().into_iter().zip(y_nt.rows()).enumerate() {
             let root = weights_n.map_or(1.0, |weights_n| weights_n[i].sqrt());
@@ -62,19 +64,22 @@ impl DoubleSums {
             self.beside.extend(y.iter().map(|y| root * y));
             self.beside.push(root);
             if self.rows.len() == BLOCK * features {
-                self.end_block(device);
+                self.end_block(device)?;
             }
         }
+        Ok(())
     }
 
     /// Sums the rows that are held.
-    fn end_block(&mut self, device: &Device) {
+    fn end_block(&mut self, device: &Device) -> Result<()> {
         let (features, targets) = self.zty_dt.dim();
         let count = self.rows.len() / features;
         if count == 0 {
-            return;
+            return Ok(());
         }
         if self.minus_dd.is_empty() {
+            let what = || format!("the Gram matrix of {features} features in f64");
+            memory_left::require_square(features, 8, what)?;
             self.minus_dd = Array2::zeros((features, features));
         }
         let (rows, beside) = (&self.rows, &self.beside);
@@ -110,6 +115,7 @@ impl DoubleSums {
         }
         self.rows.clear();
         self.beside.clear();
+        Ok(())
     }
 
     /// Adds what was summed to `Z'Z` (the lower triangle) and `Z'Y` of other rows, and begins anew.
@@ -118,10 +124,10 @@ impl DoubleSums {
         device: &Device,
         gram_dd: &mut Array2<f64>,
         zty_dt: &mut Array2<f64>,
-    ) {
-        self.end_block(device);
+    ) -> Result<()> {
+        self.end_block(device)?;
         if self.minus_dd.is_empty() {
-            return;
+            return Ok(());
         }
         let lines = gram_dd.rows_mut().into_iter().zip(self.minus_dd.rows());
         for (j, (mut line, own)) in lines.enumerate() {
@@ -132,6 +138,7 @@ impl DoubleSums {
         *zty_dt += &self.zty_dt;
         self.minus_dd.fill(0.0);
         self.zty_dt.fill(0.0);
+        Ok(())
     }
 }
 

@@ -25,10 +25,7 @@ pub fn product(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
 pub fn lower_outer(a: &Array2<f64>) -> Array2<f64> {
     let n = a.nrows();
     let mut out = Array2::zeros((n, n));
-    let rows = a.as_slice().expect("standard layout");
-    CpuDevice::shared().install(|| {
-        subtract_outer(out.as_slice_mut().expect("standard layout"), n, rows);
-    });
+    CpuDevice::shared().install(|| subtract_lower_outer(&mut out, a.view()));
     for (i, mut row) in out.rows_mut().into_iter().enumerate() {
         row.slice_mut(s![..=i]).mapv_inplace(|v| 0.0 - v);
         row.slice_mut(s![i + 1..]).fill(0.0);
