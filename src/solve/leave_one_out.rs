@@ -5,8 +5,13 @@ use super::{
     looked_at::{LookedAt, Portion, each_row, unseen},
 };
 use crate::{
-    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, linalg::entries,
-    model::Targets, parallel,
+    Error, Result,
+    data::ChunkSource,
+    features::FeatureMap,
+    flow::Run,
+    linalg::{entries, products::product_of_share},
+    model::Targets,
+    parallel,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
@@ -35,8 +40,9 @@ impl Residuals<'_> {
         weights_m: &[f64],
     ) -> Array2<f64> {
         let p_mp = self.path.rotate(z_md);
-        let fit_mc = p_mp.dot(&self.scaled_pc);
-        let leverage_ml = p_mp.mapv(entries::square).dot(&self.inverse_pl);
+        let fit_mc = product_of_share(p_mp.view(), self.scaled_pc.view());
+        let squares_mp = p_mp.mapv_into(entries::square);
+        let leverage_ml = product_of_share(squares_mp.view(), self.inverse_pl.view());
         let of_intercept = self.path.leverage_of_intercept();
         let (lambdas, targets) = (leverage_ml.ncols(), y_mt.ncols());
         let mut squares_mc = fit_mc;
@@ -141,7 +147,8 @@ impl LambdaPath {
         let inverses = inverses.collect::<Result<Vec<_>>>()?;
         let side_by_side = |columns: &[Array2<f64>]| {
             let views: Vec<_> = columns.iter().map(|c| c.view()).collect();
-            concatenate(Axis(1), &views).map_err(|e| Error::shape(e.to_string()))
+            let all = concatenate(Axis(1), &views).map_err(|e| Error::shape(e.to_string()))?;
+            Ok::<_, Error>(all.as_standard_layout().into_owned())
         };
         let scaled: Vec<_> = inverses.iter().map(|i| self.scaled(i)).collect();
         let columns: Vec<_> = inverses

@@ -6,7 +6,11 @@ use super::{
 };
 use crate::{
     Error, Result,
-    linalg::eigen::{Eigen, eigen},
+    linalg::{
+        eigen::{Eigen, eigen},
+        entries,
+        products::product_of_share,
+    },
     model::Coefficients,
     normal::NormalEquations,
 };
@@ -197,18 +201,17 @@ impl LambdaPath {
 
     /// Rows `[m, D]` in the basis of the eigenvectors, centred if the intercept is free, `[m, p]`.
     pub(super) fn rotate(&self, z_md: ndarray::ArrayView2<'_, f32>) -> Array2<f64> {
-        let mut z_md = z_md.mapv(f64::from);
-        match self.intercept {
-            Intercept::None => z_md.dot(&self.eigen.vectors_nn),
-            Intercept::Free => {
-                z_md -= &self.z_mean_d;
-                z_md.dot(&self.eigen.vectors_nn)
-            }
-            Intercept::Penalised => {
-                let (rest, ones) = self.eigen.vectors_nn.view().split_at(Axis(0), z_md.ncols());
-                z_md.dot(&rest) + ones
-            }
+        let mut wide_md = Array2::zeros(z_md.raw_dim());
+        entries::widen(wide_md.view_mut(), z_md);
+        let vectors_pp = self.eigen.vectors_nn.view();
+        if self.intercept == Intercept::Free {
+            wide_md -= &self.z_mean_d;
         }
+        if self.intercept == Intercept::Penalised {
+            let (rest, ones) = vectors_pp.split_at(Axis(0), wide_md.ncols());
+            return product_of_share(wide_md.view(), rest) + ones;
+        }
+        product_of_share(wide_md.view(), vectors_pp)
     }
 
     /// What every row has of the leverage because of a free intercept: `1 / n`.

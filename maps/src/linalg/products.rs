@@ -2,21 +2,23 @@
 
 use super::cholesky::subtract_outer;
 use crate::device::CpuDevice;
-use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
+use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
 use ndarray::{Array2, ArrayView2, s};
 
 /// `A B` of matrices in standard layout. Panics on others, and on shapes that do not go together.
 pub fn product(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
-    let shape = (a.nrows(), b.ncols());
-    let mut out = Array2::zeros(shape);
-    matmul(
-        matrix_mut(&mut out),
-        Accum::Replace,
-        matrix(a),
-        matrix(b),
-        1.0,
-        CpuDevice::shared().par(),
-    );
+    multiply(a.view(), b.view(), CpuDevice::shared().par())
+}
+
+/// As [`product`], on the thread that asks: for one that has its share of the rows.
+pub fn product_of_share(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
+    multiply(a, b, Par::Seq)
+}
+
+fn multiply(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, par: Par) -> Array2<f64> {
+    let mut out = Array2::zeros((a.nrows(), b.ncols()));
+    let (to, a, b) = (matrix_mut(&mut out), matrix(a), matrix(b));
+    matmul(to, Accum::Replace, a, b, 1.0, par);
     out
 }
 
@@ -43,9 +45,9 @@ pub fn subtract_lower_outer(c: &mut Array2<f64>, a: ArrayView2<'_, f64>) {
     subtract_outer(c.as_slice_mut().expect("standard layout"), n, rows);
 }
 
-fn matrix(a: &Array2<f64>) -> MatRef<'_, f64> {
+fn matrix(a: ArrayView2<'_, f64>) -> MatRef<'_, f64> {
     let (rows, cols) = a.dim();
-    MatRef::from_row_major_slice(a.as_slice().expect("standard layout"), rows, cols)
+    MatRef::from_row_major_slice(a.to_slice().expect("standard layout"), rows, cols)
 }
 
 fn matrix_mut(a: &mut Array2<f64>) -> MatMut<'_, f64> {
@@ -61,8 +63,10 @@ mod tests {
     fn products_are_those_of_ndarray() {
         let a = Array2::from_shape_fn((5, 7), |(i, j)| (i * 3 + j) as f64 / 4.0 - 2.0);
         let b = Array2::from_shape_fn((7, 4), |(i, j)| (i + 2 * j) as f64 / 3.0 - 1.0);
-        let apart = product(&a, &b) - a.dot(&b);
-        assert!(apart.iter().all(|e| e.abs() < 1e-13), "{apart}");
+        for own in [product(&a, &b), product_of_share(a.view(), b.view())] {
+            let apart = own - a.dot(&b);
+            assert!(apart.iter().all(|e| e.abs() < 1e-13), "{apart}");
+        }
     }
 
     /// In shapes around the edges of slabs and of blocks of columns, of no column, too.
