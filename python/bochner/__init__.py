@@ -9,6 +9,8 @@ and Falkon stand on the kernel itself. Rows without targets have components, clu
 novelties, and tests say whether laws differ and columns depend on each other.
 """
 
+from __future__ import annotations
+
 from ._native import __version__, devices as _devices
 from ._scan import Scan, scan
 from .automatic import AutoClassifier, AutoRegressor
@@ -83,7 +85,7 @@ __all__ = [
 ]
 
 
-def devices():
+def devices() -> dict[str, str | list[str]]:
     """Where work can run.
 
     Returns

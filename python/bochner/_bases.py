@@ -1,9 +1,11 @@
 """What all regressors share, and all classifiers: from targets to numbers, and from scores back."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,11 +13,20 @@ from . import _score
 from ._arrays import FLOATS
 from ._dlpack import host, validated
 from ._learning import Learner, scan_weights, weights_of
-from ._scan import Scan, of_scans, seen
+from ._rows import of_scans, seen
+from ._scan import Scan
+from ._typing import ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, Learner):
     """Amounts, one target or several."""
+
+    feature_importances_: NDArray[np.float64] | None
 
     def _validated(self, X, y, sample_weight, at_least=1, reset=True):
         """Rows, targets of shape (n_samples, n_targets), weights or None."""
@@ -64,7 +75,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
         self._one_target = len(self._model.coefficients()[1]) == 1
 
     @of_scans
-    def predict(self, X):
+    def predict(self, X: Any, *, output: Any = None) -> Any:
         """Predicted values of rows.
 
         Parameters
@@ -79,7 +90,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
         scores = self._scores(X)
         return scores[:, 0] if self._one_target else scores
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The coefficient of determination R^2 of predictions.
 
         Parameters
@@ -105,6 +116,9 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
 
 class Classifier(ClassifierMixin, Learner):
     """Labels: text, numbers or booleans."""
+
+    classes_: NDArray[Any]
+    feature_importances_: NDArray[np.float64] | None
 
     #: Of two classes, what the difference of their scores is divided by.
     _margin = 2.0
@@ -216,7 +230,7 @@ class Classifier(ClassifierMixin, Learner):
         self.classes_ = classes
 
     @of_scans
-    def decision_function(self, X):
+    def decision_function(self, X: Any, *, output: Any = None) -> Any:
         """Scores of the classes.
 
         Parameters
@@ -235,7 +249,7 @@ class Classifier(ClassifierMixin, Learner):
         return scores
 
     @of_scans
-    def predict(self, X):
+    def predict(self, X: Any, *, output: Any = None) -> Any:
         """Labels of rows.
 
         Parameters
@@ -250,7 +264,7 @@ class Classifier(ClassifierMixin, Learner):
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose label is predicted.
 
         Parameters
@@ -278,7 +292,7 @@ class Classifier(ClassifierMixin, Learner):
 
     @available_if(_has_probabilities)
     @of_scans
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any, *, output: Any = None) -> Any:
         """Probabilities of the classes.
 
         Parameters

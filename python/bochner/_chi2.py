@@ -1,10 +1,12 @@
 """Features of the chi-squared kernels of histograms."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
@@ -15,8 +17,18 @@ from sklearn.utils.validation import (
 from . import _native
 from ._arrays import FLOATS, seed_of, table
 from ._dlpack import validated
-from ._scan import Scan, of_scans, seen
+from ._rows import of_scans, seen
+from ._scan import Scan
 from ._transformer import MEMORY, Transformer, round_to_11_bits
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import Random
 
 #: Distances of one, two and three samples, as scikit-learn has them.
 INTERVALS = {1: 0.8, 2: 0.5, 3: 0.4}
@@ -86,6 +98,9 @@ class SkewedChi2Sampler(Transformer):
     True
     """
 
+    random_weights_: NDArray[Any]
+    random_offset_: NDArray[Any]
+
     _parameter_constraints = {
         "skewedness": [Interval(Real, None, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -99,14 +114,14 @@ class SkewedChi2Sampler(Transformer):
     def __init__(
         self,
         *,
-        skewedness=1.0,
-        n_components=100,
-        random_state=None,
-        sampling="monte-carlo",
-        form="phase",
-        device="auto",
-        memory=None,
-    ):
+        skewedness: float = 1.0,
+        n_components: int = 100,
+        random_state: Random = None,
+        sampling: str = "monte-carlo",
+        form: str = "phase",
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None:
         self.skewedness = skewedness
         self.n_components = n_components
         self.random_state = random_state
@@ -116,7 +131,7 @@ class SkewedChi2Sampler(Transformer):
         self.memory = memory
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the map for rows of this width.
 
         Parameters
@@ -176,7 +191,7 @@ class SkewedChi2Sampler(Transformer):
         self.random_offset_ = offset.astype(dtype, copy=False)
 
     @of_scans
-    def transform(self, X):
+    def transform(self, X: Any, *, output: Any = None) -> Any:
         """Features of rows.
 
         Parameters
@@ -259,14 +274,21 @@ class AdditiveChi2Sampler(Transformer):
         "memory": MEMORY,
     }
 
-    def __init__(self, *, sample_steps=2, sample_interval=None, device="auto", memory=None):
+    def __init__(
+        self,
+        *,
+        sample_steps: int = 2,
+        sample_interval: float | None = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None:
         self.sample_steps = sample_steps
         self.sample_interval = sample_interval
         self.device = device
         self.memory = memory
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Check rows and parameters; nothing is learnt.
 
         Parameters
@@ -290,7 +312,7 @@ class AdditiveChi2Sampler(Transformer):
         return self
 
     @of_scans
-    def transform(self, X):
+    def transform(self, X: Any, *, output: Any = None) -> Any:
         """Features of rows.
 
         Parameters
@@ -339,7 +361,7 @@ class AdditiveChi2Sampler(Transformer):
             )
         return INTERVALS[self.sample_steps]
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features: of each column its root, then cosines and sines.
 
         Parameters

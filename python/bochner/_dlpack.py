@@ -1,13 +1,20 @@
 """Arrays of other libraries, such as tensors of torch, where they lie."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.utils.validation import validate_data
+
+if TYPE_CHECKING:
+    from typing import Any
 
 #: Devices of DLPack whose memory numpy reads: host memory, that of CUDA and ROCm, and managed memory.
 _HOST = (1, 3, 11, 13)
 
 
-def host(array, name="X"):
+def host(array: Any, name: str = "X") -> Any:
     """What has `__dlpack__` as an array of numpy that shares its memory; anything else as it is.
 
     Parameters
@@ -36,6 +43,6 @@ def host(array, name="X"):
         ) from reason
 
 
-def validated(estimator, X, *y, **checks):
+def validated(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
     """`validate_data` of scikit-learn, of anything that `host` takes."""
     return validate_data(estimator, host(X), *(host(each, "y") for each in y), **checks)

@@ -1,13 +1,21 @@
 """Ridge regression on the columns themselves, by scikit-learn's alpha."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _native
-from ._learning import COUNT, POSITIVE, Learner
+from ._learning import Learner
+from ._parameters import COUNT, POSITIVE
 from ._partial import Growing, PartialRidge
 from ._scan import Scan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
 
 #: Constraints of the parameters that all heads have.
 SHARED = {
@@ -95,7 +103,7 @@ class Head(Growing):
         begun = _native.GrowingState.begin(self._learner, zeros, first, None, options, **labels)
         self._state = begun.empty(), options
 
-    def _facts(self):
+    def _facts(self) -> None:
         Learner._facts(self)
 
     def _fitted(self):
@@ -120,13 +128,13 @@ class AmountsHead:
     """Coefficients of amounts, in scikit-learn's shapes."""
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         """Coefficients of the columns, (n_features,) or (n_targets, n_features)."""
         beta = self._fitted().coefficients()[0]
         return beta[:, 0] if self._one_target else beta.T
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> float | NDArray[np.float64]:
         """The intercept: a number, or one for each target."""
         intercept = self._intercepts()
         return intercept[0] if self._one_target or not self.fit_intercept else intercept
@@ -140,13 +148,13 @@ class LabelsHead:
         return (scores[..., 1:] - scores[..., :1]) / 2.0 if len(self.classes_) == 2 else scores
 
     @property
-    def coef_(self):
+    def coef_(self) -> NDArray[np.float64]:
         """Coefficients of the columns, (n_features,) of two classes, or (n_classes, n_features)."""
         beta = self._of_classes(self._fitted().coefficients()[0])
         return beta[:, 0] if beta.shape[1] == 1 else beta.T
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> float | NDArray[np.float64]:
         """Intercepts, (1,) of two classes, or (n_classes,)."""
         intercept = self._of_classes(self._intercepts())
         return intercept if self.fit_intercept else 0.0
@@ -166,12 +174,12 @@ class GrowingHead(Head, PartialRidge):
         super()._take_out(X, y, weights)
         self._weight -= less
 
-    def without_rows(self):
+    def without_rows(self) -> Self:
         other = super().without_rows()
         other._weight = 0.0
         return other
 
-    def merge(self, other):
+    def merge(self, other: Self) -> Self:
         more = other._weight
         super().merge(other)
         self._weight += more

@@ -30,6 +30,9 @@ SEVERAL = {
 class ChoosingHead(Head):
     """A head whose alpha is the best of several by errors on each row left out, or by folds."""
 
+    alpha_: float
+    best_score_: float
+
     _alpha = 1.0
 
     def _fixed_alpha(self):

@@ -1,11 +1,24 @@
 """Ridge regression against the classes on features of one's own."""
 
-from sklearn.base import _fit_context
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from sklearn.utils._param_validation import StrOptions
 
 from ._bases import Classifier
 from ._head import ONE, GrowingHead, LabelsHead
 from ._head_choice import SEVERAL, ChoosingHead
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import ClassWeight
 
 _LABELS = {
     "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -59,15 +72,15 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        fit_intercept=True,
-        class_weight=None,
-        probability=False,
-        device="auto",
-        memory=None,
-        verbose=False,
-    ):
+        fit_intercept: bool = True,
+        class_weight: ClassWeight = None,
+        probability: bool = False,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
@@ -77,7 +90,7 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -98,7 +111,9 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
         return self._fit_labels(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         ``class_weight`` is None or a dict here. `fit` keeps no sums: after it this begins anew, and
@@ -126,7 +141,7 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
         self._add(*rows, **labels)
         return self
 
-    def forget(self, X, y=None, sample_weight=None):
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again that `partial_fit` added, as if they had never been there.
 
         Parameters
@@ -200,17 +215,17 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
 
     def __init__(
         self,
-        alphas=(0.1, 1.0, 10.0),
+        alphas: float | Sequence[float] | NDArray[Any] = (0.1, 1.0, 10.0),
         *,
-        fit_intercept=True,
-        scoring=None,
-        cv=None,
-        class_weight=None,
-        probability=False,
-        device="auto",
-        memory=None,
-        verbose=False,
-    ):
+        fit_intercept: bool = True,
+        scoring: str | Callable[..., float] | None = None,
+        cv: Any = None,
+        class_weight: ClassWeight = None,
+        probability: bool = False,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.scoring = scoring
@@ -222,7 +237,7 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose alpha, and fit to all rows.
 
         Parameters

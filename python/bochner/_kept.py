@@ -3,15 +3,20 @@
 A model is fitted when somebody asks for one, so that parts in a row cost one fit.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import _fit_context
 
 from ._partial import Growing
 from ._scan import Scan
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclass
@@ -112,7 +117,7 @@ class KeepingNumbers(Keeping):
     """A regressor whose rows are kept."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The rows are kept in memory, and fitted when somebody asks for a model: this loss has no sums
@@ -144,7 +149,9 @@ class KeepingLabels(Keeping):
     """A classifier whose rows are kept."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The rows are kept in memory, and fitted when somebody asks for a model: this loss has no sums
@@ -190,7 +197,7 @@ class KeepingRows(Keeping):
     """A learner of rows alone that are kept."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The rows are kept in memory, and fitted when somebody asks for a model. Rows of a `Scan` are

@@ -1,101 +1,30 @@
 """What the kernel machines share: from validated arrays to a native model, and back."""
 
+from __future__ import annotations
+
 import warnings
-from inspect import Parameter, Signature
-from numbers import Integral, Real
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _native
 from ._arrays import FLOATS, dense, lengthscale, lengthscales, seed_of, table
 from ._dlpack import host, validated
+from ._parameters import OfMap
 from ._progress import heard
-from ._scan import Scan, checked, seen
+from ._rows import checked, seen
+from ._scan import Scan
+from ._typing import BaseEstimator
 
-POSITIVE = Interval(Real, 0.0, None, closed="neither")
-NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
-COUNT = Interval(Integral, 1, None, closed="left")
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Any
 
-#: Constraints of the parameters that all of them have.
-SHARED = {
-    "kernel": [str],
-    "gamma": [StrOptions({"chosen", "scale", "median"}), POSITIVE, "array-like"],
-    "n_components": [COUNT],
-    "map": [str],
-    "sampling": [str],
-    "form": [StrOptions({"phase", "paired"})],
-    "standardize": [StrOptions({"auto", "yes", "no", "range"})],
-    "random_state": ["random_state"],
-    "device": [str],
-    "memory": [COUNT, None],
-    "fit_intercept": ["boolean"],
-    "verbose": ["verbose"],
-    "importances": ["boolean"],
-}
-
-#: Whether the columns stand beside the features.
-LINEAR = [StrOptions({"auto", "yes", "no"})]
-
-#: On what scale regressors of least squares fit their targets.
-TARGET_SCALE = [StrOptions({"auto", "as-is", "log", "rank"})]
-
-#: Defaults of those parameters.
-DEFAULTS = {
-    "kernel": "gaussian",
-    "gamma": "chosen",
-    "n_components": 1000,
-    "map": "fourier",
-    "sampling": "auto",
-    "form": "paired",
-    "standardize": "auto",
-    "fit_intercept": True,
-    "random_state": None,
-    "device": "auto",
-    "memory": None,
-    "verbose": False,
-    "importances": False,
-}
-
-
-def takes(*shared, **own):
-    """Give a class an ``__init__`` that assigns keyword parameters, and does nothing else.
-
-    Parameters
-    ----------
-    *shared : str
-        Of `DEFAULTS`; all of them if none is named.
-
-    **own : object
-        Further ones, with their defaults.
-    """
-    defaults = {name: DEFAULTS[name] for name in shared or DEFAULTS}
-    # Those of its own come last, unless they are others for shared ones.
-    defaults.update(own)
-
-    def decorate(cls):
-        def __init__(self, **parameters):
-            unknown = sorted(parameters.keys() - defaults.keys())
-            if unknown:
-                raise TypeError(f"{cls.__name__} has no parameter {unknown[0]!r}")
-            for name, default in defaults.items():
-                setattr(self, name, parameters.get(name, default))
-
-        kinds = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)]
-        for name, default in defaults.items():
-            kinds.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
-        __init__.__signature__ = Signature(kinds)
-        __init__.__qualname__ = f"{cls.__name__}.__init__"
-        cls.__init__ = __init__
-        return cls
-
-    return decorate
-
+    from typing_extensions import Self
 
 #: Tables of at most so many rows and values are put in order, so that equal rows count as one row of
 #: their weights together: repeating a row is then the same as weighing it, to the last bit.
@@ -116,6 +45,8 @@ def _value(word):
 
 class Learner(BaseEstimator):
     """From validated arrays to a native model, and back."""
+
+    n_iter_: int
 
     #: What `fit --model` of the command line calls it, and its own options.
     _learner = ""
@@ -237,7 +168,7 @@ class Learner(BaseEstimator):
             self.n_features_in_ = self._model.n_features
             self.feature_names_in_ = np.array(self._model.column_names, dtype=object)
 
-    def _facts(self):
+    def _facts(self) -> None:
         """Attributes that the fit found."""
         facts = self._model.facts()
         if hasattr(self, "importances"):
@@ -266,7 +197,7 @@ class Learner(BaseEstimator):
         return self._model
 
     @property
-    def job_(self):
+    def job_(self) -> dict[str, Any] | None:
         """The job that made the model, a dict by the names that `bochner fit` has for its options.
 
         What a rule of the data decides, or a default, is not in it. None where nobody knows.
@@ -275,7 +206,7 @@ class Learner(BaseEstimator):
         job = self._current().job
         return None if job is None else {name: _value(word) for name, word in job}
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the model file of the command line, which `load` and `bochner predict` read.
 
         Parameters
@@ -286,7 +217,7 @@ class Learner(BaseEstimator):
         check_is_fitted(self)
         self._current().save(path)
 
-    def to_onnx(self, path=None, *, double=False):
+    def to_onnx(self, path: str | PathLike[str] | None = None, *, double: bool = False) -> bytes:
         """The model in ONNX, of standard operators (opset 17), for other runtimes.
 
         Its input is ``X``. Regressors and learners without classes give ``values``; classifiers
@@ -313,7 +244,7 @@ class Learner(BaseEstimator):
         return model
 
     @classmethod
-    def load(cls, path, **parameters):
+    def load(cls, path: str | PathLike[str], **parameters: Any) -> Self:
         """Read a model file, of this package, the library or the command line.
 
         Parameters
@@ -353,13 +284,7 @@ class Learner(BaseEstimator):
         return tags
 
 
-#: Those of learners of rows alone, which have scikit-learn's n_components for results.
-ROWS = tuple(
-    name for name in DEFAULTS if name not in ("n_components", "fit_intercept", "importances")
-)
-
-
-class RowsLearner(Learner):
+class RowsLearner(OfMap, Learner):
     """A learner of rows alone, without targets."""
 
     _size = "map_components"

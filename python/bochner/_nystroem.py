@@ -1,10 +1,12 @@
 """The kernel with some of the rows."""
 
+from __future__ import annotations
+
 import warnings
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -13,8 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from ._arrays import FLOATS, dense, entry_variance, lengthscale, seed_of, table
 from ._dlpack import validated
-from ._scan import Scan, checked, of_scans, seen
+from ._rows import checked, of_scans, seen
+from ._scan import Scan
 from ._transformer import MEMORY, Transformer
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import Random
 
 
 class Nystroem(Transformer):
@@ -92,6 +105,10 @@ class Nystroem(Transformer):
     True
     """
 
+    components_: Any
+    component_indices_: NDArray[np.int64]
+    normalization_: NDArray[Any]
+
     _parameter_constraints = {
         "kernel": [str, callable],
         "gamma": [
@@ -111,18 +128,18 @@ class Nystroem(Transformer):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Callable[..., float] = "rbf",
         *,
-        gamma=None,
-        coef0=None,
-        degree=None,
-        kernel_params=None,
-        n_components=100,
-        random_state=None,
-        n_jobs=None,
-        device="auto",
-        memory=None,
-    ):
+        gamma: float | str | None = None,
+        coef0: float | None = None,
+        degree: float | None = None,
+        kernel_params: dict[str, Any] | None = None,
+        n_components: int = 100,
+        random_state: Random = None,
+        n_jobs: int | None = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.coef0 = coef0
@@ -135,7 +152,7 @@ class Nystroem(Transformer):
         self.memory = memory
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose landmarks among the rows, and take the root of their kernel.
 
         Parameters
@@ -192,7 +209,7 @@ class Nystroem(Transformer):
         return self
 
     @of_scans
-    def transform(self, X):
+    def transform(self, X: Any, *, output: Any = None) -> Any:
         """Features of rows.
 
         Parameters

@@ -1,17 +1,25 @@
 """Learners whose rows come bit by bit: from sums to a model, whenever one is asked for."""
 
+from __future__ import annotations
+
 import warnings
 from copy import copy
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._arrays import table
 from ._progress import heard
 from ._scan import Scan
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
 
 
 class Streaming:
@@ -76,21 +84,24 @@ class Growing(Streaming):
         """The options that sums are solved by."""
         return self._state[1]
 
-    def __getattr__(self, name):
-        # What a fit finds is found here when somebody asks.
-        pending = self.__dict__.get("_state") is not None and self.__dict__.get("_model") is None
-        if pending and _is_found(name):
-            self._current()
-            if name in self.__dict__:
-                return self.__dict__[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    # Type checkers would take it for one that has an answer to all names.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            # What a fit finds is found here when somebody asks.
+            state, model = self.__dict__.get("_state"), self.__dict__.get("_model")
+            if state is not None and model is None and _is_found(name):
+                self._current()
+                if name in self.__dict__:
+                    return self.__dict__[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 class GrowingNumbers(Growing):
     """A regressor to whom rows are sums."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay, as do the parameters. `fit`
@@ -120,7 +131,9 @@ class GrowingLabels(Growing):
     """A classifier to whom rows are sums."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay, as do the parameters;
@@ -176,7 +189,7 @@ class PartialRidge(Growing):
             options["penalty"] = [float(penalty) for penalty in self.penalty]
         return options
 
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
         self.penalty_ = self._model.penalty
 
@@ -218,7 +231,7 @@ class PartialRidge(Growing):
             options = {**options, "penalty": float(self.penalty)}
         return options
 
-    def without_rows(self):
+    def without_rows(self) -> Self:
         """A copy with the same map and no rows yet, to be given rows by `partial_fit` elsewhere.
 
         Returns
@@ -233,7 +246,7 @@ class PartialRidge(Growing):
         other._has_more_rows()
         return other
 
-    def merge(self, other):
+    def merge(self, other: Self) -> Self:
         """Add all rows of a copy that `without_rows` gave.
 
         Parameters

@@ -1,13 +1,24 @@
 """Ridge regression against the classes, with scikit-learn's interface."""
 
-from numbers import Integral
+from __future__ import annotations
 
-from sklearn.base import _fit_context
+from numbers import Integral
+from typing import TYPE_CHECKING
+
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Classifier
-from ._learning import LINEAR, POSITIVE, SHARED
+from ._parameters import LINEAR, POSITIVE, SHARED
 from ._partial import PartialRidge
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._typing import ClassWeight, Gamma, Random
 
 
 class KernelRidgeClassifier(PartialRidge, Classifier):
@@ -73,6 +84,8 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     True
     """
 
+    penalty_: float
+
     _learner = "ridge"
     _own = ("linear", "penalty", "folds", "solver", "penalize_intercept", "probability",)
     _parameter_constraints = {
@@ -89,27 +102,27 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     def __init__(
         self,
         *,
-        kernel="gaussian",
-        gamma="chosen",
-        n_components=1000,
-        map="fourier",
-        sampling="auto",
-        form="paired",
-        standardize="auto",
-        linear="auto",
-        penalty=None,
-        folds=None,
-        solver="auto",
-        class_weight=None,
-        probability=False,
-        fit_intercept=True,
-        penalize_intercept=False,
-        random_state=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-        importances=False,
-    ):
+        kernel: str = "gaussian",
+        gamma: Gamma = "chosen",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "auto",
+        form: str = "paired",
+        standardize: str = "auto",
+        linear: str = "auto",
+        penalty: float | Sequence[float] | str | None = None,
+        folds: int | None = None,
+        solver: str = "auto",
+        class_weight: ClassWeight = None,
+        probability: bool = False,
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -132,7 +145,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self.importances = importances
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -153,7 +166,9 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         return self._fit_labels(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
@@ -182,7 +197,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self._add(*rows, **labels)
         return self
 
-    def forget(self, X, y=None, sample_weight=None):
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again that `partial_fit` added, as if they had never been there.
 
         Parameters

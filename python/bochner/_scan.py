@@ -1,15 +1,16 @@
 """Files that estimators take in the place of arrays, and that Python never reads."""
 
+from __future__ import annotations
+
 import os
 from copy import copy
-from functools import wraps
-
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from typing import TYPE_CHECKING
 
 from . import _native
-from ._arrays import FLOATS
-from ._dlpack import validated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
 
 #: Files whose rows name the columns that are not zero, and no other.
 _SPARSE = tuple(
@@ -51,34 +52,39 @@ class Scan:
     <20 rows of 3 features in rows.npy>
     """
 
+    n_features: int
+    n_targets: int
+    n_samples: int | None
+    feature_names: list[str] | None
+
     def __init__(
         self,
-        path,
-        target=None,
-        targets=None,
-        columns=None,
-        width=None,
+        path: str | PathLike[str],
+        target: str | Sequence[str] | None = None,
+        targets: str | PathLike[str] | None = None,
+        columns: str | Sequence[str] | None = None,
+        width: int | None = None,
         *,
-        missing="error",
-        categorical=None,
-        numeric=None,
-        most_categories=64,
-        weight=None,
-        decimal=None,
-        thousands=None,
-        date_format=None,
-        na=None,
-        all_columns=False,
-        dates=None,
-        by_target=None,
-        words=None,
-        delimiter=None,
-        header="auto",
-        skip_rows=0,
-        comment=None,
-        encoding=None,
-        drop_rows_without_target=False,
-    ):
+        missing: str = "error",
+        categorical: str | Sequence[str] | None = None,
+        numeric: str | Sequence[str] | None = None,
+        most_categories: int = 64,
+        weight: str | None = None,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        date_format: str | None = None,
+        na: str | Sequence[str] | None = None,
+        all_columns: bool = False,
+        dates: str | None = None,
+        by_target: str | Sequence[str] | None = None,
+        words: str | Sequence[str] | None = None,
+        delimiter: str | None = None,
+        header: str = "auto",
+        skip_rows: int = 0,
+        comment: str | None = None,
+        encoding: str | None = None,
+        drop_rows_without_target: bool = False,
+    ) -> None:
         names = _listed(target)
         self._path = os.fspath(path)
         targets = None if targets is None else os.fspath(targets)
@@ -126,7 +132,7 @@ class Scan:
         other._open(_native.Scan(path, target, targets, columns, named, width, *read))
         return other
 
-    def chunks(self, memory=None):
+    def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]:
         """Rows in order, in chunks that Rust holds.
 
         Parameters
@@ -139,32 +145,32 @@ class Scan:
 
 
 def scan(
-    path,
-    target=None,
-    targets=None,
-    columns=None,
-    width=None,
+    path: str | PathLike[str],
+    target: str | Sequence[str] | None = None,
+    targets: str | PathLike[str] | None = None,
+    columns: str | Sequence[str] | None = None,
+    width: int | None = None,
     *,
-    missing="error",
-    categorical=None,
-    numeric=None,
-    most_categories=64,
-    weight=None,
-    decimal=None,
-    thousands=None,
-    date_format=None,
-    na=None,
-    all_columns=False,
-    dates=None,
-    by_target=None,
-    words=None,
-    delimiter=None,
-    header="auto",
-    skip_rows=0,
-    comment=None,
-    encoding=None,
-    drop_rows_without_target=False,
-):
+    missing: str = "error",
+    categorical: str | Sequence[str] | None = None,
+    numeric: str | Sequence[str] | None = None,
+    most_categories: int = 64,
+    weight: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
+    na: str | Sequence[str] | None = None,
+    all_columns: bool = False,
+    dates: str | None = None,
+    by_target: str | Sequence[str] | None = None,
+    words: str | Sequence[str] | None = None,
+    delimiter: str | None = None,
+    header: str = "auto",
+    skip_rows: int = 0,
+    comment: str | None = None,
+    encoding: str | None = None,
+    drop_rows_without_target: bool = False,
+) -> Scan:
     """A file as rows for estimators, read when they need it and never held whole.
 
     Parameters
@@ -312,91 +318,3 @@ def scan(
         encoding=encoding,
         drop_rows_without_target=drop_rows_without_target,
     )
-
-
-def checked(estimator, X):
-    """Rows of a fitted estimator, validated; those of a scan were when they were read."""
-    if isinstance(X, _native.HeldRows) or _plainly_valid(estimator, X):
-        return X
-    return validated(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-
-
-def fitted_rows(estimator, X):
-    """As `checked`, for a map that has to be fitted."""
-    if "_map" in vars(estimator) and _plainly_valid(estimator, X):
-        return X
-    check_is_fitted(estimator)
-    return checked(estimator, X)
-
-
-#: Values that are looked at here, before scikit-learn's validation, which takes as long as features
-#: of a row.
-FEW_VALUES = 1 << 14
-
-
-def _plainly_valid(estimator, X):
-    """Whether scikit-learn's validation would hand back this X without a word.
-
-    What is not plain, faults among it, is for that validation to say.
-    """
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in FLOATS
-        and 0 < X.size <= FEW_VALUES
-        and X.shape[1] == getattr(estimator, "n_features_in_", None)
-        and not hasattr(estimator, "feature_names_in_")
-        # Neither is so of NaN.
-        and X.min() > -np.inf
-        and X.max() < np.inf
-    )
-
-
-def seen(estimator, X):
-    """Notes the columns of a scan that an estimator is fitted to."""
-    estimator.n_features_in_ = X.n_features
-    estimator.__dict__.pop("feature_names_in_", None)
-    if X.feature_names is not None:
-        estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
-
-
-def of_scans(method):
-    """A method of rows that takes a scan, too: it yields chunks then, or writes them to ``output``."""
-
-    @wraps(method)
-    def either(self, X, *args, output=None, **options):
-        if not isinstance(X, Scan):
-            if output is not None:
-                raise TypeError("output= is for a bochner.scan; of an array the result is returned")
-            return method(self, X, *args, **options)
-        check_is_fitted(self)
-        X = X._for(self)
-        if X.n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        chunks = (method(self, rows, *args, **options) for rows in X.chunks(self.memory))
-        return chunks if output is None else write(chunks, output, method.__name__)
-
-    return either
-
-
-def write(chunks, output, name):
-    """Write arrays of rows to a .npy or .csv file; returns the number of rows."""
-    writer, count = None, 0
-    for rows in chunks:
-        if isinstance(rows, tuple):
-            raise TypeError("a file holds one array; ask for one")
-        rows = np.asarray(rows)
-        if rows.dtype.kind not in "biuf":
-            raise TypeError("a file holds numbers, and these are names; leave output= out")
-        flat = rows.ndim == 1
-        rows = np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=np.float64)
-        if writer is None:
-            names = [name] if flat else [f"{name}{i}" for i in range(rows.shape[1])]
-            writer = _native.Writer(os.fspath(output), names, flat)
-        writer.write(rows)
-        count += len(rows)
-    writer.finish()
-    return count

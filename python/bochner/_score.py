@@ -1,12 +1,19 @@
 """Scores of predictions whose rows come chunk by chunk, without holding them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 
 from ._dlpack import host
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def r2(estimator, X, y, sample_weight):
+
+def r2(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The coefficient of determination of predictions for a scan, the mean of those of all targets."""
     if y is not None:
         y = check_array(host(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
@@ -27,7 +34,7 @@ def r2(estimator, X, y, sample_weight):
     return float(np.where(spread > 0.0, 1.0 - residuals / np.where(spread > 0.0, spread, 1.0), flat).mean())
 
 
-def accuracy(estimator, X, y, sample_weight):
+def accuracy(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The share of right labels of predictions for a scan."""
     if y is not None:
         y = column_or_1d(host(y, "y"))

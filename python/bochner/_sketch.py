@@ -1,9 +1,11 @@
 """Sketches of the polynomial kernel."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -11,8 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from ._arrays import FLOATS, entry_variance
 from ._dlpack import validated
-from ._scan import Scan, checked, of_scans, seen
+from ._rows import checked, of_scans, seen
+from ._scan import Scan
 from ._transformer import MEMORY, Transformer
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import Random
 
 
 class PolynomialCountSketch(Transformer):
@@ -75,6 +87,9 @@ class PolynomialCountSketch(Transformer):
     True
     """
 
+    indexHash_: NDArray[np.int64]
+    bitHash_: NDArray[np.int64]
+
     _parameter_constraints = {
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0, None, closed="left")],
         "degree": [Interval(Integral, 1, None, closed="left")],
@@ -88,14 +103,14 @@ class PolynomialCountSketch(Transformer):
     def __init__(
         self,
         *,
-        gamma=1.0,
-        degree=2,
-        coef0=0.0,
-        n_components=100,
-        random_state=None,
-        device="auto",
-        memory=None,
-    ):
+        gamma: float | str = 1.0,
+        degree: int = 2,
+        coef0: float = 0.0,
+        n_components: int = 100,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None:
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
@@ -105,7 +120,7 @@ class PolynomialCountSketch(Transformer):
         self.memory = memory
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the hashes for rows of this width.
 
         Parameters
@@ -147,7 +162,7 @@ class PolynomialCountSketch(Transformer):
         return self
 
     @of_scans
-    def transform(self, X):
+    def transform(self, X: Any, *, output: Any = None) -> Any:
         """Features of rows.
 
         Parameters

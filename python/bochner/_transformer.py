@@ -1,20 +1,23 @@
 """What feature maps share: rows go through a native map, into an output allocated once."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
 from sklearn.utils._param_validation import Interval
 
 from ._arrays import FLOATS, table
 from ._dlpack import validated
 from ._memory import empty
 from ._scan import Scan
+from ._typing import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
 
 MEMORY = [Interval(Integral, 1, None, closed="left"), None]
 
@@ -29,7 +32,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """A map with `transform`, from its native half `_map`."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Fit to the first rows; later ones are checked, and change nothing.
 
         The map is drawn once: nothing of it is refined by more rows. With this, pipelines that go on

@@ -1,10 +1,18 @@
 """What travels in a fit of rows that lie in several processes, and how it merges."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from . import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeVar
+
+    _Merges = TypeVar("_Merges", "Count", "Part", "Sums")
 
 
 @dataclass
@@ -20,9 +28,9 @@ class Count:
     """
 
     rows: int
-    labels: dict
+    labels: dict[Any, float]
 
-    def __add__(self, other):
+    def __add__(self, other: Count) -> Count:
         return Count(self.rows + other.rows, _added(self.labels, other.labels))
 
 
@@ -44,11 +52,11 @@ class Part:
 
     _survey: Any
     n_features: int
-    names: Any
-    labels: Any
+    names: list[str] | None
+    labels: set[Any] | None
     _one_target: bool
 
-    def __add__(self, other):
+    def __add__(self, other: Part) -> Part:
         if (self.n_features, self.names) != (other.n_features, other.names):
             raise ValueError(
                 f"parts of the rows differ in their columns: {_columns(self)}, and {_columns(other)}"
@@ -71,7 +79,7 @@ class Sums:
 
     triangle: bytes
 
-    def __add__(self, other):
+    def __add__(self, other: Sums) -> Sums:
         return Sums(_native.merge_sums(self.triangle, other.triangle))
 
 
@@ -87,12 +95,12 @@ class Plan:
 
     estimator: Any
     _survey: Any
-    _options: dict
-    _labels: dict
+    _options: dict[str, Any]
+    _labels: dict[str, Any]
     _token: str = field(default_factory=lambda: uuid4().hex)
 
 
-def merge(parts):
+def merge(parts: Iterable[_Merges | None]) -> _Merges | None:
     """One of several parts or sums; those of no rows are None, and left out.
 
     Parameters

@@ -7,12 +7,15 @@ they are asked for, and then are approximations: the kernel at some of the rows 
 at all. What this package does not cover falls through to scikit-learn.
 """
 
+from __future__ import annotations
+
 import argparse
 import importlib
 import runpy
 import sys
 import time
 from functools import wraps
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +29,10 @@ from ._accel_machines import NotCovered as _NotCovered
 from ._arrays import dense, lengthscale, means, table
 from ._chi2 import INTERVALS
 from ._memory import empty
-from ._scan import checked
+from ._rows import checked
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["install", "profile", "uninstall"]
 
@@ -245,7 +251,7 @@ def _note(name, where, start, reason=None):
     kept[1] += time.perf_counter() - start
 
 
-def install(*names, n_components=_LANDMARKS):
+def install(*names: str, n_components: int = _LANDMARKS) -> None:
     """Let this package compute for scikit-learn's classes from now on.
 
     Parameters
@@ -294,7 +300,7 @@ def install(*names, n_components=_LANDMARKS):
             setattr(kind, method, _wrap_method_output(own, "transform") if frames else own)
 
 
-def uninstall():
+def uninstall() -> None:
     """Leave scikit-learn as it was, and forget what was called."""
     for (kind, method), theirs in _theirs.items():
         setattr(kind, method, theirs)
@@ -302,7 +308,7 @@ def uninstall():
         kept.clear()
 
 
-def profile():
+def profile() -> list[dict[str, Any]]:
     """What was called since `install`.
 
     Returns

@@ -4,27 +4,36 @@ A search tries kernels, bandwidths, penalties and metrics, most of them with few
 and fits what was best to all rows. What is given stays.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from . import _native
 from ._arrays import table
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
-from ._learning import COUNT, DEFAULTS, LINEAR, POSITIVE, SHARED, TARGET_SCALE, takes
+from ._parameters import COUNT, LINEAR, POSITIVE, SHARED, TARGET_SCALE, OfLabels, OfMap, takes
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import Gamma
 
 __all__ = ["AutoClassifier", "AutoRegressor"]
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
-#: Importances are found in any case.
-_SHARED = tuple(name for name in DEFAULTS if name != "importances")
-
 _CONSTRAINTS = {
-    **{name: SHARED[name] for name in _SHARED},
+    # Importances are found in any case.
+    **{name: rules for name, rules in SHARED.items() if name != "importances"},
     "gamma": [StrOptions({"auto", "scale", "median"}), POSITIVE],
     "penalty": [StrOptions({"auto"}), POSITIVE],
     "metric": [StrOptions({"auto", "none", "diagonal", "full"})],
@@ -34,23 +43,22 @@ _CONSTRAINTS = {
     "budget": [COUNT, str, None],
 }
 
-#: All but the bandwidth are those of `--auto` of the command line.
-_DEFAULTS = {
-    "kernel": "auto",
-    "gamma": "auto",
-    "n_components": 2000,
-    "sampling": "orthogonal",
-    "penalty": "auto",
-    "metric": "auto",
-    "metric_power": 1.0,
-    "metric_iterations": 5,
-    "linear": "auto",
-    "budget": None,
-}
-
-
-class _Auto:
+@takes
+class _Auto(OfMap):
     """What is chosen, and what was tried."""
+
+    # All but the bandwidth are those of `--auto` of the command line.
+    kernel: str = "auto"
+    gamma: Gamma = "auto"
+    n_components: int = 2000
+    sampling: str = "orthogonal"
+    fit_intercept: bool = True
+    penalty: float | str = "auto"
+    metric: str = "auto"
+    metric_power: float = 1.0
+    metric_iterations: int = 5
+    linear: str = "auto"
+    budget: int | str | None = None
 
     _learner = "ridge"
     _own = ("metric", "metric_power", "metric_iterations", "linear")
@@ -77,9 +85,9 @@ class _Auto:
         model, found = _native.fit_searched(table(X), y, weights, options, **labels)
         trials = found["trials"]
         trials["metric"] = [kind or "none" for kind in trials["metric"]]
-        self.results_ = {name: np.array(of) for name, of in trials.items()}
+        self.results_: dict[str, NDArray[Any]] = {name: np.array(of) for name, of in trials.items()}
         metric = model.metric()
-        self.best_params_ = {
+        self.best_params_: dict[str, Any] = {
             "kernel": found["kernel"],
             "gamma": found["gamma"],
             "penalty": model.penalty,
@@ -91,14 +99,15 @@ class _Auto:
         if hasattr(self, "target_scale"):
             self.best_params_["target_scale"] = found["target_scale"]
         importance = found["importance"]
-        self.feature_importances_ = None if importance is None else np.array(importance)
+        found = None if importance is None else np.array(importance)
+        self.feature_importances_: NDArray[np.float64] | None = found
         return model
 
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
-        self.penalty_ = self._model.penalty
+        self.penalty_: float = self._model.penalty
         metric = self._model.metric()
-        self.metric_ = None if metric is None else metric[1]
+        self.metric_: NDArray[np.float64] | None = None if metric is None else metric[1]
         if metric is not None:
             self.feature_importances_ = np.array(metric[2])
 
@@ -115,7 +124,7 @@ def _budget(budget):
     return None, float(time[1]) * _UNITS[time[2]]
 
 
-@takes(*_SHARED, **_DEFAULTS, target_scale="auto")
+@takes
 class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     """Kernel ridge regression whose kernel, bandwidth, penalty and metric rows held out choose.
 
@@ -210,11 +219,13 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     1
     """
 
+    target_scale: str = "auto"
+
     _own = (*_Auto._own, "target_scale")
     _parameter_constraints = {**_CONSTRAINTS, "target_scale": TARGET_SCALE}
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Search, and fit what is best to all rows.
 
         Parameters
@@ -235,8 +246,8 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
         return self._fit_numbers(X, y, sample_weight, at_least=2)
 
 
-@takes(*_SHARED, **_DEFAULTS, class_weight=None, probability=False)
-class AutoClassifier(_Auto, KeepingLabels, Classifier):
+@takes
+class AutoClassifier(OfLabels, _Auto, KeepingLabels, Classifier):
     """Kernel ridge classification whose kernel, bandwidth, penalty and metric rows held out choose.
 
     Beside its own it takes the parameters of `AutoRegressor`: kernel, gamma, n_components, map,
@@ -295,7 +306,7 @@ class AutoClassifier(_Auto, KeepingLabels, Classifier):
     _own = (*_Auto._own, "probability")
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Search, and fit what is best to all rows.
 
         Parameters

@@ -4,19 +4,35 @@ Every class draws a feature map z with z(x)'z(y) close to k(x, y), streams the r
 learns something linear. What they share is described in `KernelRidgeRegressor`.
 """
 
-from sklearn.base import _fit_context
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from sklearn.utils._param_validation import StrOptions
 
-from ._bases import Classifier
 from ._kept import KeepingLabels
-from ._learning import COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED, takes
+from ._parameters import (
+    COUNT,
+    LINEAR,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARED,
+    OfLabels,
+    OfMapAndTargets,
+    takes,
+)
 from ._partial import GrowingLabels
 from .kernel_machines import LABELS, Labels
+
+if TYPE_CHECKING:
+
+
+    from ._typing import ClassWeight, Gamma, Random
 
 __all__ = ["KernelElasticNetClassifier", "KernelLogisticRegression", "KernelSVC"]
 
 
-class KernelLogisticRegression(KeepingLabels, Classifier):
+class KernelLogisticRegression(KeepingLabels, Labels):
     """Kernel logistic regression, of two classes and of more, with probabilities.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
@@ -88,6 +104,8 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
     True
     """
 
+    log_marginal_likelihood_: float
+
     _learner = "logistic"
     _own = ("linear", "penalty", "l1", "bound", "tol", "max_iter", "laplace",)
     _margin = 1.0
@@ -107,29 +125,29 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
     def __init__(
         self,
         *,
-        kernel="gaussian",
-        gamma="chosen",
-        n_components=1000,
-        map="fourier",
-        sampling="auto",
-        form="paired",
-        standardize="auto",
-        linear="auto",
-        penalty=1e-5,
-        l1=0.0,
-        bound=None,
-        tol=1e-4,
-        max_iter=1000,
-        class_weight=None,
-        laplace=False,
-        warm_start=False,
-        fit_intercept=True,
-        random_state=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-        importances=False,
-    ):
+        kernel: str = "gaussian",
+        gamma: Gamma = "chosen",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "auto",
+        form: str = "paired",
+        standardize: str = "auto",
+        linear: str = "auto",
+        penalty: float = 1e-5,
+        l1: float = 0.0,
+        bound: float | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        class_weight: ClassWeight = None,
+        laplace: bool = False,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -153,35 +171,14 @@ class KernelLogisticRegression(KeepingLabels, Classifier):
         self.verbose = verbose
         self.importances = importances
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        y : array-like of shape (n_samples,)
-            Labels.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit_labels(X, y, sample_weight)
-
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
         found = self._model.facts().get("log_marginal_likelihood")
         if found is not None:
             self.log_marginal_likelihood_ = found
 
 
-class KernelSVC(KeepingLabels, Classifier):
+class KernelSVC(KeepingLabels, Labels):
     """A linear support vector machine on random features; of several classes one against all.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
@@ -259,28 +256,28 @@ class KernelSVC(KeepingLabels, Classifier):
     def __init__(
         self,
         *,
-        kernel="gaussian",
-        gamma="chosen",
-        n_components=1000,
-        map="fourier",
-        sampling="auto",
-        form="paired",
-        standardize="auto",
-        linear="auto",
-        penalty=1e-5,
-        loss="squared_hinge",
-        tol=None,
-        max_iter=1000,
-        class_weight=None,
-        probability=False,
-        warm_start=False,
-        fit_intercept=True,
-        random_state=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-        importances=False,
-    ):
+        kernel: str = "gaussian",
+        gamma: Gamma = "chosen",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "auto",
+        form: str = "paired",
+        standardize: str = "auto",
+        linear: str = "auto",
+        penalty: float = 1e-5,
+        loss: str = "squared_hinge",
+        tol: float | None = None,
+        max_iter: int = 1000,
+        class_weight: ClassWeight = None,
+        probability: bool = False,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -303,30 +300,9 @@ class KernelSVC(KeepingLabels, Classifier):
         self.verbose = verbose
         self.importances = importances
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Fit to rows.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        y : array-like of shape (n_samples,)
-            Labels.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit_labels(X, y, sample_weight)
-
-
-@takes(l1=None, penalty=0.0, tol=1e-6, max_iter=100_000, class_weight=None, probability=False)
-class KernelElasticNetClassifier(GrowingLabels, Labels):
+@takes
+class KernelElasticNetClassifier(OfLabels, OfMapAndTargets, GrowingLabels, Labels):
     """Sparse least squares against -1 and 1 for each class, on random features; the largest wins.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
@@ -385,6 +361,11 @@ class KernelElasticNetClassifier(GrowingLabels, Labels):
     >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.9)
     True
     """
+
+    l1: float | None = None
+    penalty: float = 0.0
+    tol: float = 1e-6
+    max_iter: int = 100_000
 
     _learner = "lasso"
     _own = ("l1", "penalty", "tol", "max_iter", "probability")

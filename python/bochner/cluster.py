@@ -4,70 +4,37 @@ Each class draws a feature map z with z(x)'z(y) close to k(x, y), and streams th
 row can be given its cluster, not those of the fit alone.
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-    _fit_context,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
 from ._arrays import table
-from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, ROWS, SHARED, RowsLearner, takes, weights_of
+from ._clusters import CLUSTERS, Clusters
+from ._learning import weights_of
+from ._parameters import POSITIVE, takes
 from ._progress import heard
-from ._scan import Scan, checked, of_scans
+from ._rows import checked, of_scans
+from ._scan import Scan
+from ._typing import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._typing import Gamma
 
 __all__ = ["KernelKMeans", "SpectralClustering"]
 
-_CONSTRAINTS = {
-    **{name: SHARED[name] for name in ROWS},
-    "map_components": [COUNT],
-    "n_clusters": [COUNT],
-    "n_init": [COUNT],
-    "tol": [NOT_NEGATIVE],
-    "max_iter": [COUNT],
-}
-
-
-class _Clusters(ClusterMixin, RowsLearner):
-    _own = ("n_clusters", "n_init", "tol", "max_iter")
-
-    def _facts(self):
-        super()._facts()
-        facts = self._model.facts()
-        # Clusters that grew do not say how far their rows were.
-        if "inertia" in facts:
-            self.inertia_ = facts["inertia"]
-
-    def _label(self, X):
-        labels = self.predict(X)
-        self.labels_ = np.concatenate(list(labels)) if isinstance(X, Scan) else labels
-
-    @of_scans
-    def predict(self, X):
-        """Clusters of rows, of those of the fit or of new ones.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Numbers from 0.
-        """
-        return self._scores(X).argmax(axis=1)
-
-
-@takes(*ROWS, gamma="scale", map_components=1000, n_clusters=8, n_init=1, tol=1e-4, max_iter=300)
-class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters):
+@takes
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
     """Kernel k-means, by random features: clusters around centres in feature space.
 
     Each start seeds by k-means++ and runs on a sample of rows that fills half of ``memory``; the best
@@ -126,8 +93,10 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
     True
     """
 
+    gamma: Gamma = "scale"
+
     _learner = "kmeans"
-    _parameter_constraints = _CONSTRAINTS
+    _parameter_constraints = CLUSTERS
 
     def _takes_weights(self):
         return True
@@ -154,13 +123,13 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
                 stacklevel=3,
             )
 
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
         self._n_features_out = self._model.n_outputs
         self._growing = None
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters of rows.
 
         Parameters
@@ -195,7 +164,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         return np.concatenate(parts) if parts and parts[0] is not None else None
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Move the centres by more rows, which are one mini-batch (Sculley 2010).
 
         Rows go to their nearest centres, and every centre moves to the mean of all rows that ever came
@@ -240,7 +209,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         return self
 
     @of_scans
-    def transform(self, X):
+    def transform(self, X: Any, *, output: Any = None) -> Any:
         """Distances to the centres, in feature space.
 
         Parameters
@@ -260,7 +229,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         squares = norms[:, None] - 2.0 * self._asked("scores", rows)
         return np.sqrt(np.maximum(squares, 0.0))
 
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The opposite of the sum of squared distances to the nearest centres.
 
         Parameters
@@ -289,8 +258,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusters)
         return -float(squares.sum() if sample_weight is None else squares @ sample_weight)
 
 
-@takes(*ROWS, gamma="neighbours", map="nystrom", map_components=500, n_clusters=8, n_init=10, tol=1e-4, max_iter=300)
-class SpectralClustering(_Clusters):
+@takes
+class SpectralClustering(Clusters):
     """Spectral clustering, by random features: clusters of any shape that hang together.
 
     It is k-means on the coordinates of `SpectralEmbedding`. Unlike scikit-learn's it takes any number
@@ -353,14 +322,19 @@ default='neighbours'
     True
     """
 
+    gamma: Gamma = "neighbours"
+    map: str = "nystrom"
+    map_components: int = 500
+    n_init: int = 10
+
     _learner = "spectral-clustering"
     _parameter_constraints = {
-        **_CONSTRAINTS,
+        **CLUSTERS,
         "gamma": [StrOptions({"neighbours", "scale", "median"}), POSITIVE, "array-like"],
     }
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the clusters of rows.
 
         Parameters

@@ -15,18 +15,26 @@ Examples
 True
 """
 
-import math
+from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
+import dask.array as da
 import numpy as np
 
 import dask
-import dask.array as da
 
 from . import distributed
 from ._columns import Columns
 
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
 
-def fit(estimator, X, y, sample_weight=None):
+    _Estimator = TypeVar("_Estimator")
+
+
+def fit(estimator: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
     """Fit to rows of all workers.
 
     Each pass reads the chunks once: ``persist`` what is slow to make.
@@ -67,7 +75,7 @@ def fit(estimator, X, y, sample_weight=None):
     return distributed.adopt(estimator, distributed.finish(plan, sums.compute()))
 
 
-def predict(estimator, X):
+def predict(estimator: Any, X: Any) -> Any:
     """Predictions of a fitted estimator, chunk by chunk.
 
     Parameters
@@ -85,7 +93,7 @@ def predict(estimator, X):
     return _each(estimator.predict, X)
 
 
-def predict_proba(estimator, X):
+def predict_proba(estimator: Any, X: Any) -> Any:
     """Probabilities of the classes, chunk by chunk.
 
     Parameters
@@ -103,7 +111,7 @@ def predict_proba(estimator, X):
     return _each(estimator.predict_proba, X)
 
 
-def decision_function(estimator, X):
+def decision_function(estimator: Any, X: Any) -> Any:
     """Scores of a fitted classifier, chunk by chunk.
 
     Parameters
@@ -121,7 +129,7 @@ def decision_function(estimator, X):
     return _each(estimator.decision_function, X)
 
 
-def transform(estimator, X):
+def transform(estimator: Any, X: Any) -> Any:
     """Features of a fitted map, chunk by chunk.
 
     Parameters

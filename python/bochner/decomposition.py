@@ -4,86 +4,39 @@ Each class draws a feature map z with z(x)'z(y) close to k(x, y), streams the ro
 finds directions among the features. Any row can be transformed, not those of the fit alone.
 """
 
+from __future__ import annotations
+
 import warnings
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import dense
+from ._components import Components
 from ._kept import KeepingRows
-from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
+from ._parameters import COUNT, POSITIVE, ROWS, takes
 from ._partial import Growing
-from ._scan import Scan, of_scans
-from .ridge import KernelRidgeRegressor
+from ._pre_images import PreImages
+from ._rows import of_scans
+from ._typing import _fit_context, available_if
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import Gamma
 
 __all__ = ["KernelICA", "KernelPCA", "SpectralEmbedding"]
 
-#: Rows that are made dense at a time.
-_BLOCK = 1 << 13
-
-_CONSTRAINTS = {**{name: SHARED[name] for name in ROWS}, "map_components": [COUNT]}
+_CONSTRAINTS = {**ROWS, "map_components": [COUNT]}
 
 
-class _Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner):
-    def _options(self, X):
-        return {**super()._options(X), "components": self.n_components}
-
-    def _facts(self):
-        super()._facts()
-        self._n_features_out = self._model.n_outputs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        y : Ignored
-            For pipelines.
-
-        Returns
-        -------
-        self : object
-        """
-        self._learn_rows(X)
-        return self
-
-    @of_scans
-    def transform(self, X):
-        """Coordinates of rows, of those of the fit or of new ones.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        Y : ndarray of shape (n_samples, n_components)
-        """
-        return self._scores(X)
-
-
-@takes(
-    *ROWS,
-    gamma="scale",
-    n_components=0.95,
-    map_components=1000,
-    solver="covariance",
-    oversampling=10,
-    passes=3,
-    fit_inverse_transform=False,
-    alpha=1.0,
-)
-class KernelPCA(Growing, _Components):
+@takes
+class KernelPCA(PreImages, Growing, Components):
     """Kernel principal components, by random features: one pass, and memory without rows.
 
     Components are ``(z(x) - mean)'V`` with the leading eigenvectors V of the features' covariance;
@@ -152,6 +105,15 @@ class KernelPCA(Growing, _Components):
     True
     """
 
+    gamma: Gamma = "scale"
+    n_components: int | float = 0.95
+    map_components: int = 1000
+    solver: str = "covariance"
+    oversampling: int = 10
+    passes: int = 3
+    fit_inverse_transform: bool = False
+    alpha: float = 1.0
+
     _learner = "pca"
     _parameter_constraints = {
         **_CONSTRAINTS,
@@ -167,19 +129,21 @@ class KernelPCA(Growing, _Components):
     def _takes_weights(self):
         return True
 
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
         variances, total = self._model.variances()
-        self.explained_variance_ = np.array(variances)
-        self.explained_variance_ratio_ = self.explained_variance_ / total
-        self.eigenvalues_ = self.explained_variance_ * (self._weight() - 1)
+        self.explained_variance_: NDArray[np.float64] = np.array(variances)
+        ratio = self.explained_variance_ / total
+        self.explained_variance_ratio_: NDArray[np.float64] = ratio
+        eigenvalues = self.explained_variance_ * (self._weight() - 1)
+        self.eigenvalues_: NDArray[np.float64] = eigenvalues
 
     def _weight(self):
         """What the rows of the fit count together."""
         return self._model.facts().get("weight", self._model.rows)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -205,7 +169,7 @@ class KernelPCA(Growing, _Components):
 
     @available_if(lambda self: self.solver == "covariance")
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay, as do the parameters. Not
@@ -230,67 +194,8 @@ class KernelPCA(Growing, _Components):
         self._add_rows(X, sample_weight)
         return self
 
-    def _learn_back(self, X, sample_weight):
-        """A ridge regression of the rows on Gaussian features of their components."""
-        back = KernelRidgeRegressor(
-            # That of `gamma='scale'` on the components, whose means are 0.
-            gamma=1.0 / self.explained_variance_.sum(),
-            n_components=self.map_components,
-            penalty=self.alpha / self._weight(),
-            standardize="no",
-            random_state=0,
-            device=self.device,
-            memory=self.memory,
-        )
-        if isinstance(X, Scan):
-            held = X.chunks(self.memory)
-            parts = ((part.numpy(), part.weights()) for part in held)
-        else:
-            # Dense a block at a time, where the rows are sparse.
-            blocks = range(0, X.shape[0], _BLOCK)
-            parts = ((dense(X[i : i + _BLOCK]), None) for i in blocks)
-        if sample_weight is not None:
-            sample_weight = np.asarray(sample_weight, dtype=np.float64)
-        first = 0
-        for part, weights in parts:
-            if sample_weight is not None:
-                weights = sample_weight[first : first + len(part)]
-                first += len(part)
-            if weights is None or weights.any():
-                scores = self._model.scores(part, self.device, self.memory)
-                back.partial_fit(scores, part, weights)
-        return back
-
-    def inverse_transform(self, X):
-        """Rows whose components are near these: the pre-images, learnt as scikit-learn learns them.
-
-        A ridge regression leads from components to rows: on random features of a Gaussian kernel of
-        the components, where scikit-learn takes the kernel itself. Needs
-        ``fit_inverse_transform=True``; a model file does not hold it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Components.
-
-        Returns
-        -------
-        rows : ndarray of shape (n_samples, n_features)
-
-        References
-        ----------
-        G. H. Bakir, J. Weston and B. Schoelkopf, "Learning to find pre-images", NIPS 2003.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "_back"):
-            raise NotFittedError(
-                "inverse_transform is not learnt; set fit_inverse_transform=True before fit"
-            )
-        rows = self._back.predict(X)
-        return rows.reshape(len(rows), -1)
-
     @of_scans
-    def reconstruction_errors(self, X):
+    def reconstruction_errors(self, X: Any, *, output: Any = None) -> Any:
         """How far rows are from what the components span, squared, in feature space.
 
         Rows unlike those of the fit are far.
@@ -309,8 +214,8 @@ class KernelPCA(Growing, _Components):
         return self._asked("reconstruction_errors", X)
 
 
-@takes(*ROWS, gamma="scale", map="identity", n_components=None, map_components=1000, tol=1e-6, max_iter=500)
-class KernelICA(KeepingRows, _Components):
+@takes
+class KernelICA(KeepingRows, Components):
     """Independent components: FastICA on whitened components of the columns, or of random features.
 
     Sources have variance 1 and are uncorrelated on the rows of the fit, the least Gaussian first; the
@@ -364,6 +269,13 @@ class KernelICA(KeepingRows, _Components):
     True
     """
 
+    gamma: Gamma = "scale"
+    map: str = "identity"
+    n_components: int | None = None
+    map_components: int = 1000
+    tol: float = 1e-6
+    max_iter: int = 500
+
     _learner = "ica"
     _own = ("tol", "max_iter")
     _parameter_constraints = {
@@ -392,8 +304,8 @@ class KernelICA(KeepingRows, _Components):
         return options
 
 
-@takes(*ROWS, gamma="neighbours", map="nystrom", n_components=2, map_components=500)
-class SpectralEmbedding(_Components):
+@takes
+class SpectralEmbedding(Components):
     """Laplacian eigenmaps on random features: neighbours by the kernel stay neighbours.
 
     Unlike scikit-learn's it takes any number of rows, two passes over them, and transforms rows that
@@ -440,6 +352,11 @@ default='neighbours'
     >>> bool(np.ptp(Y[:30], axis=0).max() < abs(Y[0] - Y[30]).max())
     True
     """
+
+    gamma: Gamma = "neighbours"
+    map: str = "nystrom"
+    n_components: int = 2
+    map_components: int = 500
 
     _learner = "spectral"
     _parameter_constraints = {

@@ -1,18 +1,31 @@
 """The density of rows, by random features."""
 
-import numpy as np
-from sklearn.base import DensityMixin, _fit_context
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
+from __future__ import annotations
 
-from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from ._learning import RowsLearner
+from ._parameters import COUNT, POSITIVE, ROWS, takes
 from ._partial import Growing
-from ._scan import Scan, of_scans
+from ._rows import of_scans
+from ._scan import Scan
+from ._typing import DensityMixin, _fit_context, available_if
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._typing import Gamma
 
 __all__ = ["KernelDensity"]
 
 
-@takes(*ROWS, gamma="scott", map_components=4096, multiples=None)
+@takes
 class KernelDensity(DensityMixin, Growing, RowsLearner):
     """Kernel density estimation, by random features: one pass, and no rows are kept.
 
@@ -73,10 +86,14 @@ default='scott'
     True
     """
 
+    gamma: Gamma = "scott"
+    map_components: int = 4096
+    multiples: Sequence[float] | str | None = None
+
     _learner = "density"
     _own = ("multiples",)
     _parameter_constraints = {
-        **{name: SHARED[name] for name in ROWS},
+        **ROWS,
         "gamma": [StrOptions({"scott", "silverman", "scale", "median"}), POSITIVE, "array-like"],
         "map_components": [COUNT],
         "multiples": [StrOptions({"auto", "none"}), "array-like", None],
@@ -91,17 +108,19 @@ default='scott'
             options["multiples"] = [float(multiple) for multiple in self.multiples]
         return options
 
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
         facts = self._model.facts()
-        self.bandwidth_multiple_ = facts.get("bandwidth_multiple", 1.0)
-        for name in ("noise_deviation", "noise_share"):
-            self.__dict__.pop(f"{name}_", None)
-            if name in facts:
-                setattr(self, f"{name}_", facts[name])
+        self.bandwidth_multiple_: float = facts.get("bandwidth_multiple", 1.0)
+        for name in ("noise_deviation_", "noise_share_"):
+            self.__dict__.pop(name, None)
+        if "noise_deviation" in facts:
+            self.noise_deviation_: float = facts["noise_deviation"]
+        if "noise_share" in facts:
+            self.noise_share_: float = facts["noise_share"]
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -124,7 +143,7 @@ default='scott'
 
     @available_if(lambda self: self.multiples is None)
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         The first rows decide scales, bandwidth and map, which then stay, as do the parameters. Not
@@ -149,7 +168,7 @@ default='scott'
         return self
 
     @of_scans
-    def score_samples(self, X):
+    def score_samples(self, X: Any, *, output: Any = None) -> Any:
         """Logarithms of the density at rows.
 
         Parameters
@@ -163,7 +182,7 @@ default='scott'
         """
         return self._scores(X)[:, 0]
 
-    def score(self, X, y=None):
+    def score(self, X: Any, y: Any = None) -> float:
         """The log-likelihood of rows: the sum of `score_samples`.
 
         Parameters

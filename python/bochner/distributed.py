@@ -17,8 +17,11 @@ and sums merge in any grouping. The features' parameters do not travel: each wor
 from the seed. Each worker computes on the device that it has.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -33,8 +36,32 @@ from ._learning import weights_of
 from ._partial import PartialRidge
 from ._travelling import Count, Part, Plan, Sums, merge
 
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
 
-def begin(estimator):
+    _Estimator = TypeVar("_Estimator")
+
+__all__ = [
+    "Count",
+    "Part",
+    "Plan",
+    "Sums",
+    "adopt",
+    "begin",
+    "count",
+    "counted",
+    "finish",
+    "len_of",
+    "merge",
+    "needs_counts",
+    "plan",
+    "rows_that_count",
+    "sums",
+    "survey",
+]
+
+
+def begin(estimator: _Estimator) -> _Estimator:
     """A copy to survey rows with, whose seed is drawn.
 
     Parameters
@@ -60,7 +87,7 @@ def begin(estimator):
     return begun
 
 
-def needs_counts(estimator):
+def needs_counts(estimator: Any) -> bool:
     """Whether its fit needs a pass that counts, before the survey.
 
     Parameters
@@ -78,7 +105,7 @@ def needs_counts(estimator):
     return balanced or _native.SurveyPart.sampled_rows(estimator._options(_Facts())) > 0
 
 
-def count(estimator, X, y, sample_weight=None):
+def count(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Count:
     """Count rows, and the labels of a classifier.
 
     Parameters
@@ -99,7 +126,7 @@ def count(estimator, X, y, sample_weight=None):
     )
 
 
-def counted(estimator, counts):
+def counted(estimator: _Estimator, counts: list[Count]) -> tuple[_Estimator, list[int]]:
     """Decide on weights of classes, and number the rows.
 
     Parameters
@@ -128,7 +155,9 @@ def counted(estimator, counts):
     return estimator, first
 
 
-def survey(estimator, X, y, sample_weight=None, *, first_row=0):
+def survey(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, first_row: int = 0
+) -> Part | None:
     """What the fit needs to know of rows before it draws features.
 
     Parameters
@@ -177,7 +206,7 @@ def survey(estimator, X, y, sample_weight=None, *, first_row=0):
     return Part(native, X.shape[1], None if names is None else names.tolist(), labels, one_target)
 
 
-def plan(estimator, part):
+def plan(estimator: Any, part: Part | None) -> Plan:
     """Decide on classes, scales and seed.
 
     Parameters
@@ -206,7 +235,7 @@ def plan(estimator, part):
     return Plan(fitted, part._survey, options, labels)
 
 
-def sums(plan, X, y, sample_weight=None):
+def sums(plan: Plan, X: Any, y: Any, sample_weight: Any = None) -> Sums | None:
     """Sums of the features of rows, on this process's device.
 
     Parameters
@@ -235,7 +264,7 @@ def sums(plan, X, y, sample_weight=None):
     return Sums(state.sums())
 
 
-def finish(plan, sums):
+def finish(plan: Plan, sums: Sums) -> Any:
     """The fitted estimator.
 
     Parameters
@@ -260,7 +289,7 @@ def finish(plan, sums):
     return fitted
 
 
-def adopt(estimator, fitted):
+def adopt(estimator: _Estimator, fitted: Any) -> _Estimator:
     """Give an estimator what a copy of it learned, and return it.
 
     Parameters
@@ -283,12 +312,12 @@ def adopt(estimator, fitted):
     return estimator
 
 
-def len_of(X):
+def len_of(X: Any) -> int:
     """Number of rows of an array, a table or a sparse matrix."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def rows_that_count(X, sample_weight=None):
+def rows_that_count(X: Any, sample_weight: Any = None) -> int:
     """Number of rows, without those of weight 0."""
     return len_of(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
 

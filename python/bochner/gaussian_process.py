@@ -1,17 +1,27 @@
 """Gaussian processes on random features, with scikit-learn's interface."""
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._bases import Regressor
-from ._learning import POSITIVE, SHARED
+from ._parameters import POSITIVE, SHARED
 from ._partial import GrowingNumbers
-from ._scan import of_scans
+from ._rows import of_scans
+from ._typing import _fit_context, available_if
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import Gamma, Random
 
 __all__ = ["GaussianProcessRegressor"]
 
@@ -79,6 +89,11 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
     True
     """
 
+    noise_deviation_: float
+    signal_deviation_: float
+    log_marginal_likelihood_: float
+    lengthscales_: NDArray[np.float64]
+
     _learner = "gaussian-process"
     _own = ("noise_variance", "signal_variance", "weights",)
     _parameter_constraints = {
@@ -92,24 +107,24 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
     def __init__(
         self,
         *,
-        kernel="gaussian",
-        gamma="chosen",
-        n_components=1000,
-        map="fourier",
-        sampling="auto",
-        form="paired",
-        standardize="auto",
-        noise_variance=None,
-        signal_variance=None,
-        lengthscales="fixed",
-        weights="counts",
-        fit_intercept=True,
-        random_state=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-        importances=False,
-    ):
+        kernel: str = "gaussian",
+        gamma: Gamma = "chosen",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "auto",
+        form: str = "paired",
+        standardize: str = "auto",
+        noise_variance: float | None = None,
+        signal_variance: float | None = None,
+        lengthscales: str = "fixed",
+        weights: str = "counts",
+        fit_intercept: bool = True,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -129,7 +144,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         self.importances = importances
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -150,10 +165,13 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         """
         return self._fit_numbers(X, y, sample_weight, at_least=2)
 
-    @available_if(lambda self: self.lengthscales == "fixed")
-    @wraps(GrowingNumbers.partial_fit)
-    def partial_fit(self, X, y=None, sample_weight=None):
-        return super().partial_fit(X, y, sample_weight)
+    # To type checkers it is that of `GrowingNumbers`, which `wraps` would hide from them.
+    if not TYPE_CHECKING:
+
+        @available_if(lambda self: self.lengthscales == "fixed")
+        @wraps(GrowingNumbers.partial_fit)
+        def partial_fit(self, X, y=None, sample_weight=None):
+            return super().partial_fit(X, y, sample_weight)
 
     def _takes_weights(self):
         # Two equal rows say more of the noise than one that is known twice as well.
@@ -163,7 +181,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         # Those of the kernel go by the name of lengthscales there.
         return {**super()._options(X), "which_lengthscales": self.lengthscales}
 
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
         facts = self._model.facts()
         for name in ("noise_deviation", "signal_deviation", "log_marginal_likelihood"):
@@ -175,7 +193,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
             self.feature_importances_ = relevance / max(relevance.sum(), np.finfo(float).tiny)
 
     @of_scans
-    def predict(self, X, return_std=False):
+    def predict(self, X: Any, return_std: bool = False, *, output: Any = None) -> Any:
         """Predicted values of rows.
 
         Parameters

@@ -5,12 +5,22 @@ Embeddings, ROCKET's features or any columns, as they are: names, parameters and
 grow and merge, and devices.
 """
 
-from sklearn.base import _fit_context
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ._bases import Regressor
 from ._head import ONE, AmountsHead, GrowingHead
 from ._head_choice import SEVERAL, ChoosingHead
 from ._head_classifiers import RidgeClassifier, RidgeClassifierCV
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
 
 __all__ = ["Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV"]
 
@@ -66,8 +76,14 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
     _parameter_constraints = ONE
 
     def __init__(
-        self, alpha=1.0, *, fit_intercept=True, device="auto", memory=None, verbose=False
-    ):
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.device = device
@@ -75,7 +91,7 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -96,7 +112,7 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
         return self._fit_numbers(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
         Sums in memory are all that is kept, of D features 4 D^2 bytes. ``alpha`` can change
@@ -121,7 +137,7 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
         self._add(*self._validated(X, y, sample_weight, reset=first))
         return self
 
-    def forget(self, X, y=None, sample_weight=None):
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again that `partial_fit` added, as if they had never been there.
 
         Parameters
@@ -210,15 +226,15 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
 
     def __init__(
         self,
-        alphas=(0.1, 1.0, 10.0),
+        alphas: float | Sequence[float] | NDArray[Any] = (0.1, 1.0, 10.0),
         *,
-        fit_intercept=True,
-        scoring=None,
-        cv=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-    ):
+        fit_intercept: bool = True,
+        scoring: str | Callable[..., float] | None = None,
+        cv: Any = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+    ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.scoring = scoring
@@ -228,7 +244,7 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose alpha, and fit to all rows.
 
         Parameters

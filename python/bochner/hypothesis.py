@@ -4,17 +4,25 @@ The null hypothesis is that nothing is there to be found: one law, or independen
 at a level, such as 0.05, if ``pvalue`` is at most that.
 """
 
+from __future__ import annotations
+
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _native
 from ._arrays import FLOATS, lengthscale, seed_of, table
 from ._dlpack import host
-from ._learning import POSITIVE, SHARED
+from ._parameters import POSITIVE, SHARED
 from ._scan import Scan
+from ._typing import validate_params
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._typing import Random
 
 __all__ = ["TestResult", "hsic_test", "mmd_test", "rcot_test"]
 
@@ -98,19 +106,19 @@ def _options(kernel, gamma, n_components, map, sampling, random_state, device, m
     prefer_skip_nested_validation=True,
 )
 def mmd_test(
-    X,
-    Y,
+    X: Any,
+    Y: Any,
     *,
-    kernel="gaussian",
-    gamma="median",
-    n_components=1000,
-    map="fourier",
-    sampling="monte-carlo",
-    permutations=500,
-    random_state=None,
-    device="auto",
-    memory=None,
-):
+    kernel: str = "gaussian",
+    gamma: float | str = "median",
+    n_components: int = 1000,
+    map: str = "fourier",
+    sampling: str = "monte-carlo",
+    permutations: int = 500,
+    random_state: Random = None,
+    device: str = "auto",
+    memory: int | None = None,
+) -> TestResult:
     """Whether two samples come from one law: the two-sample test by maximum mean discrepancy.
 
     MMD^2 = |mean z(x) - mean z(y)|^2 sees every difference of laws that the kernel sees: of means,
@@ -163,19 +171,19 @@ def mmd_test(
     prefer_skip_nested_validation=True,
 )
 def hsic_test(
-    X,
-    Y,
+    X: Any,
+    Y: Any,
     *,
-    kernel="gaussian",
-    gamma="median",
-    n_components=100,
-    map="fourier",
-    sampling="monte-carlo",
-    permutations=0,
-    random_state=None,
-    device="auto",
-    memory=None,
-):
+    kernel: str = "gaussian",
+    gamma: float | str = "median",
+    n_components: int = 100,
+    map: str = "fourier",
+    sampling: str = "monte-carlo",
+    permutations: int = 0,
+    random_state: Random = None,
+    device: str = "auto",
+    memory: int | None = None,
+) -> TestResult:
     """Whether rows of X are independent of those of Y: the Hilbert-Schmidt independence criterion.
 
     HSIC = |cov(z(x), z(y))|^2 sees every dependence that the product of the kernels sees, of any
@@ -231,21 +239,21 @@ def hsic_test(
     prefer_skip_nested_validation=True,
 )
 def rcot_test(
-    X,
-    Y,
-    Z,
+    X: Any,
+    Y: Any,
+    Z: Any,
     *,
-    kernel="gaussian",
-    gamma="median",
-    n_components=100,
-    map="fourier",
-    sampling="monte-carlo",
-    n_outer=5,
-    variant="rcot",
-    random_state=None,
-    device="auto",
-    memory=None,
-):
+    kernel: str = "gaussian",
+    gamma: float | str = "median",
+    n_components: int = 100,
+    map: str = "fourier",
+    sampling: str = "monte-carlo",
+    n_outer: int = 5,
+    variant: str = "rcot",
+    random_state: Random = None,
+    device: str = "auto",
+    memory: int | None = None,
+) -> TestResult:
     """Whether rows of X and Y are independent given those of Z: RCoT, or RCIT.
 
     Few features of X and Y are regressed on features of Z; what is left is tested for correlation.

@@ -1,9 +1,11 @@
 """Feature maps with the interface of `sklearn.kernel_approximation`."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -12,9 +14,19 @@ from ._arrays import FLOATS, entry_variance, lengthscale, means, seed_of, table
 from ._chi2 import AdditiveChi2Sampler, SkewedChi2Sampler
 from ._dlpack import validated
 from ._nystroem import Nystroem
-from ._scan import Scan, fitted_rows, of_scans, seen
+from ._rows import fitted_rows, of_scans, seen
+from ._scan import Scan
 from ._sketch import PolynomialCountSketch
 from ._transformer import MEMORY, Transformer, round_to_11_bits
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import Random
 
 __all__ = [
     "AdditiveChi2Sampler",
@@ -101,6 +113,9 @@ class RBFSampler(Transformer):
     True
     """
 
+    random_weights_: NDArray[Any]
+    random_offset_: NDArray[Any]
+
     _parameter_constraints = {
         "gamma": [
             StrOptions({"scale", "auto", "median"}),
@@ -119,16 +134,16 @@ class RBFSampler(Transformer):
     def __init__(
         self,
         *,
-        gamma=1.0,
-        n_components=100,
-        random_state=None,
-        kernel="gaussian",
-        map="fourier",
-        sampling="monte-carlo",
-        form="phase",
-        device="auto",
-        memory=None,
-    ):
+        gamma: float | str = 1.0,
+        n_components: int = 100,
+        random_state: Random = None,
+        kernel: str = "gaussian",
+        map: str = "fourier",
+        sampling: str = "monte-carlo",
+        form: str = "phase",
+        device: str = "auto",
+        memory: int | None = None,
+    ) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
@@ -140,7 +155,7 @@ class RBFSampler(Transformer):
         self.memory = memory
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the map for rows of this width.
 
         Parameters
@@ -227,7 +242,7 @@ class RBFSampler(Transformer):
         self.random_offset_ = offset.astype(dtype, copy=False)
 
     @of_scans
-    def transform(self, X):
+    def transform(self, X: Any, *, output: Any = None) -> Any:
         """Features of rows.
 
         Parameters

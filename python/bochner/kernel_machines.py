@@ -3,12 +3,31 @@
 They take no map. Those on the features of one are in `bochner.ridge`.
 """
 
-from sklearn.base import _fit_context
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from sklearn.utils._param_validation import StrOptions
 
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
-from ._learning import COUNT, NOT_NEGATIVE, POSITIVE, SHARED, TARGET_SCALE, takes
+from ._parameters import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARED,
+    TARGET_SCALE,
+    OfLabels,
+    OfTargets,
+    takes,
+)
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Self
 
 __all__ = [
     "ExactKernelRidgeClassifier",
@@ -17,12 +36,15 @@ __all__ = [
     "FalkonRegressor",
 ]
 
-_SHARED = ("kernel", "gamma", "standardize", "fit_intercept", "random_state", "device", "memory")
-_SHARED += ("verbose", "importances")
+_SHARED = {
+    name: rules
+    for name, rules in SHARED.items()
+    if name not in ("n_components", "map", "sampling", "form")
+}
 _CHOSEN = ["array-like", StrOptions({"auto"}), None]
-_EXACT = {**{name: SHARED[name] for name in _SHARED}, "penalty": [NOT_NEGATIVE, *_CHOSEN]}
+_EXACT = {**_SHARED, "penalty": [NOT_NEGATIVE, *_CHOSEN]}
 _FALKON = {
-    **{name: SHARED[name] for name in _SHARED},
+    **_SHARED,
     "n_components": [COUNT],
     "penalty": [POSITIVE, *_CHOSEN],
     "tol": [POSITIVE],
@@ -35,7 +57,7 @@ class Numbers(Regressor):
     """A regressor whose rows have weights."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -60,7 +82,7 @@ class Labels(Classifier):
     """A classifier whose rows have weights."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -82,18 +104,23 @@ class Labels(Classifier):
 
 
 class _Choosing:
-    def _facts(self):
+    penalty_: float
+
+    def _facts(self) -> None:
         super()._facts()
         self.penalty_ = self._model.penalty
 
 
-class _Exact(_Choosing):
+@takes
+class _Exact(_Choosing, OfTargets):
+    penalty: float | Sequence[float] | str | None = None
+
     _learner = "kernel-ridge"
     _ground = "all rows"
     _own = ("penalty",)
 
 
-@takes(*_SHARED, penalty=None, target_scale="auto")
+@takes
 class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
     """Kernel ridge regression without approximation, for few rows: it holds their kernel.
 
@@ -140,12 +167,14 @@ class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
     True
     """
 
+    target_scale: str = "auto"
+
     _own = (*_Exact._own, "target_scale")
     _parameter_constraints = {**_EXACT, "target_scale": TARGET_SCALE}
 
 
-@takes(*_SHARED, penalty=None, class_weight=None, probability=False)
-class ExactKernelRidgeClassifier(_Exact, KeepingLabels, Labels):
+@takes
+class ExactKernelRidgeClassifier(OfLabels, _Exact, KeepingLabels, Labels):
     """One exact kernel ridge regression against -1 and 1 for each class; the largest wins.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
@@ -194,13 +223,19 @@ class ExactKernelRidgeClassifier(_Exact, KeepingLabels, Labels):
     _parameter_constraints = {**_EXACT, **LABELS}
 
 
-class _Falkon(_Choosing):
+@takes
+class _Falkon(_Choosing, OfTargets):
+    n_components: int = 1000
+    penalty: float | Sequence[float] | str | None = None
+    tol: float = 1e-5
+    max_iter: int = 500
+
     _learner = "falkon"
     _ground = "landmarks"
     _own = ("penalty", "tol", "max_iter")
 
 
-@takes(*_SHARED, "n_components", penalty=None, tol=1e-5, max_iter=500, target_scale="auto")
+@takes
 class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
     """Falkon: kernel ridge regression on the functions that landmark rows span, for any number of rows.
 
@@ -260,20 +295,14 @@ class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
     True
     """
 
+    target_scale: str = "auto"
+
     _own = (*_Falkon._own, "target_scale")
     _parameter_constraints = {**_FALKON, "target_scale": TARGET_SCALE}
 
 
-@takes(
-    *_SHARED,
-    "n_components",
-    penalty=None,
-    tol=1e-5,
-    max_iter=500,
-    class_weight=None,
-    probability=False,
-)
-class FalkonClassifier(_Falkon, KeepingLabels, Labels):
+@takes
+class FalkonClassifier(OfLabels, _Falkon, KeepingLabels, Labels):
     """One Falkon regression against -1 and 1 for each class; the largest wins.
 
     Beside its own it takes the parameters of `FalkonRegressor`.

@@ -1,18 +1,29 @@
 """Novelty: rows unlike those that were seen, by random features."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
 from ._kept import KeepingRows
-from ._learning import COUNT, POSITIVE, ROWS, SHARED, RowsLearner, takes
-from ._scan import of_scans
+from ._learning import RowsLearner
+from ._parameters import COUNT, POSITIVE, ROWS, takes
+from ._rows import of_scans
+from ._typing import OutlierMixin, _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._typing import Gamma
 
 __all__ = ["OneClassSVM"]
 
-@takes(*ROWS, gamma="scale", map_components=1000, nu=0.5, tol=1e-3, max_iter=500)
+@takes
 class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
     """The one-class support vector machine on random features: the region that holds most rows.
 
@@ -63,10 +74,16 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
     [1, -1]
     """
 
+    gamma: Gamma = "scale"
+    map_components: int = 1000
+    nu: float = 0.5
+    tol: float = 1e-3
+    max_iter: int = 500
+
     _learner = "one-class"
     _own = ("nu", "tol", "max_iter")
     _parameter_constraints = {
-        **{name: SHARED[name] for name in ROWS},
+        **ROWS,
         "map_components": [COUNT],
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
         "tol": [POSITIVE],
@@ -76,12 +93,12 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
     def _takes_weights(self):
         return True
 
-    def _facts(self):
+    def _facts(self) -> None:
         super()._facts()
-        self.offset_ = -float(self._model.coefficients()[1][1])
+        self.offset_: float = -float(self._model.coefficients()[1][1])
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -103,7 +120,7 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
         return self
 
     @of_scans
-    def decision_function(self, X):
+    def decision_function(self, X: Any, *, output: Any = None) -> Any:
         """How far inside rows are: negative outside.
 
         Parameters
@@ -118,7 +135,7 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
         return self._scores(X)[:, 1]
 
     @of_scans
-    def score_samples(self, X):
+    def score_samples(self, X: Any, *, output: Any = None) -> Any:
         """``z(x)'beta``: the decision function with the offset.
 
         Parameters
@@ -133,7 +150,7 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
         return self.decision_function(X) + self.offset_
 
     @of_scans
-    def predict(self, X):
+    def predict(self, X: Any, *, output: Any = None) -> Any:
         """1 for rows like those seen, -1 for others.
 
         Parameters

@@ -15,14 +15,35 @@ Examples
     bochner.ray.predict(model, houses).write_parquet("prices/")
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import ray
 
 from . import distributed
 from ._columns import Columns
 from ._outputs import Apply
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeVar
 
-def fit(estimator, dataset, y, *, sample_weight=None, columns=None, remote_args=None):
+    from typing_extensions import TypeAlias
+
+    _Estimator = TypeVar("_Estimator")
+    _Names: TypeAlias = "str | Sequence[str]"
+
+
+def fit(
+    estimator: _Estimator,
+    dataset: Any,
+    y: _Names,
+    *,
+    sample_weight: str | None = None,
+    columns: _Names | None = None,
+    remote_args: dict[str, Any] | None = None,
+) -> _Estimator:
     """Fit to the rows of all blocks.
 
     Parameters
@@ -72,7 +93,14 @@ def fit(estimator, dataset, y, *, sample_weight=None, columns=None, remote_args=
     return distributed.adopt(estimator, distributed.finish(plan, sums))
 
 
-def predict(estimator, dataset, *, columns=None, output="prediction", **options):
+def predict(
+    estimator: Any,
+    dataset: Any,
+    *,
+    columns: _Names | None = None,
+    output: str = "prediction",
+    **options: Any,
+) -> Any:
     """The dataset with a column of predictions beside its own.
 
     Parameters
@@ -99,7 +127,14 @@ def predict(estimator, dataset, *, columns=None, output="prediction", **options)
     return _each(Apply(estimator, "predict", columns, output), dataset, options)
 
 
-def predict_proba(estimator, dataset, *, columns=None, output="probability", **options):
+def predict_proba(
+    estimator: Any,
+    dataset: Any,
+    *,
+    columns: _Names | None = None,
+    output: str = "probability",
+    **options: Any,
+) -> Any:
     """The dataset with a column that holds a list of probabilities in each row.
 
     Parameters
@@ -117,7 +152,14 @@ def predict_proba(estimator, dataset, *, columns=None, output="probability", **o
     return _each(Apply(estimator, "predict_proba", columns, output), dataset, options)
 
 
-def transform(estimator, dataset, *, columns=None, output="features", **options):
+def transform(
+    estimator: Any,
+    dataset: Any,
+    *,
+    columns: _Names | None = None,
+    output: str = "features",
+    **options: Any,
+) -> Any:
     """The dataset with a column that holds a list of features in each row.
 
     Parameters

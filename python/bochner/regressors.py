@@ -4,20 +4,27 @@ Every class draws a feature map z with z(x)'z(y) close to k(x, y), streams the r
 learns something linear. What they share is described in `KernelRidgeRegressor`.
 """
 
-from numbers import Real
+from __future__ import annotations
 
-from sklearn.base import _fit_context
+from numbers import Real
+from typing import TYPE_CHECKING
+
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._bases import Regressor
 from ._kept import KeepingNumbers
-from ._learning import COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED
+from ._parameters import COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
+from .kernel_machines import Numbers
+
+if TYPE_CHECKING:
+
+
+    from ._typing import Gamma, Random
 
 __all__ = ["KernelElasticNet", "KernelSVR"]
 
 
-class KernelSVR(KeepingNumbers, Regressor):
+class KernelSVR(KeepingNumbers, Numbers):
     """Regression by a loss of residuals: support vectors, Huber's, quantiles.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
@@ -97,28 +104,28 @@ class KernelSVR(KeepingNumbers, Regressor):
     def __init__(
         self,
         *,
-        kernel="gaussian",
-        gamma="chosen",
-        n_components=1000,
-        map="fourier",
-        sampling="auto",
-        form="paired",
-        standardize="auto",
-        linear="auto",
-        penalty=None,
-        loss="epsilon_insensitive",
-        epsilon=None,
-        quantile=0.5,
-        tol=None,
-        max_iter=1000,
-        warm_start=False,
-        fit_intercept=True,
-        random_state=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-        importances=False,
-    ):
+        kernel: str = "gaussian",
+        gamma: Gamma = "chosen",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "auto",
+        form: str = "paired",
+        standardize: str = "auto",
+        linear: str = "auto",
+        penalty: float | None = None,
+        loss: str = "epsilon_insensitive",
+        epsilon: float | None = None,
+        quantile: float = 0.5,
+        tol: float | None = None,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        fit_intercept: bool = True,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -141,29 +148,8 @@ class KernelSVR(KeepingNumbers, Regressor):
         self.verbose = verbose
         self.importances = importances
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Fit to rows.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit_numbers(X, y, sample_weight)
-
-
-class KernelElasticNet(GrowingNumbers, Regressor):
+class KernelElasticNet(GrowingNumbers, Numbers):
     """Sparse least squares on random features: the lasso, and with ``penalty`` the elastic net.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
@@ -222,24 +208,24 @@ class KernelElasticNet(GrowingNumbers, Regressor):
     def __init__(
         self,
         *,
-        kernel="gaussian",
-        gamma="chosen",
-        n_components=1000,
-        map="fourier",
-        sampling="auto",
-        form="paired",
-        standardize="auto",
-        l1=None,
-        penalty=0.0,
-        tol=1e-6,
-        max_iter=100_000,
-        fit_intercept=True,
-        random_state=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-        importances=False,
-    ):
+        kernel: str = "gaussian",
+        gamma: Gamma = "chosen",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "auto",
+        form: str = "paired",
+        standardize: str = "auto",
+        l1: float | None = None,
+        penalty: float = 0.0,
+        tol: float = 1e-6,
+        max_iter: int = 100_000,
+        fit_intercept: bool = True,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -257,24 +243,3 @@ class KernelElasticNet(GrowingNumbers, Regressor):
         self.memory = memory
         self.verbose = verbose
         self.importances = importances
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
-
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit_numbers(X, y, sample_weight)

@@ -4,15 +4,26 @@ It draws a feature map z with z(x)'z(y) close to k(x, y), streams the rows throu
 What all learners share is described in `KernelRidgeRegressor`.
 """
 
-from numbers import Integral
+from __future__ import annotations
 
-from sklearn.base import _fit_context
+from numbers import Integral
+from typing import TYPE_CHECKING
+
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
-from ._learning import LINEAR, POSITIVE, SHARED, TARGET_SCALE
+from ._parameters import LINEAR, POSITIVE, SHARED, TARGET_SCALE
 from ._partial import PartialRidge
 from ._ridge_classifier import KernelRidgeClassifier
+from ._typing import _fit_context
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from ._typing import Gamma, Random
 
 __all__ = ["KernelRidgeClassifier", "KernelRidgeRegressor"]
 
@@ -130,6 +141,8 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     True
     """
 
+    penalty_: float
+
     _learner = "ridge"
     _own = ("linear", "penalty", "folds", "solver", "target_scale", "penalize_intercept")
     _parameter_constraints = {
@@ -145,26 +158,26 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     def __init__(
         self,
         *,
-        kernel="gaussian",
-        gamma="chosen",
-        n_components=1000,
-        map="fourier",
-        sampling="auto",
-        form="paired",
-        standardize="auto",
-        linear="auto",
-        penalty=None,
-        folds=None,
-        solver="auto",
-        target_scale="auto",
-        fit_intercept=True,
-        penalize_intercept=False,
-        random_state=None,
-        device="auto",
-        memory=None,
-        verbose=False,
-        importances=False,
-    ):
+        kernel: str = "gaussian",
+        gamma: Gamma = "chosen",
+        n_components: int = 1000,
+        map: str = "fourier",
+        sampling: str = "auto",
+        form: str = "paired",
+        standardize: str = "auto",
+        linear: str = "auto",
+        penalty: float | Sequence[float] | str | None = None,
+        folds: int | None = None,
+        solver: str = "auto",
+        target_scale: str = "auto",
+        fit_intercept: bool = True,
+        penalize_intercept: bool = False,
+        random_state: Random = None,
+        device: str = "auto",
+        memory: int | None = None,
+        verbose: bool | int = False,
+        importances: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
@@ -186,7 +199,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.importances = importances
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -207,7 +220,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         return self._fit_numbers(X, y, sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them, of
         targets as they are.
 
@@ -234,7 +247,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self._add(*self._validated(X, y, sample_weight, reset=first))
         return self
 
-    def forget(self, X, y=None, sample_weight=None):
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take rows out again that `partial_fit` added, as if they had never been there.
 
         Parameters

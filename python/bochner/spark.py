@@ -16,7 +16,10 @@ Examples
     bochner.spark.predict(model, houses).write.parquet("prices/")
 """
 
+from __future__ import annotations
+
 import pickle
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,8 +27,25 @@ from . import distributed
 from ._columns import Columns
 from ._outputs import Apply
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeVar
 
-def fit(estimator, frame, y, *, sample_weight=None, columns=None, depth=2):
+    from typing_extensions import TypeAlias
+
+    _Estimator = TypeVar("_Estimator")
+    _Names: TypeAlias = "str | Sequence[str]"
+
+
+def fit(
+    estimator: _Estimator,
+    frame: Any,
+    y: _Names,
+    *,
+    sample_weight: str | None = None,
+    columns: _Names | None = None,
+    depth: int = 2,
+) -> _Estimator:
     """Fit to the rows of all partitions. Each pass makes the rows again: ``cache`` what is slow.
 
     Parameters
@@ -68,7 +88,9 @@ def fit(estimator, frame, y, *, sample_weight=None, columns=None, depth=2):
     return distributed.adopt(estimator, distributed.finish(plan, sums))
 
 
-def predict(estimator, frame, *, columns=None, output="prediction"):
+def predict(
+    estimator: Any, frame: Any, *, columns: _Names | None = None, output: str = "prediction"
+) -> Any:
     """The frame with a column of predictions beside its own.
 
     Parameters
@@ -92,7 +114,9 @@ def predict(estimator, frame, *, columns=None, output="prediction"):
     return _each(Apply(estimator, "predict", columns, output), frame)
 
 
-def predict_proba(estimator, frame, *, columns=None, output="probability"):
+def predict_proba(
+    estimator: Any, frame: Any, *, columns: _Names | None = None, output: str = "probability"
+) -> Any:
     """The frame with a column that holds an array of probabilities in each row.
 
     Parameters
@@ -110,7 +134,9 @@ def predict_proba(estimator, frame, *, columns=None, output="probability"):
     return _each(Apply(estimator, "predict_proba", columns, output), frame)
 
 
-def transform(estimator, frame, *, columns=None, output="features"):
+def transform(
+    estimator: Any, frame: Any, *, columns: _Names | None = None, output: str = "features"
+) -> Any:
     """The frame with a column that holds an array of features in each row.
 
     Parameters

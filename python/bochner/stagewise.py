@@ -7,7 +7,7 @@ from numbers import Real
 
 from sklearn.utils._param_validation import Interval
 
-from ._learning import COUNT, POSITIVE, SHARED, takes
+from ._parameters import COUNT, POSITIVE, SHARED, OfLabels, OfMapAndTargets, takes
 from ._partial import GrowingLabels, GrowingNumbers
 from .kernel_machines import LABELS, Labels, Numbers
 
@@ -25,12 +25,16 @@ _BOOSTING = {
 }
 
 
-class _Greedy:
+@takes
+class _Greedy(OfMapAndTargets):
+    steps: int = 200
+    held_out: float = 0.2
+
     _learner = "greedy"
     _own = ("steps", "held_out")
 
 
-@takes(steps=200, held_out=0.2)
+@takes
 class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
     """A greedy fit: step by step the feature of a pool that leaves least, all weighed anew.
 
@@ -80,8 +84,8 @@ class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
     _parameter_constraints = _GREEDY
 
 
-@takes(steps=200, held_out=0.2, class_weight=None, probability=False)
-class GreedyClassifier(_Greedy, GrowingLabels, Labels):
+@takes
+class GreedyClassifier(OfLabels, _Greedy, GrowingLabels, Labels):
     """One greedy fit against -1 and 1 for each class, on the same features; the largest wins.
 
     Beside its own it takes the parameters of `GreedyRegressor`.
@@ -126,12 +130,19 @@ class GreedyClassifier(_Greedy, GrowingLabels, Labels):
     _parameter_constraints = {**_GREEDY, **LABELS}
 
 
-class _Boosting:
+@takes
+class _Boosting(OfMapAndTargets):
+    block: int = 50
+    shrinkage: float = 0.1
+    penalty: float = 1e-6
+    stages: int = 2000
+    held_out: float = 0.2
+
     _learner = "boosting"
     _own = ("block", "shrinkage", "penalty", "stages", "held_out")
 
 
-@takes(block=50, shrinkage=0.1, penalty=1e-6, stages=2000, held_out=0.2)
+@takes
 class BoostingRegressor(_Boosting, GrowingNumbers, Numbers):
     """Boosting of squared errors, with blocks of random features for weak learners.
 
@@ -191,16 +202,8 @@ class BoostingRegressor(_Boosting, GrowingNumbers, Numbers):
     _parameter_constraints = _BOOSTING
 
 
-@takes(
-    block=50,
-    shrinkage=0.1,
-    penalty=1e-6,
-    stages=2000,
-    held_out=0.2,
-    class_weight=None,
-    probability=False,
-)
-class BoostingClassifier(_Boosting, GrowingLabels, Labels):
+@takes
+class BoostingClassifier(OfLabels, _Boosting, GrowingLabels, Labels):
     """One boosted fit against -1 and 1 for each class, on the same blocks; the largest wins.
 
     Beside its own it takes the parameters of `BoostingRegressor`.

@@ -1,0 +1,57 @@
+"""What learners of components share: rows go to coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._learning import RowsLearner
+from ._rows import of_scans
+from ._typing import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+
+class Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner):
+    def _options(self, X):
+        return {**super()._options(X), "components": self.n_components}
+
+    def _facts(self) -> None:
+        super()._facts()
+        self._n_features_out = self._model.n_outputs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : Ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn_rows(X)
+        return self
+
+    @of_scans
+    def transform(self, X: Any, *, output: Any = None) -> Any:
+        """Coordinates of rows, of those of the fit or of new ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components)
+        """
+        return self._scores(X)

@@ -1,0 +1,117 @@
+"""Rows as fitted estimators take them: arrays that are looked at, or files that are read."""
+
+from __future__ import annotations
+
+import os
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _native
+from ._arrays import FLOATS
+from ._dlpack import validated
+from ._scan import Scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def checked(estimator, X):
+    """Rows of a fitted estimator, validated; those of a scan were when they were read."""
+    if isinstance(X, _native.HeldRows) or _plainly_valid(estimator, X):
+        return X
+    return validated(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+
+
+def fitted_rows(estimator, X):
+    """As `checked`, for a map that has to be fitted."""
+    if "_map" in vars(estimator) and _plainly_valid(estimator, X):
+        return X
+    check_is_fitted(estimator)
+    return checked(estimator, X)
+
+
+#: Values that are looked at here, before scikit-learn's validation, which takes as long as features
+#: of a row.
+FEW_VALUES = 1 << 14
+
+
+def _plainly_valid(estimator, X):
+    """Whether scikit-learn's validation would hand back this X without a word.
+
+    What is not plain, faults among it, is for that validation to say.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOATS
+        and 0 < X.size <= FEW_VALUES
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+        # Neither is so of NaN.
+        and X.min() > -np.inf
+        and X.max() < np.inf
+    )
+
+
+def seen(estimator, X):
+    """Notes the columns of a scan that an estimator is fitted to."""
+    estimator.n_features_in_ = X.n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if X.feature_names is not None:
+        estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+
+
+def of_scans(method: _Method) -> _Method:
+    """A method of rows that takes a scan, too: it yields chunks then, or writes them to ``output``.
+
+    The method names ``output`` for readers and type checkers, and is never given it.
+    """
+
+    @wraps(method)
+    def either(self, X, *args, output=None, **options):
+        if not isinstance(X, Scan):
+            if output is not None:
+                raise TypeError("output= is for a bochner.scan; of an array the result is returned")
+            return method(self, X, *args, **options)
+        check_is_fitted(self)
+        X = X._for(self)
+        if X.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        chunks = (method(self, rows, *args, **options) for rows in X.chunks(self.memory))
+        return chunks if output is None else write(chunks, output, method.__name__)
+
+    # scikit-learn would take `output` for metadata of rows, which pipelines pass on.
+    shown = signature(method)
+    rest = [each for each in shown.parameters.values() if each.name != "output"]
+    either.__signature__ = shown.replace(parameters=rest)
+    return either
+
+
+def write(chunks, output, name):
+    """Write arrays of rows to a .npy or .csv file; returns the number of rows."""
+    writer, count = None, 0
+    for rows in chunks:
+        if isinstance(rows, tuple):
+            raise TypeError("a file holds one array; ask for one")
+        rows = np.asarray(rows)
+        if rows.dtype.kind not in "biuf":
+            raise TypeError("a file holds numbers, and these are names; leave output= out")
+        flat = rows.ndim == 1
+        rows = np.ascontiguousarray(rows.reshape(len(rows), -1), dtype=np.float64)
+        if writer is None:
+            names = [name] if flat else [f"{name}{i}" for i in range(rows.shape[1])]
+            writer = _native.Writer(os.fspath(output), names, flat)
+        writer.write(rows)
+        count += len(rows)
+    writer.finish()
+    return count
