@@ -155,7 +155,7 @@ fn few(device: &Device) -> Result<()> {
                 let (x_nd, beta_dt) = (&x_nd, &beta_dt);
                 let job = move || {
                     match fused {
-                        true => Predict::of(&op).run(x_nd, beta_dt, &mut out),
+                        true => Predict::new(&op).run(x_nd, beta_dt, &mut out),
                         false => op.run(x_nd, &mut out),
                     }
                     .and_then(|()| device.synchronize())

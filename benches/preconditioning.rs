@@ -81,7 +81,7 @@ fn run(dir: &Path, case: &Case) -> Result<()> {
     let (x, y_tn) = read(dir, case)?;
     let n = x.nrows();
     let mut source = MemorySource::new(x.clone(), None::<Array2<f64>>)?;
-    let survey = Survey::of(&mut source, 4096, 0)?;
+    let survey = Survey::new(&mut source, 4096, 0)?;
     let input = Affine::standardize(&survey).lengthscale(case.lengthscale)?;
     println!(
         "\n{}: {n} rows, {} targets, lambda {:e}",

@@ -14,7 +14,7 @@ use bochner::{
 fn main() -> Result<()> {
     let path = std::env::args().nth(1).unwrap_or("data/digits.csv".into());
     let mut source = open(path, &OpenOptions::default())?;
-    let survey = Survey::of(source.as_mut(), 2000, 0)?;
+    let survey = Survey::new(source.as_mut(), 2000, 0)?;
     let rows = Rows::from(&survey.sample);
     let scaling = Standardize::Yes.decide(&survey, true);
     let sigma = Bandwidth::Median.lengthscales(&Gaussian, &survey, &scaling)?;

@@ -86,7 +86,7 @@ fn numbers(path: &Path) -> Result<()> {
 #[cfg(feature = "parquet")]
 fn columns(path: &Path) -> Result<()> {
     use bochner::data::{ColumnarTable, Format, Table};
-    let format = Format::of(path).ok_or_else(|| Error::data(path, "is no format"))?;
+    let format = Format::from_path(path).ok_or_else(|| Error::data(path, "is no format"))?;
     let mut table = ColumnarTable::open(path, format)?;
     let mut rows = 0;
     while let Some(batch) = table.next_batch(50)? {

@@ -119,7 +119,7 @@ fn a_fit_counts_every_row_once_on_a_full_device() {
 fn predictions_come_in_smaller_chunks_from_a_full_device() {
     let (rows, columns) = (9000, 64);
     let mut train = source(500, columns);
-    let survey = Survey::of(&mut train, 100, 0).expect("a survey");
+    let survey = Survey::new(&mut train, 100, 0).expect("a survey");
     let map = Box::new(fourier(columns, 64));
     let options = FitOptions::on(&Device::cpu());
     let targets = Targets::real(&survey);
@@ -312,7 +312,7 @@ fn a_lost_device_is_a_typed_error_everywhere() {
     };
     let ridge = || {
         let mut train = source(500, 4);
-        let survey = Survey::of(&mut train, 100, 0).expect("a survey");
+        let survey = Survey::new(&mut train, 100, 0).expect("a survey");
         let options = FitOptions::on(&Device::cpu());
         let map = Box::new(fourier(4, 64));
         LinearModel::fit(map, &mut train, Targets::real(&survey), &options)

@@ -56,11 +56,10 @@ use std::sync::Arc;
 ///
 /// ```
 /// use bochner::{Run, data::MemorySource, job::{Job, Meaning}, models::RidgeOptions, prelude::*};
-/// use std::sync::Arc;
 /// let x = ndarray::Array::from_shape_fn((90, 1), |(i, _)| i as f64 / 9.0);
 /// let y = x.mapv(f64::sin);
-/// let map = Arc::new(Fourier::new(Gaussian).features(40));
-/// let job = Job::of(RidgeOptions::default(), map);
+/// let map = Fourier::new(Gaussian).features(40);
+/// let job = Job::new(RidgeOptions::default(), map);
 /// let mut rows = MemorySource::new(x.clone(), Some(y))?;
 /// let run = Run::on(&Device::cpu());
 /// let fitted = job.any().fit(&mut rows, Meaning::Amounts, &run)?;
@@ -142,10 +141,10 @@ pub type Hear<'a> = &'a mut dyn FnMut(&Trial, f64) -> Result<()>;
 
 impl<L> Job<L> {
     /// This learner on this map, with a default for everything else.
-    pub fn of(learner: L, map: Arc<dyn MapBuilder>) -> Self {
+    pub fn new(learner: L, map: impl MapBuilder + 'static) -> Self {
         Self {
             learner,
-            preparation: Preparation::of(map),
+            preparation: Preparation::new(map),
             probabilities: false,
             class_weights: ClassWeights::Equal,
             calibrate: None,
@@ -262,7 +261,7 @@ impl Job<&dyn Fit> {
             kernel: drawn.kernel,
             seed: job.preparation.seed(),
             job: Some(words),
-            rescaled: Rescaled::of(&survey),
+            rescaled: Rescaled::from_survey(&survey),
             ..Basis::new(Arc::from(drawn.map), targets)
         };
         basis.name_columns(source);
@@ -328,7 +327,7 @@ impl Job<&dyn Fit> {
         let scale = of_scale.and_then(|survey| Some((survey.rescale.clone()?, survey)));
         let (survey, targets, source): (_, _, &mut dyn ChunkSource) = match scale {
             Some((rescale, survey)) => {
-                rescaled = RescaledTargets::of(source, rescale);
+                rescaled = RescaledTargets::new(source, rescale);
                 let targets = Targets::real(&survey);
                 (survey, targets, &mut rescaled)
             }

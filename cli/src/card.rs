@@ -96,7 +96,7 @@ fn sections(model: &LinearModel, args: &Args) -> Result<Vec<Section>> {
     }];
     sections.push(Section {
         title: "What it takes",
-        parts: vec![taken(model)],
+        parts: vec![columns(model)],
     });
     if model.job.is_some() {
         let job = job::lines(model, &args.model)?;
@@ -119,7 +119,7 @@ fn sections(model: &LinearModel, args: &Args) -> Result<Vec<Section>> {
 }
 
 /// Each column with what it becomes, and what it lay between where it is one number.
-fn taken(model: &LinearModel) -> Part {
+fn columns(model: &LinearModel) -> Part {
     let between = |j: usize| {
         let ranges = model.ranges.as_ref().filter(|ranges| j < ranges.columns());
         ranges.map_or(String::new(), |ranges| {

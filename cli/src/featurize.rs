@@ -127,7 +127,7 @@ impl Written<'_> {
             mut refill,
             mut kept,
         } = self;
-        let mut pieces = Pieces::of(source)?;
+        let mut pieces = Pieces::new(source)?;
         loop {
             let run = run.clone().progress(bar.follow_from(rows));
             let mut piece = pieces.piece(rows, step);
@@ -266,7 +266,7 @@ fn note_far(source: &mut dyn ChunkSource) -> Result<()> {
     };
     if let Some(first) = first {
         let mut first = MemorySource::new(first.x, None)?;
-        let survey = Survey::of(&mut first, 0, 0)?;
+        let survey = Survey::new(&mut first, 0, 0)?;
         Standardize::No.decide(&survey, false);
     }
     Ok(source.rewind()?)

@@ -142,7 +142,7 @@ impl Args {
     fn job<'a>(&self, chosen: &'a Chosen, map: Arc<dyn MapBuilder>) -> Job<&'a dyn Fit> {
         let kernel = &self.map.kernel;
         let searches = self.search.is_wanted(&self.map);
-        let job = Job::of(chosen.fit.as_ref(), map.clone());
+        let job = Job::new(chosen.fit.as_ref(), map.clone());
         Job {
             preparation: Preparation {
                 map,

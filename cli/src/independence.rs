@@ -24,10 +24,7 @@ use bochner::{
     seed::Seed,
 };
 use clap::ValueEnum;
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 /// Arguments of `bochner independence`.
 #[derive(Debug, clap::Args)]
@@ -130,7 +127,7 @@ impl Args {
 /// again.
 fn features_for(source: &mut dyn ChunkSource) -> Result<usize> {
     // A table of texts and dates makes up its mind about them on the way.
-    let rows = usize::try_from(Survey::of(source, 0, 0)?.rows).unwrap_or(usize::MAX);
+    let rows = usize::try_from(Survey::new(source, 0, 0)?.rows).unwrap_or(usize::MAX);
     // Cosines and sines come in pairs.
     Ok(FEATURES.min(rows / 4 * 2).max(2))
 }
@@ -246,12 +243,12 @@ impl Args {
         run: &Run,
         hear: impl Fn(Step) + Send + Sync + 'static,
     ) -> Result<Tested> {
-        let outer = Fourier::of(spec.kernel.clone()).form(Form::Phase);
+        let outer = Fourier::new(spec.kernel.clone()).form(Form::Phase);
         let preparation = Preparation {
             bandwidth: Some(self.kernel.bandwidth()),
             standardize: self.kernel.standardize().unwrap_or(Standardize::Auto),
             seed: Some(Seed(self.kernel.seed)),
-            ..Preparation::of(Arc::new(spec))
+            ..Preparation::new(spec)
         };
         if given.is_empty() {
             let test = Independence::prepared_by(preparation).null(null);

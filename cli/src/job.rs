@@ -124,7 +124,7 @@ fn expanded(mut words: Vec<OsString>) -> Result<Expanded> {
         }
         _ => return Ok(Expanded::of_words(words)),
     };
-    let more = beside(&options, command, given)?;
+    let more = expand_options(&options, command, given)?;
     // After the program and the name of the command.
     words.splice(2..2, more.words);
     Ok(Expanded { words, ..more })
@@ -180,7 +180,7 @@ fn is_refused(model: &str, name: &str, of_map: bool) -> bool {
 }
 
 /// The words of options, but for those that stand back before what is given.
-fn beside(options: &Options, command: &Command, given: &ArgMatches) -> Result<Expanded> {
+fn expand_options(options: &Options, command: &Command, given: &ArgMatches) -> Result<Expanded> {
     let stays = |name: &str| !is_given(given, name) || options.get(name) == value_of(given, name);
     let (same_model, same_map) = (stays("model"), stays("map"));
     let is_auto = is_given(given, "auto");

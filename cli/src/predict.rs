@@ -188,7 +188,7 @@ fn write(
     before: &AtomicU64,
 ) -> Result<u64> {
     let mut rows = progress.as_ref().map_or(0, |progress| progress.rows());
-    let mut pieces = Pieces::of(source)?;
+    let mut pieces = Pieces::new(source)?;
     loop {
         before.store(rows, Ordering::Relaxed);
         let more = outputs.write(way, &mut pieces.piece(rows, step), seen)?;

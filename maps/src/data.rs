@@ -130,7 +130,7 @@ pub trait ChunkSource: Send {
     /// Back to the first row.
     fn rewind(&mut self) -> Result<()>;
     /// Makes up its mind about columns that are not numbers, by a pass over the rows that `takes`
-    /// says yes to, which is asked of each in order. [`Survey::of`] calls it before its pass, and
+    /// says yes to, which is asked of each in order. [`Survey::new`] calls it before its pass, and
     /// again with `failed` when that ends with an [`Error::Data`]. Returns whether a pass from the
     /// first row may now come further, with other [`Self::columns`]. A source of numbers has
     /// nothing to decide.

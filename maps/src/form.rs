@@ -59,6 +59,6 @@ impl From<Tile> for DenseForm {
 
 /// The form of a dense op: that of few rows where tiles would leave the adapter idle, else a tile
 /// of its menu.
-pub fn of(gpu: &GpuDevice, menu: &Menu<Tile>, shape: Shape) -> DenseForm {
+pub fn choose(gpu: &GpuDevice, menu: &Menu<Tile>, shape: Shape) -> DenseForm {
     few::form(gpu, shape).unwrap_or_else(|| menu.choice(gpu, shape).into())
 }

@@ -20,6 +20,7 @@ mod parse;
 mod polynomial;
 mod product;
 mod rational_quadratic;
+mod shared;
 
 pub use arc_cosine::ArcCosineKernel;
 pub use block_form::BlockForm;
@@ -52,7 +53,8 @@ use std::{
 };
 
 /// A kernel at unit scale: inputs are already divided by the lengthscale of their column, and k(x,
-/// y) is written for sigma = l = 1 (Laplacian and Cauchy: gamma = 1).
+/// y) is written for sigma = l = 1 (Laplacian and Cauchy: gamma = 1). An `Arc` of one, such as
+/// [`parse`] gives for a kernel chosen at run time, is a kernel, too.
 pub trait Kernel: Debug + Send + Sync {
     /// The kernel as the command line and model files spell it, parameters included (`gaussian`,
     /// `matern:0.75`): [`parse`] of it gives the same kernel back.

@@ -199,7 +199,7 @@ pub fn is_default(op: &Op, variant: &Variant, kind: AdapterKind) -> bool {
         _ => {}
     }
     let menu = MENUS.iter().find(|menu| menu.op() == op.name);
-    let (Some(menu), Some(tile)) = (menu, Tile::of(variant)) else {
+    let (Some(menu), Some(tile)) = (menu, Tile::from_variant(variant)) else {
         return true;
     };
     let mut classes = menu.classes().iter();

@@ -158,7 +158,7 @@ impl Sampling {
 
     /// The same for a kernel that it may not be for: only isotropic ones have orthogonal
     /// directions, and the others take independent draws in their place.
-    pub fn beside(self, kernel: &dyn Kernel) -> Self {
+    pub fn for_kernel(self, kernel: &dyn Kernel) -> Self {
         let isotropic = |measure| crate::kernels::is_isotropic(measure, 2);
         match self {
             Self::Orthogonal if !kernel.spectrum().is_some_and(isotropic) => Self::MonteCarlo,

@@ -11,9 +11,9 @@ use std::fmt::{self, Display};
 ///
 /// ```
 /// use bochner::{models::RidgeOptions, job::Settings, prelude::*};
-/// let job = bochner::job::Job::of(
+/// let job = bochner::job::Job::new(
 ///     RidgeOptions { lambda: 1e-3.into(), ..RidgeOptions::default() },
-///     std::sync::Arc::new(Fourier::new(Gaussian).features(64)),
+///     Fourier::new(Gaussian).features(64),
 /// );
 /// let settings: Settings = job.any().settings();
 /// assert_eq!(settings.get("model"), Some("ridge"));
@@ -98,7 +98,7 @@ impl Settings {
     }
 
     /// With what another one says; its words count where both say something.
-    pub fn with(self, other: Self) -> Self {
+    pub fn merge(self, other: Self) -> Self {
         let all = other.0.into_iter();
         all.fold(self, |settings, (name, value)| settings.text(&name, value))
     }
@@ -113,7 +113,7 @@ impl Settings {
     pub fn learning(self, learner: Self) -> Self {
         let said: Vec<_> = learner.iter().map(|(name, _)| name).collect();
         let rest = self.without(LEARNER).without(&said);
-        learner.with(rest)
+        learner.merge(rest)
     }
 
     /// As a file keeps them.
@@ -179,7 +179,7 @@ mod tests {
     fn what_is_said_later_counts() {
         let settings = Settings::of_learner("ridge").number("lambda", 1.0);
         let other = Settings::of_map("fourier").number("lambda", 2.0);
-        let both = settings.with(other);
+        let both = settings.merge(other);
         let pairs: Vec<_> = both.iter().collect();
         let expected = [("model", "ridge"), ("lambda", "2.0"), ("map", "fourier")];
         assert_eq!(pairs, expected);

@@ -153,7 +153,7 @@ def fit_searched(
 
 class SurveyPart:
     @staticmethod
-    def of(
+    def from_rows(
         x: _Table,
         y: NDArray[np.float64] | None,
         weights: NDArray[np.float64] | None,

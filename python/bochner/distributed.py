@@ -199,7 +199,7 @@ def survey(
     else:
         X, y, weights = estimator._validated(X, y, sample_weight)
         one_target = estimator._one_target
-    native = _native.SurveyPart.of(
+    native = _native.SurveyPart.from_rows(
         table(X), np.ascontiguousarray(y), weights, first_row, estimator._options(_Facts())
     )
     names = getattr(estimator, "feature_names_in_", None)

@@ -101,7 +101,7 @@ fn job_of<'a>(
     Job {
         preparation: preparation.clone(),
         target_scale,
-        ..Job::of(fit, preparation.map.clone())
+        ..Job::new(fit, preparation.map.clone())
     }
 }
 

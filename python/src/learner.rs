@@ -202,7 +202,7 @@ impl Options<'_, '_> {
     /// The job of this learner, but for a search.
     pub(crate) fn job<'a>(&self, learner: &'a dyn Fit) -> PyResult<Job<&'a dyn Fit>> {
         let preparation = self.preparation()?;
-        let job = Job::of(learner, preparation.map.clone());
+        let job = Job::new(learner, preparation.map.clone());
         Ok(Job {
             preparation,
             probabilities: self.get("probability")?.unwrap_or(false),

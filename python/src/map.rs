@@ -85,11 +85,11 @@ impl FeatureMap {
                 phases: Some(phases.clone()),
                 weights: None,
             };
-            Fourier::of(kernels::parse(kernel)?)
+            Fourier::new(kernels::parse(kernel)?)
                 .features(features_of(form, frequencies.omega_sd.nrows()))
                 .form(form)
                 .frequencies(frequencies)
-                .build(Affine::of(center.clone(), scale.clone())?)
+                .build(Affine::new(center.clone(), scale.clone())?)
         };
         let map = build().map_err(|e| exception(&e))?;
         let dense = map.parameters();
@@ -111,10 +111,10 @@ impl FeatureMap {
     ) -> PyResult<Self> {
         let landmarks = landmarks.as_array().to_owned();
         let map = without_gil(py, |_| {
-            Nystrom::of(kernels::parse(kernel)?)
+            Nystrom::new(kernels::parse(kernel)?)
                 .landmarks(Landmarks::Rows(landmarks.clone()))
                 .symmetric(true)
-                .build(Affine::of(center, scale)?, landmarks)
+                .build(Affine::new(center, scale)?, landmarks)
         })?;
         let parts = Parts {
             frequencies: None,
@@ -143,7 +143,7 @@ impl FeatureMap {
             TensorSketch::new(degree, constant)
                 .features(n_components)
                 .hashes(hashes)
-                .build(Affine::of(vec![0.0; scale.len()], scale)?)
+                .build(Affine::new(vec![0.0; scale.len()], scale)?)
         };
         let map = build().map_err(|e| exception(&e))?;
         Ok(Self::from_map(Arc::new(map), Parts::default()))

@@ -92,7 +92,7 @@ impl Options<'_, '_> {
         let kernel: String = self.need("kernel")?;
         let kernel = kernels::parse(&kernel).map_err(|e| exception(&e))?;
         let features: Option<usize> = self.get("n_components")?;
-        let columns = KernelColumns::of(kernel.clone());
+        let columns = KernelColumns::new(kernel.clone());
         let ground: Option<String> = self.get("ground")?;
         match ground.as_deref() {
             None => {}

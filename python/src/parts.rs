@@ -26,7 +26,7 @@ impl SurveyPart {
     /// Of these rows, whose numbers among all begin with `first_row`. A file's own targets are read
     /// where `y` is None.
     #[staticmethod]
-    fn of(
+    fn from_rows(
         py: Python<'_>,
         x: Table<'_>,
         y: Y<'_>,
@@ -41,7 +41,7 @@ impl SurveyPart {
         let part = without_gil(py, |interrupt: &Interrupt| {
             let mut source = given.source(y, weights, interrupt.flag())?;
             let (rows, seed) = (sampled(&preparation), preparation.seed().0);
-            data::SurveyPart::of(source.as_mut(), first_row, rows, seed)
+            data::SurveyPart::new(source.as_mut(), first_row, rows, seed)
         })?;
         Ok(Self(part))
     }

@@ -13,7 +13,7 @@ use crate::{
     seed::Seed,
 };
 use ndarray::Array2;
-use std::{marker::PhantomData, sync::Arc};
+use std::marker::PhantomData;
 
 /// Something that learns on the features of a map: [`Ridge`](crate::models::Ridge),
 /// [`RidgeClassifier`](crate::models::RidgeClassifier), [`Features`](super::Features). This type
@@ -49,12 +49,12 @@ pub struct RowsAlone;
 impl<L: Default, T> Learner<L, T> {
     /// Learns on the features of `map`, with a default for everything else.
     pub fn on(map: impl MapBuilder + 'static) -> Self {
-        Self::prepared_by(Preparation::of(Arc::new(map)))
+        Self::prepared_by(Preparation::new(map))
     }
 
     /// Learns on the features of a map, with everything that is done before said.
     pub fn prepared_by(preparation: Preparation) -> Self {
-        let job = Job::of(L::default(), preparation.map.clone());
+        let job = Job::new(L::default(), preparation.map.clone());
         Self {
             job: Job { preparation, ..job },
             settings: RunSettings::default(),

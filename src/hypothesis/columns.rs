@@ -59,7 +59,7 @@ pub fn column_shifts(
             b.columns()
         )));
     }
-    let [a, b] = [Survey::of(a, ROWS, seed.0)?, Survey::of(b, ROWS, seed.0)?];
+    let [a, b] = [Survey::new(a, ROWS, seed.0)?, Survey::new(b, ROWS, seed.0)?];
     let mut draws = seed.stream(Stream::Frequencies, 0);
     let omega: Vec<f64> = (0..FREQUENCIES).map(|_| draws.normal()).collect();
     let columns = a.mean.len();

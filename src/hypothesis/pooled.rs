@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(pooled.counts(), Some([3, 1]));
             pooled.rewind().expect("rewinds");
         }
-        assert_eq!(Survey::of(&mut pooled, 0, 0).expect("reads").mean, [2.5]);
+        assert_eq!(Survey::new(&mut pooled, 0, 0).expect("reads").mean, [2.5]);
         let mut wide = source(array![[1.0, 2.0]]);
         assert!(Pooled::new(&mut a, &mut wide).is_err());
     }

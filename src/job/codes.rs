@@ -35,7 +35,7 @@ fn warning(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) -> Opt
     let y = rows.target(0);
     let may = |j: &usize| survey.min[*j].fract() == 0.0 && !survey.binary[*j];
     let told = numbers(schema, names.len()).filter(may).filter_map(|j| {
-        let (left, share) = beside((rows, names.len()), (&y, j));
+        let (left, share) = regress_on_others((rows, names.len()), (&y, j));
         let mut told = told(&rows.feature(j), &left, survey.rows as f64)?;
         told.r2 = 1.0 - share * (1.0 - told.r2);
         Some((j, told))
@@ -63,7 +63,10 @@ fn warning(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) -> Opt
 /// What the first other columns leave of the target beside column `j`, by least squares, and the
 /// share of its variance. Columns are made orthogonal one by one (modified Gram and Schmidt; Golub
 /// & Van Loan 2013, "Matrix Computations", section 5.2.8).
-fn beside((rows, columns): (&KeptRows, usize), (y, j): (&[f64], usize)) -> (Vec<f64>, f64) {
+fn regress_on_others(
+    (rows, columns): (&KeptRows, usize),
+    (y, j): (&[f64], usize),
+) -> (Vec<f64>, f64) {
     let others = (0..columns).filter(|&k| k != j).take(OTHERS);
     let mut left = centred(y.to_vec());
     let all = squares(&left);
@@ -122,7 +125,6 @@ mod tests {
         seed::{Seed, Stream},
     };
     use ndarray::{Array1, Array2, Axis};
-    use std::sync::Arc;
 
     /// What a number says by itself and not by its size.
     fn effect(k: usize) -> f64 {
@@ -147,7 +149,7 @@ mod tests {
         };
         let mut source_by_age = source(by_age);
         let mut source = source(y);
-        let job = Job::of(RidgeOptions::default(), Arc::new(Identity));
+        let job = Job::new(RidgeOptions::default(), Identity);
         let run = Run::on(&Device::cpu());
         let survey_by_age = survey(&mut source_by_age);
         let survey = survey(&mut source);

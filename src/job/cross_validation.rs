@@ -142,12 +142,11 @@ impl Job<&dyn Fit> {
     /// ```
     /// use bochner::{Run, data::{Folds, MemorySource}, job::{Job, Meaning}, models::RidgeOptions,
     ///               prelude::*, seed::Seed};
-    /// use std::sync::Arc;
     /// let x = ndarray::Array::from_shape_fn((90, 1), |(i, _)| (i * 7 % 90) as f64 / 9.0);
     /// let y = x.mapv(f64::sin);
     /// let open = || MemorySource::new(x.clone(), Some(y.clone()));
     /// let folds = Folds::dealt(&mut open()?, 5, Seed(0))?;
-    /// let job = Job::of(RidgeOptions::default(), Arc::new(Fourier::new(Gaussian).features(40)));
+    /// let job = Job::new(RidgeOptions::default(), Fourier::new(Gaussian).features(40));
     /// let run = Run::on(&Device::cpu());
     /// let scored = job.any().cross_validate(open, Meaning::Amounts, &folds, &run)?;
     /// assert!(scored.mean("r2").is_some_and(|r2| r2.mean > 0.99 && r2.folds == 5));

@@ -46,7 +46,7 @@ impl Job<&dyn Fit> {
             weights => WithClassWeights(fit, weights).fit(map, data)?,
         };
         model.name_columns(source);
-        model.ranges = Some(Ranges::of(survey));
+        model.ranges = Some(Ranges::from_survey(survey));
         worth::judge(&mut model, survey);
         codes::warn(&model, survey, source.schema());
         if let Some(rescale) = &survey.rescale {
@@ -72,7 +72,7 @@ impl Job<&dyn Fit> {
         let data = self.search_data(rows.again(), options)?;
         let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
         model.name_columns(rows.source);
-        model.ranges = Some(Ranges::of(rows.survey));
+        model.ranges = Some(Ranges::from_survey(rows.survey));
         self.keep(&mut model, rows.source.is_weighted());
         Ok(model)
     }

@@ -251,7 +251,7 @@ mod tests {
             .step_by(9)
             .for_each(|v| *v = -999.0);
         let mut source = MemorySource::new(x, None).expect("rows");
-        let survey = Survey::of(&mut source, 0, 0).expect("a survey");
+        let survey = Survey::new(&mut source, 0, 0).expect("a survey");
         let rows = first_rows(&mut [&mut source]).expect("rows");
         let found = warnings(&survey, &rows, None);
         assert!(

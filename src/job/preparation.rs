@@ -64,9 +64,9 @@ impl Scales {
 
 impl Preparation {
     /// This map, with a default for everything else.
-    pub fn of(map: Arc<dyn MapBuilder>) -> Self {
+    pub fn new(map: impl MapBuilder + 'static) -> Self {
         Self {
-            map,
+            map: Arc::new(map),
             bandwidth: None,
             standardize: Standardize::default(),
             seed: None,
@@ -125,7 +125,7 @@ impl Preparation {
     ) -> Result<Scales> {
         let scaling = self
             .standardize
-            .beside(&bandwidth)
+            .for_bandwidth(&bandwidth)
             .within(map.domain())
             .decide(survey, map.is_shift_invariant());
         // What is made of no kernel takes rows at the scale that a Gaussian would.

@@ -175,7 +175,7 @@ impl Job<&dyn Fit> {
         let mut job = self.clone();
         job.linear = Linear::No;
         if self.linear == Linear::Yes {
-            job.preparation.map = Arc::new(WithLine::of(self.preparation.map.clone()));
+            job.preparation.map = Arc::new(WithLine::new(self.preparation.map.clone()));
         }
         let asked = self.target_scale.survey(survey, targets)?;
         job.target_scale = match self.target_scale {
@@ -230,7 +230,7 @@ impl Job<&dyn Fit> {
         self.preparation.bandwidth = Some(chosen.bandwidth.clone());
         self.preparation.standardize = chosen.standardize;
         if chosen.linear && linear == Linear::Auto {
-            self.preparation.map = Arc::new(WithLine::of(self.preparation.map.clone()));
+            self.preparation.map = Arc::new(WithLine::new(self.preparation.map.clone()));
         }
     }
 

@@ -209,7 +209,6 @@ mod tests {
         seed::Seed,
     };
     use ndarray::Array2;
-    use std::sync::Arc;
 
     /// Rows with a trend in their order, so that folds in time differ from those dealt.
     fn rows() -> Result<MemorySource> {
@@ -222,7 +221,7 @@ mod tests {
 
     fn job(ridge: &RidgeOptions) -> Job<&dyn Fit> {
         let map = Fourier::new(Gaussian).features(30);
-        let mut job = Job::of(ridge as &dyn Fit, Arc::new(map));
+        let mut job = Job::new(ridge as &dyn Fit, map);
         job.preparation.standardize = Standardize::No;
         job.preparation.bandwidth = Some(Bandwidth::Sigma(1.3));
         job

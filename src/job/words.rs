@@ -16,7 +16,7 @@ impl Job<&dyn Fit> {
         let settings = self
             .learner
             .settings()
-            .with(self.preparation.map.settings());
+            .merge(self.preparation.map.settings());
         let settings = match self.bandwidth() {
             Bandwidth::Gamma(gamma) => settings.number("gamma", gamma),
             Bandwidth::Sigma(sigma) => settings.number("sigma", sigma),
@@ -130,7 +130,7 @@ mod tests {
         learn::{Lambda, RidgeOptions},
         seed::Seed,
     };
-    use std::{sync::Arc, time::Duration};
+    use std::time::Duration;
 
     fn ridge(lambda: Lambda) -> RidgeOptions {
         RidgeOptions {
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn what_is_chosen_by_rule_is_not_said_and_what_is_given_is() {
-        let map = Arc::new(Fourier::new(Gaussian).features(64).seed(Seed(5)));
+        let map = Fourier::new(Gaussian).features(64).seed(Seed(5));
         let usual = ridge(Lambda::Usual);
-        let job = Job::of(&usual as &dyn Fit, map.clone());
+        let job = Job::new(&usual as &dyn Fit, map.clone());
         let words = job.settings();
         assert_eq!(words.get("lambda"), None);
         assert_eq!(words.get("sigma"), Some("scale"));
@@ -151,7 +151,7 @@ mod tests {
         // The map's own seed, until there is one of the job.
         assert_eq!(words.get("seed"), Some("5"));
         let given = ridge(Lambda::Fixed(2.5e-7));
-        let mut job = Job::of(&given as &dyn Fit, map);
+        let mut job = Job::new(&given as &dyn Fit, map);
         job.preparation.seed = Some(Seed(9));
         job.preparation.bandwidth = Some(Bandwidth::Gamma(0.125));
         (job.calibrate, job.leaves) = (Some(0.2), Some(300));
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_search_is_said_in_the_place_of_what_it_chooses() {
         let given = ridge(Lambda::Fixed(1e-3));
-        let mut job = Job::of(&given as &dyn Fit, Arc::new(Fourier::new(Gaussian)));
+        let mut job = Job::new(&given as &dyn Fit, Fourier::new(Gaussian));
         job.search = Some(Search {
             budget: Budget::Time(Duration::from_millis(1500)),
             features: Some(Enough::KernelError(0.1)),

@@ -77,7 +77,6 @@ mod tests {
         seed::{Seed, Stream},
     };
     use ndarray::{Array1, Array2};
-    use std::sync::Arc;
 
     fn fitted(
         learner: &dyn crate::learn::Fit,
@@ -94,7 +93,7 @@ mod tests {
             }
         });
         let mut source = MemorySource::new(x, Some(y.insert_axis(ndarray::Axis(1)))).expect("rows");
-        let job = Job::of(learner, Arc::new(Identity));
+        let job = Job::new(learner, Identity);
         let run = Run::on(&Device::cpu());
         let survey = job.survey(&mut source, &run).expect("a survey");
         let model = job

@@ -52,7 +52,7 @@ fn without_sign(ends: &[f64]) -> Vec<f64> {
 
 impl Ranges {
     /// Those of the rows that were surveyed.
-    pub fn of(survey: &Survey) -> Self {
+    pub fn from_survey(survey: &Survey) -> Self {
         Self {
             min: without_sign(&survey.min),
             max: without_sign(&survey.max),

@@ -175,7 +175,7 @@ mod tests {
         let d = x_nd.ncols();
         let mean = x_nd.mean_axis(Axis(0)).expect("rows").to_vec();
         let scale = (0..d).map(|j| 1.0 + j as f64 / 8.0).collect();
-        let input = Affine::of(mean, scale).expect("fits");
+        let input = Affine::new(mean, scale).expect("fits");
         Identity.build(input).expect("builds")
     }
 
@@ -197,7 +197,7 @@ mod tests {
                 }
             };
             let map = map(&x_nd);
-            let survey = Survey::of(&mut source(), 0, 0).expect("surveys");
+            let survey = Survey::new(&mut source(), 0, 0).expect("surveys");
             let targets = Targets::real(&survey);
             let sums = NormalEquations::accumulate(&map, &mut source(), &targets, &Device::cpu());
             let sums = sums.expect("sums");

@@ -267,7 +267,7 @@ mod tests {
             y_square_t: (&y_nt * &y_nt).sum_axis(Axis(0)),
         };
         for intercept in [true, false] {
-            let evidence = Evidence::of(&sums, intercept).expect("decomposes");
+            let evidence = Evidence::new(&sums, intercept).expect("decomposes");
             for known in known() {
                 let own = FeatureEvidence::new(y_nt.clone(), (None, false), intercept, known);
                 let (variances, _) = own.likeliest(z_dn.clone()).expect("found");

@@ -78,7 +78,7 @@ impl FoldSums {
         for fold in &self.folds {
             let mut rest = self.total.clone();
             rest.subtract(fold)?;
-            let path = LambdaPath::of(&rest, intercept)?;
+            let path = LambdaPath::new(&rest, intercept)?;
             let gram_dd = symmetric(&fold.gram_dd);
             for (&lambda, mut squares_t) in lambdas.iter().zip(squares_lt.rows_mut()) {
                 let fit = path.coefficients(lambda)?;

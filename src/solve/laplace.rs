@@ -39,7 +39,7 @@ impl Laplace {
     /// Errors on sums without weight, with [`Error::Limit`] when there is no room for three
     /// matrices of D x D, and with [`Error::Numerical`] when rounding leaves H not positive
     /// definite.
-    pub fn of(
+    pub fn new(
         curved: &NormalEquations,
         (beta_d, intercept): (ArrayView1<'_, f64>, bool),
         precision: f64,

@@ -239,7 +239,7 @@ mod tests {
                     // The same penalty as with all rows.
                     let lambda = lambda * weight / rest.weight;
                     let fit = match intercept {
-                        Intercept::Penalised => LambdaPath::of(&rest, intercept)
+                        Intercept::Penalised => LambdaPath::new(&rest, intercept)
                             .and_then(|path| path.coefficients(lambda)),
                         _ => Cholesky {
                             lambda,
@@ -263,7 +263,7 @@ mod tests {
         let example = Example::new();
         let sums = example.sums(example.weights.clone());
         for intercept in [Intercept::None, Intercept::Free, Intercept::Penalised] {
-            let path = LambdaPath::of(&sums, intercept).expect("decomposes");
+            let path = LambdaPath::new(&sums, intercept).expect("decomposes");
             let fast_lt = example.errors(&path, &LAMBDAS).expect("errors");
             let slow_lt = example.errors_of_fits(intercept);
             // Sums of f32 features, which lambda 1e-4 lets err by 1e-3 at most.
@@ -279,7 +279,7 @@ mod tests {
     fn penalties_are_positive_and_there_is_one() {
         let example = Example::new();
         let sums = example.sums(example.weights.clone());
-        let path = LambdaPath::of(&sums, true).expect("decomposes");
+        let path = LambdaPath::new(&sums, true).expect("decomposes");
         for bad in [&[0.0][..], &[-1.0], &[]] {
             assert!(example.errors(&path, bad).is_err());
         }

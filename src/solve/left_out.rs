@@ -191,7 +191,7 @@ mod tests {
             run: &run,
         };
         for intercept in [Intercept::None, Intercept::Free, Intercept::Penalised] {
-            let path = LambdaPath::of(&sums, intercept).expect("decomposes");
+            let path = LambdaPath::new(&sums, intercept).expect("decomposes");
             let lambdas = [1e-4, 1e-2, 1.0];
             let every = path.leave_one_out(&lambdas, &map, &mut source(), &targets, &run);
             let every_lt = every.expect("errors");

@@ -29,7 +29,7 @@ use ndarray::{Array1, Array2, Axis, s};
 /// let mut rows = MemorySource::new(&x, Some(x.mapv(f64::sin)))?;
 /// let targets = Targets::Real { columns: 1, shift: vec![0.0] };
 /// let sums = NormalEquations::accumulate(&map, &mut rows, &targets, &Device::cpu())?;
-/// let path = LambdaPath::of(&sums, Intercept::Free)?;
+/// let path = LambdaPath::new(&sums, Intercept::Free)?;
 /// let (loose, tight) = (path.coefficients(1e-6)?, path.coefficients(1.0)?);
 /// assert!(loose.beta_dt.mapv(|b| b * b).sum() > tight.beta_dt.mapv(|b| b * b).sum());
 /// assert!(path.effective_dimension(1e-6)? > path.effective_dimension(1.0)?);
@@ -57,7 +57,7 @@ impl LambdaPath {
 
     /// Decomposes the sums. `intercept` may be a `bool`. Errors when there are no rows, and on sums
     /// that are not finite.
-    pub fn of(sums: &NormalEquations, intercept: impl Into<Intercept>) -> Result<Self> {
+    pub fn new(sums: &NormalEquations, intercept: impl Into<Intercept>) -> Result<Self> {
         let intercept = intercept.into();
         let n = sums.weight;
         if n <= 0.0 {
@@ -272,7 +272,7 @@ mod tests {
         let (z, y) = rows(30, 7);
         let sums_of = sums(&z, &y);
         for intercept in [true, false] {
-            let path = LambdaPath::of(&sums_of, intercept).expect("decomposes");
+            let path = LambdaPath::new(&sums_of, intercept).expect("decomposes");
             for lambda in [1e-6, 1e-3, 0.1, 10.0] {
                 let cholesky = Cholesky { lambda, intercept };
                 let (one, dimension) = cholesky.solve_with_dimension(&sums_of).expect("solves");
@@ -308,7 +308,7 @@ mod tests {
         // A penalised intercept is the coefficient of a column of ones.
         let mut ones = z.clone();
         ones.push_column(Array1::ones(30).view()).expect("a column");
-        let path = LambdaPath::of(&sums_of, Intercept::Penalised).expect("decomposes");
+        let path = LambdaPath::new(&sums_of, Intercept::Penalised).expect("decomposes");
         let (lambda, intercept) = (0.2, false);
         let one = Cholesky { lambda, intercept }
             .solve(&sums(&ones, &y))
@@ -337,7 +337,7 @@ mod tests {
             zty_dt: Array2::ones((4, 1)),
             ..NormalEquations::zero(4, 1)
         };
-        let path = LambdaPath::of(&sums, Intercept::None).expect("decomposes");
+        let path = LambdaPath::new(&sums, Intercept::None).expect("decomposes");
         let fit = path.coefficients(0.0).expect("a lambda").beta_dt;
         let expected = ndarray::array![[0.5], [1.0 / 3e-7], [0.0], [0.0]];
         let error = (&fit - &expected).mapv(f64::abs).sum();
@@ -352,7 +352,7 @@ mod tests {
     fn without_a_penalty_the_smallest_interpolant_is_found() {
         let (z, y) = rows(9, 20);
         for intercept in [Intercept::None, Intercept::Free, Intercept::Penalised] {
-            let path = LambdaPath::of(&sums(&z, &y), intercept).expect("decomposes");
+            let path = LambdaPath::new(&sums(&z, &y), intercept).expect("decomposes");
             let fit = path.minimum_norm(1e-12).expect("a cutoff");
             assert!(worst(&(z.dot(&fit.beta_dt) + &fit.intercept_t), &y) < 1e-7);
             // The limit of ridge regression, which lies in the span of the rows.

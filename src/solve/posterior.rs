@@ -75,11 +75,11 @@ impl Evidence {
     ///
     /// Errors when there are no rows (one is too few beside an intercept), with [`Error::Data`]
     /// when one has weight 0, and on sums that are not finite.
-    pub fn of(sums: &NormalEquations, intercept: bool) -> Result<Self> {
+    pub fn new(sums: &NormalEquations, intercept: bool) -> Result<Self> {
         Self::of_rows(sums, sums.rows as f64, sums.log_weight, intercept)
     }
 
-    /// As [`Self::of`] where weights count rows: one of weight w stands for w rows of weight 1 and
+    /// As [`Self::new`] where weights count rows: one of weight w stands for w rows of weight 1 and
     /// equal targets, N being the sum of all weights.
     pub fn counting(sums: &NormalEquations, intercept: bool) -> Result<Self> {
         Self::of_rows(sums, sums.weight, 0.0, intercept)
@@ -106,7 +106,7 @@ impl Evidence {
         }
         // One constant is taken out of R y along R 1, and out of y along 1.
         let along = if intercept { (n / rows).ln() } else { 0.0 };
-        let mut path = LambdaPath::of(sums, intercept)?;
+        let mut path = LambdaPath::new(sums, intercept)?;
         // A smooth kernel has a few large eigenvalues and then, of sums of f32, rounding: as large
         // as their trace is, whatever the largest. Taken for features, these directions would fit
         // any targets, and the likeliest noise would be none.

@@ -60,7 +60,7 @@ impl Embedding {
         let keep: &mut Keep<'_, Self> = resume.keep.unwrap_or(&mut nobody);
         // Rows are added one after another: sums may end, and go on, at any.
         let before = sums[0].rows;
-        let mut pieces = Pieces::of(source)?;
+        let mut pieces = Pieces::new(source)?;
         let source = &mut pieces.piece(before, u64::MAX);
         match map.structure() {
             Structure::Binning(map) => Self::of_bins(map, source, run, (&mut sums[0], keep))?,

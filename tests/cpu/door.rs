@@ -48,7 +48,7 @@ fn the_door_gives_the_bits_that_the_pieces_give() {
         .expect("fits");
 
     let mut source = MemorySource::new(&x, Some(y.clone().insert_axis(Axis(1)))).expect("finite");
-    let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 2000, 0).expect("surveys");
     let scaling = Standardize::Auto.decide(&survey, true);
     let sigma = Bandwidth::Median
         .lengthscales(&Gaussian, &survey, &scaling)
@@ -374,7 +374,7 @@ fn nystrom_sees_the_sample_and_the_seed_of_the_learner() {
     assert_ne!(one.linear().coefficients, two.linear().coefficients);
     // 250 rows in the sample, all of them: landmarks as from the rows.
     let mut source = MemorySource::new(&x, None).expect("finite");
-    let survey = Survey::of(&mut source, 2000, 1).expect("surveys");
+    let survey = Survey::new(&mut source, 2000, 1).expect("surveys");
     let scaling = Standardize::Auto.decide(&survey, true);
     let scale = Bandwidth::Scale
         .lengthscales(&Gaussian, &survey, &scaling)
@@ -412,7 +412,7 @@ fn transform_is_featurize_and_survives_a_file() {
     let z = features.transform(&x).expect("runs");
     let wide = x.mapv(f64::from);
     assert_eq!(z, z_of(features.map(), &wide));
-    let survey = Survey::of(&mut MemorySource::new(&x, None).expect("finite"), 0, 0);
+    let survey = Survey::new(&mut MemorySource::new(&x, None).expect("finite"), 0, 0);
     let survey = survey.expect("surveys");
     let input = Affine::standardize(&survey)
         .lengthscale(0.5)

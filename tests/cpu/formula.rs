@@ -21,13 +21,13 @@ fn rows() -> Array2<f64> {
 
 /// Scales alone, for kernels of values that are not negative.
 fn scaled() -> Affine {
-    Affine::of(vec![0.0; D], vec![0.5, 0.7, 0.3, 1.1, 0.6]).expect("finite")
+    Affine::new(vec![0.0; D], vec![0.5, 0.7, 0.3, 1.1, 0.6]).expect("finite")
 }
 
 /// Scales and centres that differ by column.
 fn input() -> Affine {
     let center = vec![2.0, 1.5, 2.5, 2.0, 1.0];
-    Affine::of(center, vec![0.5, 0.7, 0.3, 1.1, 0.6]).expect("finite")
+    Affine::new(center, vec![0.5, 0.7, 0.3, 1.1, 0.6]).expect("finite")
 }
 
 fn fourier(form: Form) -> Fourier {
@@ -90,7 +90,7 @@ fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
         maps.push(("Hadamard sketch", Box::new(map)));
     }
     // Another centre, too: parts rescale and shift what is common.
-    let other = Affine::of(vec![0.5; D], vec![0.4, 0.3, 0.2, 0.5, 0.6]).expect("finite");
+    let other = Affine::new(vec![0.5; D], vec![0.4, 0.3, 0.2, 0.5, 0.6]).expect("finite");
     let part = |form, input| boxed(fourier(form).build(input));
     let parts = vec![
         (part(Form::Paired, input()), 0.3),
@@ -102,7 +102,10 @@ fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
         .features(16)
         .build(Affine::identity(2));
     let inner = Box::new(inner.expect("draws"));
-    maps.push(("mixed", Mixed::of(input(), &root, inner).expect("fits")));
+    maps.push((
+        "mixed",
+        Mixed::compose(input(), &root, inner).expect("fits"),
+    ));
     maps
 }
 

@@ -22,7 +22,7 @@ fn most(op: &Op, variant: &Variant) -> (u32, u32) {
         "gram_units" => return (25_600, 512),
         _ => {}
     }
-    let tile = Tile::of(variant).map_or(0, |tile| tile.workgroup_bytes());
+    let tile = Tile::from_variant(variant).map_or(0, |tile| tile.workgroup_bytes());
     let row = variant.get("LOG_N").map_or(0, |log_n| 4 << log_n);
     (EVERYWHERE.0.max(tile).max(row), EVERYWHERE.1)
 }

@@ -68,7 +68,7 @@ fn entry(op: &Op, variant: &Variant) -> Value {
         "file": file(op, variant),
         "op": op.name,
         "variant": variant.to_string(),
-        "tile": Tile::of(variant).map(|tile| tile.name),
+        "tile": Tile::from_variant(variant).map(|tile| tile.name),
         "default_of": of.map(|kind| kind.to_string()).collect::<Vec<_>>(),
     })
 }

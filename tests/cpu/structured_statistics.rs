@@ -164,7 +164,7 @@ fn fastfood_is_unbiased_at_small_depths() {
             let build = |form: Form| {
                 move |seed| -> Box<dyn FeatureMap> {
                     let kernel = parse(&kernel.spec()).expect("its own spelling");
-                    let map = Fastfood::of(kernel)
+                    let map = Fastfood::new(kernel)
                         .form(form)
                         .features(128)
                         .seed(Seed(seed));
@@ -278,8 +278,8 @@ fn kernels_with_preferred_directions_are_refused() {
         [std::sync::Arc::new(Laplacian), std::sync::Arc::new(Cauchy)];
     for kernel in kernels {
         let input = || Affine::identity(3);
-        let fastfood = Fastfood::of(kernel.clone()).build(input());
-        let sorf = Sorf::of(kernel.clone()).build(input());
+        let fastfood = Fastfood::new(kernel.clone()).build(input());
+        let sorf = Sorf::new(kernel.clone()).build(input());
         for refused in [fastfood, sorf] {
             let error = refused.expect_err("not isotropic");
             assert!(error.problem().contains(&kernel.spec()), "{error}");
@@ -357,8 +357,8 @@ fn golden_values() {
     };
     let kernel = || parse("mixture:1*gaussian@1+1*matern:0.75@2").expect("known");
     let input = || Affine::identity(13).lengthscale(1.5).expect("positive");
-    let fastfood = Fastfood::of(kernel()).features(49).seed(Seed(42));
-    let sorf = Sorf::of(kernel()).features(49).seed(Seed(42));
+    let fastfood = Fastfood::new(kernel()).features(49).seed(Seed(42));
+    let sorf = Sorf::new(kernel()).features(49).seed(Seed(42));
     let fastfood = fastfood.form(Form::Phase).build(input()).expect("draws");
     let sorf = sorf.form(Form::Phase).build(input()).expect("draws");
     let golden: [(&StructuredFeatures, [u64; 5], [f64; 3]); 2] = [

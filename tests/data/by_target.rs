@@ -117,7 +117,7 @@ fn usual(i: usize) -> f64 {
 
 fn surveyed(path: &Path, table: TableOptions) -> Box<dyn ChunkSource> {
     let mut source = open(path, &options("y", table)).unwrap();
-    opened(Survey::of(source.as_mut(), 0, 0));
+    opened(Survey::new(source.as_mut(), 0, 0));
     source
 }
 
@@ -170,7 +170,7 @@ fn rows_held_out_are_as_new_ones() {
         table(&path, |i| usual(i) + if is_out(i) { far } else { 0.0 });
         let mut source = open(&path, &options).unwrap();
         let mut train = Split::new(&mut source, Part::Train, 0.3, 5).unwrap();
-        opened(Survey::of(&mut train, 0, 0));
+        opened(Survey::new(&mut train, 0, 0));
         let learnt = codes(&mut train);
         source.rewind().unwrap();
         let kept_back = codes(&mut Split::new(&mut source, Part::Test, 0.3, 5).unwrap());
@@ -256,7 +256,7 @@ fn means_are_of_amounts_and_of_few_classes() {
     }
     let survey = |text: String, target: &str, asked: &str| {
         fs::write(&path, text).unwrap();
-        Survey::of(
+        Survey::new(
             open(&path, &options(target, by_target(&[asked])))?.as_mut(),
             0,
             0,

@@ -265,7 +265,7 @@ fn held_out_cells_do_not_stop_a_fit() {
         fs::write(&path, text(rare)).unwrap();
         let whole = open(&path, &options("y", TableOptions::default()))?;
         let mut train = Split::new(whole, Part::Train, 0.3, seed)?;
-        Survey::of(&mut train, 0, 0)?;
+        Survey::new(&mut train, 0, 0)?;
         Ok::<_, bochner::Error>(read_all(&mut train, 9)?.y.column(0).to_vec())
     };
     let is_held_out = |seed: &u64| !opened(read("1000.5", *seed)).contains(&40.0);

@@ -16,7 +16,7 @@ fn fixture(name: &str) -> PathBuf {
 
 fn table(name: &str) -> ColumnarTable {
     let path = fixture(name);
-    let format = Format::of(&path).expect("a format");
+    let format = Format::from_path(&path).expect("a format");
     opened(ColumnarTable::open(path, format))
 }
 
@@ -239,7 +239,7 @@ fn columns_become_what_those_of_text_become() {
         options.table.missing = missing;
         let read = |path: &Path, options: &OpenOptions| {
             let mut source = open(path, options).unwrap();
-            Survey::of(source.as_mut(), 0, 0).unwrap();
+            Survey::new(source.as_mut(), 0, 0).unwrap();
             let schema = source.schema().expect("a schema").clone();
             (read_in_every_way(source.as_mut()), schema)
         };
@@ -269,7 +269,7 @@ fn columns_become_what_those_of_text_become() {
     }
     // Without a word on what stands for them, gaps are errors with their places.
     let mut source = open(fixture("flats.parquet"), &OpenOptions::default()).unwrap();
-    let found = Survey::of(source.as_mut(), 0, 0);
+    let found = Survey::new(source.as_mut(), 0, 0);
     assert_says(
         found.map(drop),
         &["row 2 (counted from 0), column \"rooms\"", "empty"],
@@ -285,12 +285,12 @@ fn columns_become_what_those_of_text_become() {
     let mut source = open(fixture("flats.parquet"), &options).unwrap();
     assert_eq!(source.targets(), 2);
     assert_says(
-        Survey::of(source.as_mut(), 0, 0).map(drop),
+        Survey::new(source.as_mut(), 0, 0).map(drop),
         &["row 3 (counted from 0), column \"at[0]\""],
     );
     options.target.clear();
     let mut source = open(fixture("flats.parquet"), &options).unwrap();
-    Survey::of(source.as_mut(), 0, 0).unwrap();
+    Survey::new(source.as_mut(), 0, 0).unwrap();
     let names = source.column_names().unwrap();
     assert_eq!((names.len(), &*names[0]), (5, "let_since=1969-12-31"));
 }
@@ -301,7 +301,7 @@ fn what_is_cut_is_refused() {
     let (_folder, path) = place("cut");
     for name in ["flats.parquet", "flats.feather", "types.arrows"] {
         let whole = fs::read(fixture(name)).unwrap();
-        let format = Format::of(name).unwrap();
+        let format = Format::from_path(name).unwrap();
         for length in 0..whole.len() {
             fs::write(&path, &whole[..length]).unwrap();
             let found = ColumnarTable::open(&path, format);

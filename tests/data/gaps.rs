@@ -61,7 +61,7 @@ fn rows_are_the_same_by_the_schema_that_was_learnt_from_them() {
         ..OpenOptions::default()
     };
     let mut first = open(&path, &with(ColumnChoice::All, false)).expect("opens");
-    Survey::of(first.as_mut(), 0, 0).expect("surveys");
+    Survey::new(first.as_mut(), 0, 0).expect("surveys");
     let schema = first.schema().expect("text").clone();
     let rows = |same_rows| {
         let known = ColumnChoice::Known(Box::new(schema.clone()));
@@ -145,7 +145,7 @@ fn tables_are_read_without_rows_that_miss_something() {
             ..OpenOptions::default()
         };
         let mut source = open(&path, &options).expect("opens");
-        let survey = Survey::of(&mut source, 0, 0).expect("surveys");
+        let survey = Survey::new(&mut source, 0, 0).expect("surveys");
         assert_eq!(survey.rows, kept.len() as u64);
         assert_eq!(source.columns(), columns);
         let (x, y) = all(source.as_mut(), 2);
@@ -187,7 +187,7 @@ fn rows_without_a_target_are_left_out() {
     let survey = |text: &str, missing, gaps: &Gaps| {
         std::fs::write(&path, text).expect("written");
         let mut source = open(&path, &of(missing, gaps)).expect("opens");
-        let found = Survey::of(&mut source, 0, 0);
+        let found = Survey::new(&mut source, 0, 0);
         found.map(|survey| (survey.rows, all(source.as_mut(), 2)))
     };
     let gaps = Gaps::default();
@@ -218,7 +218,7 @@ fn rows_without_a_target_are_left_out() {
         let mut options = of(Missing::Error, &Gaps::default());
         options.nan = NanRows::Drop(Gaps::default());
         let mut source = open(&path, &options).expect("opens");
-        let error = Survey::of(&mut source, 0, 0).expect_err(says).to_string();
+        let error = Survey::new(&mut source, 0, 0).expect_err(says).to_string();
         assert!(error.contains(says), "{error}");
         // Who writes beside the rows of the file goes on.
         options.nan = NanRows::Drop(Gaps::listed());

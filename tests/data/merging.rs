@@ -172,16 +172,16 @@ proptest! {
     fn any_split_and_any_chunks_give_the_same_survey(pieces in pieces(), sizes in sizes()) {
         static CASE: LazyLock<(Case, Survey)> = LazyLock::new(|| {
             let case = Case::new();
-            let whole = Survey::of(&mut case.source(0, ROWS), 50, 3).unwrap();
+            let whole = Survey::new(&mut case.source(0, ROWS), 50, 3).unwrap();
             (case, whole)
         });
         let (case, whole) = &*CASE;
         let mut ragged = Ragged::new(case.source(0, ROWS), &sizes);
-        let again = Survey::of(&mut ragged, 50, 3).unwrap();
+        let again = Survey::new(&mut ragged, 50, 3).unwrap();
         assert_eq!(again.sample, whole.sample, "other rows were drawn");
         let mut parts = pieces.iter().map(|&(from, to)| {
             let mut source = case.source(from, to);
-            SurveyPart::of(&mut source, from as u64, 50, 3).unwrap()
+            SurveyPart::new(&mut source, from as u64, 50, 3).unwrap()
         });
         let mut sum = parts.next().unwrap();
         parts.for_each(|part| sum.merge(&part).unwrap());

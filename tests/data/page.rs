@@ -55,7 +55,7 @@ fn surveyed(path: &Path, cells: &[&str], options: &str) -> Result<Box<dyn ChunkS
         ..OpenOptions::default()
     };
     let mut source = open(path, &options)?;
-    Survey::of(source.as_mut(), 0, 0)?;
+    Survey::new(source.as_mut(), 0, 0)?;
     Ok(source)
 }
 

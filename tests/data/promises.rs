@@ -63,7 +63,7 @@ fn x_of(chunk: &mut Chunk) -> &mut Array2<f64> {
 /// All that reads chunks, on a source that may be spoilt.
 fn readers(source: &Own) -> Vec<(&'static str, Result<()>)> {
     let good = Own::new(|_| ());
-    let survey = Survey::of(&mut good.clone(), 8, 0).expect("surveys");
+    let survey = Survey::new(&mut good.clone(), 8, 0).expect("surveys");
     let map = || {
         let map = Fourier::new(Gaussian).features(4);
         Box::new(map.build(Affine::standardize(&survey)).expect("builds"))
@@ -85,9 +85,9 @@ fn readers(source: &Own) -> Vec<(&'static str, Result<()>)> {
     let predicted = predictor.stream(&mut own, |_, _| Ok(()));
     own.rewind().expect("rewinds");
     let split = Split::new(own.clone(), Part::Train, 0.5, 3)
-        .and_then(|mut split| Survey::of(&mut split, 8, 0));
+        .and_then(|mut split| Survey::new(&mut split, 8, 0));
     vec![
-        ("survey", Survey::of(&mut own, 8, 0).map(drop)),
+        ("survey", Survey::new(&mut own, 8, 0).map(drop)),
         ("fit", fit.map(drop)),
         ("fit_iterative", iterative.map(drop)),
         ("featurize", features.map(drop)),

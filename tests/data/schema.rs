@@ -33,7 +33,7 @@ pub(crate) fn surveyed(
 ) -> Result<Box<dyn ChunkSource>> {
     fs::write(path, text).unwrap();
     let mut source = open(path, options)?;
-    Survey::of(source.as_mut(), 0, 0)?;
+    Survey::new(source.as_mut(), 0, 0)?;
     Ok(source)
 }
 
@@ -481,13 +481,13 @@ fn only_rows_of_the_part_are_looked_at() {
     let options = options("y", table);
     let whole = || opened(open(&path, &options));
     let mut all = whole();
-    Survey::of(all.as_mut(), 0, 0).unwrap();
+    Survey::new(all.as_mut(), 0, 0).unwrap();
     let y = read_all(all.as_mut(), 50).unwrap().y;
     assert_eq!(all.columns(), 202);
     // A part of a part: its own rows, whichever those are.
     let outer = Split::new(whole(), Part::Train, 0.3, 5).unwrap();
     let mut inner = Split::new(outer, Part::Train, 0.4, 6).unwrap();
-    Survey::of(&mut inner, 0, 0).unwrap();
+    Survey::new(&mut inner, 0, 0).unwrap();
     let chunk = read_in_every_way(&mut inner);
     let taken: Vec<f64> = chunk.y.column(0).to_vec();
     assert!(taken.len() > 50 && taken.len() < 120 && y.nrows() == 201);
@@ -506,19 +506,19 @@ fn numbers_keep_their_bits_and_cost_no_pass() {
     let rows = (0..300).map(|i| format!("{},{:e},{i}\n", f64::from(i).sqrt(), f64::from(i).sin()));
     fs::write(&path, format!("a,b,y\n{}", rows.collect::<String>())).unwrap();
     let mut source = opened(open(&path, &options("y", TableOptions::default())));
-    let survey = Survey::of(source.as_mut(), 20, 3).unwrap();
+    let survey = Survey::new(source.as_mut(), 20, 3).unwrap();
     assert!(source.schema().is_none());
     let csv = CsvOptions {
         target: vec!["y".into()],
         ..CsvOptions::default()
     };
     let mut numbers = opened(CsvSource::open(&path, csv));
-    assert_eq!(survey, Survey::of(&mut numbers, 20, 3).unwrap());
+    assert_eq!(survey, Survey::new(&mut numbers, 20, 3).unwrap());
     let whole = read_in_every_way(&mut numbers);
     assert_eq!(read_in_every_way(source.as_mut()), whole);
     // Read as a table the same bits come out.
     let mut table = opened(open(&path, &options("y", missing(Missing::Mean))));
-    Survey::of(table.as_mut(), 0, 0).unwrap();
+    Survey::new(table.as_mut(), 0, 0).unwrap();
     assert!(table.schema().is_some());
     assert_eq!(read_in_every_way(table.as_mut()), whole);
 }

@@ -220,7 +220,7 @@ fn chunks_of_another_shape_than_promised_are_refused() {
             chunk: source.chunk.clone(),
             ..source
         };
-        assert_says(Survey::of(&mut again(), 2, 0), words);
+        assert_says(Survey::new(&mut again(), 2, 0), words);
         for part in [Part::Train, Part::Test] {
             assert_says(
                 opened(Split::new(again(), part, 0.5, 0)).next_chunk(100),
@@ -246,7 +246,7 @@ fn weights_stay_with_their_rows() {
     let mut unasked = own(3, 9);
     unasked.chunk.weights = Some(Array1::ones(3));
     assert_says(
-        Survey::of(&mut unasked, 2, 0),
+        Survey::new(&mut unasked, 2, 0),
         &["has 3 weights", "promises none"],
     );
     for weight in [-1.0, f64::NAN, f64::INFINITY] {
@@ -265,7 +265,7 @@ fn a_survey_names_the_row_and_the_column_of_what_is_not_finite() {
         let mut source = own(3, 1);
         source.chunk.x = Rows::F32(array![[1.0, 2.0], [3.0, x], [5.0, 6.0]]);
         source.chunk.y[(2, 0)] = y;
-        Survey::of(&mut source, 2, 0)
+        Survey::new(&mut source, 2, 0)
     };
     assert_eq!(survey(4.0, 0.0).unwrap().column(1), "column 'height'");
     assert_says(
@@ -283,7 +283,7 @@ fn a_survey_names_the_row_and_the_column_of_what_is_not_finite() {
     late.chunk.y = array![[f64::INFINITY]];
     let good = MemorySource::new(array![[0.0_f32, 1.0]], Some(array![[0.0]])).unwrap();
     assert_says(
-        Survey::of(&mut After(good, late), 2, 0),
+        Survey::new(&mut After(good, late), 2, 0),
         &["y: row 1, column 0"],
     );
 }

@@ -30,7 +30,7 @@ impl ChunkSource for Small {
 }
 
 fn survey(x: Array2<f64>, y: Option<Array2<f64>>, sample_rows: usize) -> Result<Survey> {
-    Survey::of(&mut MemorySource::new(x, y)?, sample_rows, 5)
+    Survey::new(&mut MemorySource::new(x, y)?, sample_rows, 5)
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn samples_uniformly() {
     let mut source = MemorySource::new(x, None).unwrap();
     let mut counts = [0_i32; 20];
     for seed in 0..400 {
-        for i in Survey::of(&mut source, 5, seed).unwrap().sample_index {
+        for i in Survey::new(&mut source, 5, seed).unwrap().sample_index {
             counts[i as usize] += 1;
         }
     }
@@ -161,7 +161,7 @@ fn refuses_what_exceeds_f64() {
     let (_directory, path) = place("data.csv");
     std::fs::write(&path, "a,b\n1,2\n1,x\n").unwrap();
     let mut source = opened(CsvSource::open(&path, CsvOptions::default()));
-    assert_says(Survey::of(&mut source, 5, 0), &["line 3"]);
+    assert_says(Survey::new(&mut source, 5, 0), &["line 3"]);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_row_of_weight_two_is_one_that_is_there_twice() {
     .unwrap();
     let mut source = MemorySource::new(x, Some(y)).unwrap();
     source = source.with_weights(vec![1.0, 2.0, 0.0, 3.0]).unwrap();
-    let weighted = Survey::of(&mut source.clone(), 4, 5).unwrap();
+    let weighted = Survey::new(&mut source.clone(), 4, 5).unwrap();
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} for {b}");
     for j in 0..2 {
         near(weighted.mean[j], repeated.mean[j]);
@@ -282,5 +282,5 @@ fn a_row_of_weight_two_is_one_that_is_there_twice() {
         Some(&[0.5, 2.0, 3.0, 9.0][..])
     );
     let none = source.with_weights(vec![0.0; 4]).unwrap();
-    assert_says(Survey::of(&mut none.clone(), 0, 5), &["weight 0"]);
+    assert_says(Survey::new(&mut none.clone(), 0, 5), &["weight 0"]);
 }

@@ -154,7 +154,7 @@ fn rows_of_words_have_unit_length() {
         ..words(&["a"])
     };
     let mut source = open(&path, &options("", table)).unwrap();
-    opened(Survey::of(source.as_mut(), 0, 0));
+    opened(Survey::new(source.as_mut(), 0, 0));
     let schema = source.schema().unwrap().clone();
     let Kind::Words(kind) = *schema.features()[0].kind() else {
         panic!("{schema}");
@@ -191,7 +191,7 @@ fn the_better_of_words_and_means_is_taken() {
     };
     let kind = || {
         let mut source = open(&path, &options("y", TableOptions::default())).unwrap();
-        opened(Survey::of(source.as_mut(), 0, 0));
+        opened(Survey::new(source.as_mut(), 0, 0));
         source.schema().unwrap().features()[0].kind().clone()
     };
     write(&|a, b| noise(1000 + a * 12 + b), 0.3);
@@ -205,7 +205,7 @@ fn what_cannot_be_words_is_refused() {
     let (_directory, path) = place("rows.csv");
     fs::write(&path, "a,b,y\nu v,1,2\nw x,2,3\n").unwrap();
     let survey =
-        |table: TableOptions| Survey::of(open(&path, &options("y", table))?.as_mut(), 0, 0);
+        |table: TableOptions| Survey::new(open(&path, &options("y", table))?.as_mut(), 0, 0);
     assert_says(survey(words(&["y"])), &["\"y\" is no feature"]);
     assert_says(survey(words(&["c"])), &["\"c\""]);
     let both = TableOptions {

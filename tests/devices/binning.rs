@@ -208,7 +208,7 @@ fn the_map_is_fixed_at_fit_on_devices() {
 fn models_with_bins_are_saved_and_predict_anywhere_on_devices() {
     let (x, y) = data(900, 3);
     let mut source = MemorySource::new(x.clone(), Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 100, 0).expect("surveys");
     let cpu = Device::cpu();
     let map = Binning::new(Laplacian).grids(50).fit(
         Affine::standardize(&survey),
@@ -282,7 +282,7 @@ fn what_cannot_be_binned_is_one_clear_line() {
         .grids(2)
         .fit(input(), &mut near, Run::on(&cpu).memory(1 << 20))
         .expect("fits");
-    let survey = Survey::of(&mut near, 1, 0).expect("surveys");
+    let survey = Survey::new(&mut near, 1, 0).expect("surveys");
     let targets = Targets::real(&survey);
     let error = NormalEquations::accumulate(&map, &mut near, &targets, &cpu).expect_err("no sums");
     assert_eq!(error.remedies()[0], Remedy::ConjugateGradients, "{error}");
@@ -296,7 +296,7 @@ fn what_cannot_be_binned_is_one_clear_line() {
 fn kernel_error_on_real_rows() {
     let path = std::env::var("BOCHNER_DATA").expect("BOCHNER_DATA names an .npz file");
     let mut source = bochner::data::NpzSource::open(&path).expect("opens");
-    let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 2000, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let x = standard
         .apply(&Rows::from(&survey.sample))

@@ -213,7 +213,7 @@ fn with_every_row_a_landmark_the_density_is_the_exact_one_in_raw_units() {
     for spec in ["gaussian", "laplacian", "matern32", "cauchy"] {
         let kernel = kernels::parse(spec).expect("a kernel");
         for (weighted, weights) in [(false, &ones), (true, &weights)] {
-            let map = Nystrom::of(kernel.clone()).features(90);
+            let map = Nystrom::new(kernel.clone()).features(90);
             let density = Density::on(map)
                 .bandwidth(Bandwidth::SigmaPerColumn(sigma.to_vec()))
                 .device(&Device::cpu());
@@ -460,7 +460,7 @@ fn the_score_is_that_of_all_pairs() {
             for (weighted, weights) in [(false, vec![1.0; 40]), (true, weights.clone())] {
                 let spec = kernel;
                 let kernel = kernels::parse(kernel).expect("a kernel");
-                let map = Fourier::of(kernel).features(20_000).form(form);
+                let map = Fourier::new(kernel).features(20_000).form(form);
                 let density = Density::on(map.sampling(Sampling::Sobol(Sobol::Owen)))
                     .bandwidth(Bandwidth::Sigma(sigma))
                     .standardize(Standardize::No)
@@ -540,7 +540,7 @@ fn what_has_no_density_is_refused_in_one_line() {
     let on = |map: Box<dyn MapBuilder>| Density::on(map).device(&Device::cpu());
     let fourier = |spec: &str| {
         let kernel = kernels::parse(spec).expect("a kernel");
-        on(Box::new(Fourier::of(kernel).features(16)))
+        on(Box::new(Fourier::new(kernel).features(16)))
     };
     let sigma = || Bandwidth::Sigma(1.0);
     let mut weightless = MemorySource::new(&x, None).expect("finite");

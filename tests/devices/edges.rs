@@ -68,7 +68,7 @@ fn maps_of_one_column_to_one_or_two_features_on_devices() {
                 );
                 let beta = normal(op.outputs(), 1, 3);
                 let mut y_nt = poisoned(device, rows, 1);
-                Predict::of(&op)
+                Predict::new(&op)
                     .run(&x_nd, &upload(device, &beta), &mut y_nt)
                     .expect("runs");
                 let y = y_nt.download().expect("reads back");

@@ -102,7 +102,7 @@ fn columns_without_content_are_as_if_absent_on_devices() {
     wide.column_mut(3).fill(1e7);
     let predict = |x: &Array2<f32>, device: &Device| {
         let mut source = MemorySource::new(x, Some(y.clone())).expect("finite");
-        let survey = Survey::of(&mut source, 300, 0).expect("reads");
+        let survey = Survey::new(&mut source, 300, 0).expect("reads");
         let scaling = Standardize::Yes.decide(&survey, true);
         let sigma = Bandwidth::Median
             .lengthscales(&Gaussian, &survey, &scaling)

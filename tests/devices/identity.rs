@@ -134,7 +134,7 @@ fn on_device(
 fn maps_without_draws_are_the_same_on_devices() {
     for (n, d) in [(1, 1), (33, 7), (130, 65)] {
         let x = normal(n, d, 5).mapv(|v| 3.0 + f64::from(v));
-        let input = Affine::of(vec![3.0; d], vec![0.5; d]).expect("finite");
+        let input = Affine::new(vec![3.0; d], vec![0.5; d]).expect("finite");
         let k = x.slice(s![..1, ..]).dot(&x.slice(s![..1, ..]).t())[[0, 0]];
         let k_mm = Array2::from_shape_fn((d, d), |(i, j)| {
             k * libm::exp(-(i as f64 - j as f64).powi(2) / 3.0)
@@ -142,7 +142,7 @@ fn maps_without_draws_are_the_same_on_devices() {
         let maps: [Box<dyn FeatureMap>; 2] = [
             Box::new(Identity.build(input).expect("builds")),
             Box::new(
-                Precomputed::of(k_mm)
+                Precomputed::new(k_mm)
                     .expect("fits")
                     .build()
                     .expect("builds"),
@@ -194,7 +194,7 @@ fn precomputed_values_give_the_nystrom_of_the_library() {
         |i: usize, j: usize| kernel.evaluate(&x.row(i).to_vec(), &x.row(rows[j] as usize).to_vec());
     let k_nm = Array2::from_shape_fn((200, 60), |(i, j)| of(i, j));
     let landmarks = Array2::from_shape_fn((60, 3), |(k, j)| x[[rows[k] as usize, j]]);
-    let own = Nystrom::of(kernel.clone()).landmarks(Landmarks::Rows(landmarks));
+    let own = Nystrom::new(kernel.clone()).landmarks(Landmarks::Rows(landmarks));
     let own = Ridge::on(own)
         .bandwidth(Bandwidth::Sigma(1.0))
         .standardize(Standardize::No);
@@ -202,7 +202,7 @@ fn precomputed_values_give_the_nystrom_of_the_library() {
     let mut source = MemorySource::new(k_nm.clone(), None).expect("finite");
     let given = Precomputed::of_rows(&mut source, &rows).expect("fits");
     let k_mm = Array2::from_shape_fn((60, 60), |(i, j)| k_nm[[rows[i] as usize, j]]);
-    let same = Precomputed::of(k_mm)
+    let same = Precomputed::new(k_mm)
         .expect("fits")
         .build()
         .expect("builds");
@@ -233,13 +233,13 @@ fn a_whole_precomputed_kernel_is_kernel_ridge_regression() {
     let k = Array2::from_shape_fn((80, 80), |(i, j)| {
         kernel.evaluate(&x.row(i).to_vec(), &x.row(j).to_vec())
     });
-    let ridge = Ridge::on(Precomputed::of(k.clone()).expect("fits"));
+    let ridge = Ridge::on(Precomputed::new(k.clone()).expect("fits"));
     let model = ridge
         .lambda(1e-2)
         .intercept(false)
         .fit((&k, &y))
         .expect("fits");
-    let exact = KernelRidge::on(bochner::features::KernelColumns::of(kernel))
+    let exact = KernelRidge::on(bochner::features::KernelColumns::new(kernel))
         .bandwidth(Bandwidth::Sigma(1.0))
         .standardize(Standardize::No)
         .intercept(false)
@@ -262,10 +262,10 @@ fn kernels_that_are_none_are_refused() {
         (array![[1.0, 0.5], [0.4, 1.0]], "row 0, column 1"),
         (array![[1.0, f64::NAN], [0.4, 1.0]], "NaN"),
     ] {
-        let error = Precomputed::of(k_mm).expect_err("no kernel").to_string();
+        let error = Precomputed::new(k_mm).expect_err("no kernel").to_string();
         assert!(error.contains(fragment), "{error}");
     }
-    let zero = Precomputed::of(Array2::zeros((2, 2))).expect("symmetric");
+    let zero = Precomputed::new(Array2::zeros((2, 2))).expect("symmetric");
     assert!(zero.build().is_err());
     let mut source = MemorySource::new(Array2::<f64>::eye(3), None).expect("finite");
     for (rows, fragment) in [

@@ -211,7 +211,7 @@ fn sums_have_the_same_bits_in_chunks_of_any_size_on_devices() {
         map(5, 100),
         Box::new(fastfood().build(input()).expect("builds")),
         Box::new(nystrom.build(input(), &x).expect("builds")),
-        Mixed::of(Affine::identity(5), &turned, Box::new(behind)).expect("fits"),
+        Mixed::compose(Affine::identity(5), &turned, Box::new(behind)).expect("fits"),
     ];
     let weights = Array1::from_shape_fn(2049, |i| (i % 7) as f64 / 3.0);
     for (device, map) in devices()
@@ -276,7 +276,7 @@ fn sums_survive_a_file() {
 fn fit_regression(device: &Device) -> Result<(LinearModel, Array2<f32>, Array2<f64>)> {
     let (x, y) = regression(2000);
     let mut source = MemorySource::new(&x, Some(y.clone()))?;
-    let survey = Survey::of(&mut source, 100, 1)?;
+    let survey = Survey::new(&mut source, 100, 1)?;
     let options = FitOptions {
         lambda: 1e-6,
         intercept: true,
@@ -347,7 +347,7 @@ fn damaged_models_are_refused_in_one_line() {
 fn values_that_are_not_finite_are_refused_by_the_name_of_their_array_on_devices() {
     let (x, y) = regression(60);
     let mut source = MemorySource::new(&x, Some(y)).expect("finite");
-    let survey = Survey::of(&mut source, 60, 1).expect("surveys");
+    let survey = Survey::new(&mut source, 60, 1).expect("surveys");
     let input = || Affine::identity(5).lengthscale(2.0).expect("positive");
     let fourier = Fourier::new(Gaussian).features(10).form(Form::Phase);
     let fastfood = Fastfood::new(Gaussian).features(10).form(Form::Phase);
@@ -412,7 +412,7 @@ fn a_classifier_learns_on_devices() {
         let source = MemorySource::new(&x, Some(y.clone())).expect("finite");
         let mut train = Split::new(source.clone(), Part::Train, 0.3, 1).expect("splits");
         let mut test = Split::new(source, Part::Test, 0.3, 1).expect("splits");
-        let survey = Survey::of(&mut train, 100, 1).expect("surveys");
+        let survey = Survey::new(&mut train, 100, 1).expect("surveys");
         let options = FitOptions::on(device);
         let classes = Targets::classes(&survey).expect("labels");
         let model = LinearModel::fit(map(2, 200), &mut train, classes, &options).expect("fits");

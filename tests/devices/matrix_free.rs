@@ -115,7 +115,7 @@ fn featurize(map: &dyn FeatureMap, device: &Device, rows: &Rows) -> Array2<f32> 
 fn a_union_is_its_parts_side_by_side_on_devices() {
     let (x, y) = data(133, 5);
     let mut source = MemorySource::new(x.clone(), Some(y)).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 100, 0).expect("surveys");
     let rows = Rows::from(x);
     let standard = Affine::standardize(&survey);
     // Another lengthscale, and another centre.
@@ -175,7 +175,7 @@ fn conjugate_gradients_agree_with_cholesky_on_devices() {
     let (x, y) = data(700, 5);
     let rows = Rows::from(x.clone());
     let mut source = MemorySource::new(x, Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 100, 0).expect("surveys");
     let map = fourier(80, 2.0, &Affine::standardize(&survey), 4);
     let targets = Targets::Real {
         columns: 2,
@@ -257,7 +257,7 @@ fn in_f64(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
 fn bins_beside_fourier_features_agree_with_cholesky_on_devices() {
     let (x, y) = data(500, 4);
     let mut source = MemorySource::new(x.clone(), Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 100, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let (binned, dense) = (
         bins(&mut source, &standard, 6.0, 11),
@@ -363,7 +363,7 @@ fn products_agree_with_the_matrix() {
     let part = x.slice(s![..300, ..]).to_owned();
     let mut seen = MemorySource::new(part, None).expect("a source");
     let mut source = MemorySource::new(x.clone(), Some(y)).expect("a source");
-    let survey = Survey::of(&mut source, 100, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 100, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let binned = bins(&mut seen, &standard, 2.0, 7);
     // More columns than a thread takes at a time.
@@ -421,7 +421,7 @@ fn products_agree_with_the_matrix() {
 fn mistakes_are_one_clear_line() {
     let (x, y) = data(60, 4);
     let mut source = MemorySource::new(x, Some(y.clone())).expect("a source");
-    let survey = Survey::of(&mut source, 50, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 50, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let boxed = |map: DenseFeatures| Box::new(map) as Box<dyn FeatureMap>;
     let union = |parts| {

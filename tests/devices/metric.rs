@@ -141,7 +141,7 @@ fn gradients_of_kernels_are_their_differences() {
 fn outer_products_are_those_of_differences() {
     let x = rows(40, 3, 3);
     let input = || {
-        let centred = Affine::of(vec![0.3, -0.2, 0.0], vec![0.5, 1.0, 0.7]);
+        let centred = Affine::new(vec![0.3, -0.2, 0.0], vec![0.5, 1.0, 0.7]);
         centred.expect("finite").lengthscale(1.3).expect("positive")
     };
     let mut maps: Vec<(String, Box<dyn FeatureMap>)> = Vec::new();

@@ -24,7 +24,7 @@ fn rows(n: usize, d: usize) -> Array2<f64> {
 }
 
 fn build(kernel: &str, map: impl Fn(Nystrom) -> Nystrom, x: &Array2<f64>) -> NystromFeatures {
-    let nystrom = map(Nystrom::of(parse(kernel).expect("known")));
+    let nystrom = map(Nystrom::new(parse(kernel).expect("known")));
     nystrom
         .build(Affine::identity(x.ncols()), x)
         .expect("builds")
@@ -179,7 +179,7 @@ fn long_lengthscales_are_learned_from_on_devices() {
     let target = |row: ndarray::ArrayView1<'_, f64>| (6.0 * row[0]).sin() * (5.0 * row[1]).cos();
     let y = Array2::from_shape_fn((500, 1), |(i, _)| target(x.row(i)));
     let mut source = MemorySource::new(&x, Some(y.clone())).expect("finite");
-    let survey = Survey::of(&mut source, 500, 0).expect("reads");
+    let survey = Survey::new(&mut source, 500, 0).expect("reads");
     for device in devices() {
         let mut error = |rank: usize| {
             let map = Box::new(build("gaussian", |n| n.features(100).rank(rank), &x));
@@ -416,7 +416,7 @@ fn a_fitted_model_learns_and_survives_its_file_on_devices() {
     let path = std::env::temp_dir().join(format!("bochner-nystrom-{}", std::process::id()));
     for device in devices() {
         let mut source = MemorySource::new(&x, Some(y.clone())).expect("finite");
-        let survey = Survey::of(&mut source, 2000, 0).expect("reads");
+        let survey = Survey::new(&mut source, 2000, 0).expect("reads");
         let map = build("gaussian", |n| n.features(80), &x);
         let mut options = FitOptions::on(device);
         // Chunks of a few rows.
@@ -462,7 +462,7 @@ fn mistakes_are_one_clear_line() {
     ] {
         assert!(error.to_string().contains(part), "{error}");
     }
-    let zero = Nystrom::of(parse("arc-cosine:1").expect("known")).features(3);
+    let zero = Nystrom::new(parse("arc-cosine:1").expect("known")).features(3);
     let error = zero
         .build(Affine::identity(2), Array2::<f64>::zeros((3, 2)))
         .expect_err("no kernel");

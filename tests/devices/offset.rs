@@ -40,7 +40,7 @@ fn error(map: &str, kernel: &str, offset: f64, device: &Device) -> Result<f64> {
     let (mut source, y) = wave(offset);
     let mut spec = MapSpec::new(map.parse()?, kernels::parse(kernel)?);
     spec.features = 100;
-    let survey = Survey::of(&mut source, 1000, 0)?;
+    let survey = Survey::new(&mut source, 1000, 0)?;
     let scaling = Standardize::No.decide(&survey, spec.kernel.is_shift_invariant());
     let lengthscales = Bandwidth::Median.lengthscales(spec.kernel.as_ref(), &survey, &scaling)?;
     let input = scaling.input(&lengthscales)?;
@@ -97,7 +97,7 @@ fn devices_agree_on_large_whole_numbers() {
         f64::from(1 << 24) + ((i * 37 + j * 11) % 300) as f64
     });
     let mut source = MemorySource::new(x.clone(), None).expect("finite");
-    let survey = Survey::of(&mut source, 0, 0).expect("reads");
+    let survey = Survey::new(&mut source, 0, 0).expect("reads");
     let scaling = Standardize::No.decide(&survey, Gaussian.is_shift_invariant());
     let map = Fourier::new(Gaussian).features(512);
     let map = map
@@ -134,7 +134,7 @@ fn devices_agree_on_large_whole_numbers() {
 fn a_union_prepares_rows_for_the_part_that_centres_on_devices() {
     let offset = 1e7;
     let (mut source, _) = wave(offset);
-    let survey = Survey::of(&mut source, 0, 0).expect("reads");
+    let survey = Survey::new(&mut source, 0, 0).expect("reads");
     let input = |shift_invariant| {
         let scaling = Standardize::No.decide(&survey, shift_invariant);
         scaling.input(&[1.0]).expect("positive")
@@ -181,7 +181,7 @@ fn a_union_prepares_rows_for_the_part_that_centres_on_devices() {
 fn landmarks_far_from_the_origin_reproduce_the_kernel() {
     let x = Array2::from_shape_fn((20, 1), |(i, _)| 1e9 + i as f64);
     let mut source = MemorySource::new(x.clone(), None).expect("finite");
-    let survey = Survey::of(&mut source, 20, 0).expect("reads");
+    let survey = Survey::new(&mut source, 20, 0).expect("reads");
     let input = Standardize::No
         .decide(&survey, true)
         .input(&[2.0])

@@ -51,7 +51,7 @@ fn roots_are_their_formula() {
             power,
             ..MetricOptions::from(kind)
         };
-        LearnedMetric::of(&m, options).expect("a metric")
+        LearnedMetric::from_matrix(&m, options).expect("a metric")
     };
     // Eigenvalues 4 and 2 along (1, 1) and (1, -1), over their mean.
     let (large, small) = (4.0 / 3.0 + 1e-3, 2.0 / 3.0 + 1e-3);
@@ -68,14 +68,16 @@ fn roots_are_their_formula() {
         let root = of(Metric::Diagonal, power).root();
         assert_eq!(root, Array2::<f64>::eye(2));
     }
-    let uneven = LearnedMetric::of(&array![[8.0, 0.0], [0.0, 0.0]], Metric::Diagonal.into());
+    let uneven =
+        LearnedMetric::from_matrix(&array![[8.0, 0.0], [0.0, 0.0]], Metric::Diagonal.into());
     let uneven = uneven.expect("a metric");
     assert_eq!(uneven.importance(), [1.0, 0.0]);
     let (a, b) = (2.001 / 1.001, 0.001 / 1.001);
     let expected = Array2::from_diag(&array![f64::sqrt(a), f64::sqrt(b)]);
     assert!((uneven.root() - expected).iter().all(|e| e.abs() < 1e-12));
     // Nothing moves the model: the columns as they are.
-    let none = LearnedMetric::of(&Array2::zeros((3, 3)), Metric::Full.into()).expect("a metric");
+    let none =
+        LearnedMetric::from_matrix(&Array2::zeros((3, 3)), Metric::Full.into()).expect("a metric");
     assert!(
         (none.root() - Array2::<f64>::eye(3))
             .iter()
@@ -85,9 +87,9 @@ fn roots_are_their_formula() {
         power: 0.0,
         ..Metric::Full.into()
     };
-    assert!(LearnedMetric::of(&m, bad).is_err());
-    assert!(LearnedMetric::of(&Array2::zeros((2, 3)), Metric::Full.into()).is_err());
-    assert!(LearnedMetric::of(&array![[f64::NAN]], Metric::Full.into()).is_err());
+    assert!(LearnedMetric::from_matrix(&m, bad).is_err());
+    assert!(LearnedMetric::from_matrix(&Array2::zeros((2, 3)), Metric::Full.into()).is_err());
+    assert!(LearnedMetric::from_matrix(&array![[f64::NAN]], Metric::Full.into()).is_err());
 }
 
 /// A map of mixed columns is the map of columns that were mixed before, on every device, and
@@ -96,7 +98,7 @@ fn roots_are_their_formula() {
 fn mixed_columns_are_columns_that_were_mixed_on_devices() {
     let x = rows(60, 3, 2);
     let root = array![[1.0, 0.3, 0.0], [-0.4, 0.5, -0.2], [0.6, 0.2, 2.0]];
-    let input = Affine::of(vec![0.5, -1.0, 0.0], vec![2.0, 1.0, 0.5]).expect("finite");
+    let input = Affine::new(vec![0.5, -1.0, 0.0], vec![2.0, 1.0, 0.5]).expect("finite");
     let v = input.apply(&Rows::from(&x)).expect("fits").dot(&root);
     let plain = || Affine::identity(3).lengthscale(1.7).expect("positive");
     let maps: [(&str, Box<dyn FeatureMap>); 4] = [
@@ -152,7 +154,7 @@ fn mixed_columns_are_columns_that_were_mixed_on_devices() {
             all
         };
         let expected = gram(map.as_ref(), &v, &cpu());
-        let mixed = Mixed::of(input.clone(), &root, map).expect("fits");
+        let mixed = Mixed::compose(input.clone(), &root, map).expect("fits");
         // Frequencies that took the matrix are rounded to 11 bits.
         let bound = match name {
             "fourier" => 3e-3,
@@ -187,13 +189,13 @@ fn mixed_columns_are_columns_that_were_mixed_on_devices() {
         .features(4)
         .build(Affine::identity(2))
         .expect("draws");
-    assert!(Mixed::of(input.clone(), &root, Box::new(map)).is_err());
-    let centred = Affine::of(vec![1.0; 3], vec![1.0; 3]).expect("finite");
+    assert!(Mixed::compose(input.clone(), &root, Box::new(map)).is_err());
+    let centred = Affine::new(vec![1.0; 3], vec![1.0; 3]).expect("finite");
     let map = Fastfood::new(Gaussian)
         .features(4)
         .build(centred)
         .expect("draws");
-    assert!(Mixed::of(input, &root, Box::new(map)).is_err());
+    assert!(Mixed::compose(input, &root, Box::new(map)).is_err());
 }
 
 /// y of two columns of twelve, or of two directions across them.
@@ -408,7 +410,7 @@ fn what_is_given_stays() {
     let unit = Fourier::new(Gaussian).features(80).seed(Seed(1));
     let expected = unit.build(Affine::identity(12).lengthscale(2.5).expect("positive"));
     let mut source = MemorySource::new(&x, None).expect("finite");
-    let survey = Survey::of(&mut source, 0, 0).expect("surveys");
+    let survey = Survey::new(&mut source, 0, 0).expect("surveys");
     let probe = Array2::from_shape_vec((1, 12), survey.mean.clone()).expect("a row");
     let at = |map: &dyn FeatureMap, x: &Array2<f64>| {
         let apart = x + 1.0;

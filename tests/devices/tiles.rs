@@ -124,7 +124,7 @@ fn predictions_have_the_same_bits_with_every_tile_on_devices() {
             same_bits(device, &staged, |tile| {
                 let op = Projection::load_with(device, &map, tile.into()).expect("loads");
                 let mut y_nt = Matrix::new(device, 131, targets).expect("fits");
-                Predict::of(&op)
+                Predict::new(&op)
                     .run(&x_nd, &beta_dt, &mut y_nt)
                     .expect("runs");
                 y_nt.download().expect("reads back")

@@ -193,7 +193,7 @@ impl DataArgs {
     /// The targets of a model, for a table of which none are named.
     fn targets_of(&self, model: &LinearModel, input: &Path) -> Option<Vec<Names>> {
         let names = model.target_names.clone()?;
-        let first = |files: Vec<PathBuf>| files.first().and_then(Format::of);
+        let first = |files: Vec<PathBuf>| files.first().and_then(Format::from_path);
         let format = self.format.or_else(|| first(parts(input).ok()?));
         let table = format.is_none_or(Format::is_named);
         let unnamed = self.target.is_empty() && self.targets.is_none();
@@ -350,7 +350,7 @@ impl DataArgs {
     fn opened(&self, input: &Path, options: &OpenOptions) -> Result<Box<dyn ChunkSource>> {
         let source = open(input, options)?;
         if options.target_use == TargetUse::Required && source.targets() == 0 {
-            let first = |files: Vec<PathBuf>| files.first().and_then(Format::of);
+            let first = |files: Vec<PathBuf>| files.first().and_then(Format::from_path);
             let named = || parts(input).ok().and_then(first);
             let remedy = match self.format.or_else(named) {
                 None if input == Path::new("-") => "name a column with --target COLUMN",

@@ -45,7 +45,7 @@ pub(crate) fn named() -> impl TypedValueParser<Value = PathBuf> {
 
 /// A format by the extension of its files.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
-    let known = Format::of(format!("input.{}", text.trim()));
+    let known = Format::from_path(format!("input.{}", text.trim()));
     known.ok_or_else(|| "must be csv, libsvm, npy, npz, parquet, arrow, xlsx or sqlite".into())
 }
 

@@ -210,7 +210,7 @@ impl Fitting {
         let (args, train) = (&self.args, &mut self.sources.train);
         let job = args.job(&self.chosen, at.map.clone());
         let job = job.settings_of(&at.targets, train.is_weighted());
-        let job = job.with(args.data.said());
+        let job = job.merge(args.data.said());
         let basis = args.basis(built, &at.survey, at.targets.clone(), job);
         let (chosen, rows, run) = (&self.chosen, at.survey.rows, &self.run);
         let sum = || args.sum(basis, chosen, train, rows, run, &self.console);
@@ -225,7 +225,7 @@ impl Fitting {
         let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;
         let mut model = summing.model(learner, &self.run)?;
         model.name_columns(self.sources.train.as_ref());
-        model.ranges = Some(Ranges::of(&at.survey));
+        model.ranges = Some(Ranges::from_survey(&at.survey));
         if let Some(times) = &mut model.times {
             times.accumulate = Duration::from_secs_f64(seconds);
         }
@@ -238,7 +238,7 @@ impl Fitting {
         let (args, chosen, report) = (&self.args, &self.chosen, &mut self.report);
         // What the rows have cut is no part of what was asked for.
         if let Some(job) = model.job.take() {
-            let job = job.with(args.data.said());
+            let job = job.merge(args.data.said());
             model.job = Some(if args.learner.is_basis_given() {
                 job
             } else {

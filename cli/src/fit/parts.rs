@@ -134,7 +134,7 @@ impl Args {
             let bar = console.bar("fit", Some(end - first));
             let _steps = summing.folder.as_ref().map(|_| interrupt::steps());
             let run = run.clone().progress(bar.follow());
-            let mut pieces = Pieces::of(train)?;
+            let mut pieces = Pieces::new(train)?;
             let mut rows = pieces.piece(first, end - first);
             summing.sum(learner, &mut rows, begun, self.steps.step(), &run)?;
             if summing.partial.sums.rows() != end - first {
@@ -168,7 +168,7 @@ impl Args {
             kernel: built.drawn.kernel,
             seed: Seed(self.map.kernel.seed),
             job: Some(job),
-            rescaled: Rescaled::of(survey),
+            rescaled: Rescaled::from_survey(survey),
             options: given::options(&["--memory", "--test-input", "--test-targets"]),
             ..Basis::new(Arc::from(built.drawn.map), targets)
         };

@@ -148,7 +148,8 @@ impl SearchArgs {
     /// it is said how they are drawn.
     pub(super) fn drawn_as(&self, spec: &mut MapSpec, map: &MapArgs) {
         if self.auto && !map.is_sampling_given() {
-            spec.sampling = bochner::sampling::Sampling::Orthogonal.beside(spec.kernel.as_ref());
+            spec.sampling =
+                bochner::sampling::Sampling::Orthogonal.for_kernel(spec.kernel.as_ref());
         }
     }
 

@@ -200,7 +200,7 @@ mod tests {
         let y = Array2::from_shape_fn((rows, 1), |(i, _)| value(i));
         let source = MemorySource::new(Array2::<f64>::zeros((rows, 1)), Some(y));
         let mut source = source.expect("a source");
-        let survey = Survey::of(&mut source, 0, 0).expect("surveys");
+        let survey = Survey::new(&mut source, 0, 0).expect("surveys");
         let target = &survey.targets[0];
         are_amounts(target, target.distinct.as_ref().expect("few"), survey.rows)
     }

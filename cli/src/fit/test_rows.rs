@@ -88,7 +88,7 @@ pub(super) struct Along {
 
 impl Along {
     /// The first date, or else the first column of numbers in whose order rows stand.
-    pub(super) fn of(survey: &Survey, schema: Option<&Schema>) -> Option<Self> {
+    pub(super) fn find(survey: &Survey, schema: Option<&Schema>) -> Option<Self> {
         let fields = schema.map_or(&[][..], Schema::features);
         let names = survey.names.as_ref();
         let name = |order: &RowOrder| Some(names?[order.column].clone());

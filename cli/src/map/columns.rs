@@ -36,7 +36,7 @@ impl MapArgs {
     /// The kernel with so many landmarks.
     pub(crate) fn columns(&self, landmarks: usize) -> KernelColumns {
         let kernel = self.kernel.kernel_of(&MapKind::Nystrom.into());
-        let columns = KernelColumns::of(kernel).landmarks(landmarks);
+        let columns = KernelColumns::new(kernel).landmarks(landmarks);
         let columns = columns.seed(Seed(self.kernel.seed));
         columns.choice(self.tuning.landmarks_choice())
     }

@@ -246,7 +246,10 @@ impl KernelArgs {
         otherwise: Standardize,
     ) -> Result<Scale> {
         let bandwidth = self.bandwidth();
-        let standardize = self.standardize.unwrap_or(otherwise).beside(&bandwidth);
+        let standardize = self
+            .standardize
+            .unwrap_or(otherwise)
+            .for_bandwidth(&bandwidth);
         let standardize = standardize.within(kernel.domain());
         let scaling = survey.map(|survey| standardize.decide(survey, centred));
         let lengthscales = match (survey.zip(scaling.as_ref()), bandwidth.fixed(kernel)?) {

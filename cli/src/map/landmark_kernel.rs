@@ -66,7 +66,7 @@ pub(super) fn landmark_rows(text: &str) -> std::result::Result<LandmarkRows, Str
 
 /// The landmarks' kernel of a file.
 pub(super) fn landmark_kernel(text: &str) -> std::result::Result<Precomputed, String> {
-    let read = matrix(Path::new(text)).and_then(Precomputed::of);
+    let read = matrix(Path::new(text)).and_then(Precomputed::new);
     read.map_err(|error| flags::explain(&error))
 }
 

@@ -41,7 +41,7 @@ impl Kept {
         let Some(first) = files.pop_front() else {
             return refuse("found no file to read");
         };
-        let format = args.format.or_else(|| Format::of(&first));
+        let format = args.format.or_else(|| Format::from_path(&first));
         let layout = args.layout.layout();
         let open: Open = match format {
             Some(Format::Csv) => {

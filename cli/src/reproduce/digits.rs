@@ -96,7 +96,7 @@ impl Kind {
         let seed = context.seed(trial);
         let map = (self.make)(features, seed);
         let machine = machine(context, map, &self.bandwidth, digits.x.nrows()).seed(seed);
-        Worth::of(&machine, digits)
+        Worth::measure(&machine, digits)
     }
 }
 
@@ -161,7 +161,7 @@ struct Measured {
 
 fn run(context: &Context<'_>) -> Result<Findings> {
     let digits = Digits::read()?;
-    let measured = Measured::of(context, &digits)?;
+    let measured = Measured::new(context, &digits)?;
     context.say("decision surfaces");
     let surfaces = surfaces::chart(context, &digits)?;
 
@@ -196,7 +196,7 @@ fn run(context: &Context<'_>) -> Result<Findings> {
 
 impl Worth {
     /// Of a machine fitted to the training rows.
-    fn of(machine: &SupportVectorClassifier, digits: &Digits) -> Result<Self> {
+    fn measure(machine: &SupportVectorClassifier, digits: &Digits) -> Result<Self> {
         let begun = Instant::now();
         let fitted = machine.fit((&digits.x, digits.labels.as_slice()))?;
         let seconds = begun.elapsed().as_secs_f64();
@@ -213,7 +213,7 @@ impl Worth {
 }
 
 impl Measured {
-    fn of(context: &Context<'_>, digits: &Digits) -> Result<Self> {
+    fn new(context: &Context<'_>, digits: &Digits) -> Result<Self> {
         context.say("exact kernel machine");
         let begun = Instant::now();
         let exact = Worth {
@@ -233,7 +233,7 @@ impl Measured {
             trials: context.trials(20),
             worths: Vec::new(),
             exact,
-            linear: Worth::of(&linear, digits)?,
+            linear: Worth::measure(&linear, digits)?,
         };
         for kind in &measured.kinds {
             let of_size = |&size| {

@@ -139,7 +139,7 @@ impl Study<'_> {
                 power: POWER,
                 ..kind.into()
             };
-            root = LearnedMetric::of(&next.m, options)?.root();
+            root = LearnedMetric::from_matrix(&next.m, options)?.root();
             all.push(next);
         }
         Ok(all)

@@ -91,7 +91,7 @@ mod tests {
                 let kernel: Arc<dyn Kernel> = kernels::parse(spec).expect("a kernel");
                 let features = expected_features(kernel.as_ref(), &u, form, 0.1).expect("a number");
                 let build = |seed| {
-                    let map = Fourier::of(kernel.clone()).features(features).form(form);
+                    let map = Fourier::new(kernel.clone()).features(features).form(form);
                     Ok(Box::new(map.seed(seed).build(input.clone())?) as _)
                 };
                 let (rows, seeds) = (Rows::from(&u), (0..400).map(Seed));

@@ -25,7 +25,7 @@ pub(crate) static NAIVE: Op = Op {
         Binding::Read("feature"),
         Binding::Write("z"),
     ],
-    variants: || vec![Variant::of([])],
+    variants: || vec![Variant::new([])],
 };
 
 /// The uniform parameters, as in the shader.
@@ -64,7 +64,7 @@ pub fn naive(
     };
     gpu.dispatch(&Dispatch {
         op: &NAIVE,
-        variant: Variant::of([]),
+        variant: Variant::new([]),
         params: bytemuck::bytes_of(&params),
         buffers: &[
             x_nd.gpu(gpu, "x")?,

@@ -62,11 +62,11 @@ struct FmaParams {
 }
 
 fn copy_variant(per: usize) -> Variant {
-    Variant::of([("PER", per as i64)])
+    Variant::new([("PER", per as i64)])
 }
 
 fn fma_variant(chains: usize) -> Variant {
-    Variant::of([("CHAINS", chains as i64), ("UNROLL", UNROLL as i64)])
+    Variant::new([("CHAINS", chains as i64), ("UNROLL", UNROLL as i64)])
 }
 
 /// `dst = src` where both lie: on all threads of the CPU, or recorded on a GPU with `per` of

@@ -71,7 +71,7 @@ impl MemorySource {
     }
 
     /// All rows of a source, from its first. Errors as sources do, and when there are none.
-    pub fn of(source: &mut dyn ChunkSource) -> Result<Self> {
+    pub fn from_source(source: &mut dyn ChunkSource) -> Result<Self> {
         source.rewind()?;
         let (mut xs, mut ys, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(chunk) = source.next_chunk(HELD)? {

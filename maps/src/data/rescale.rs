@@ -165,7 +165,7 @@ pub struct Rescaled {
 
 impl Rescaled {
     /// Of a survey of targets on another scale; `None` of one of targets as they are.
-    pub fn of(survey: &Survey) -> Option<Self> {
+    pub fn from_survey(survey: &Survey) -> Option<Self> {
         let (rescale, kept) = survey.rescale.as_ref().zip(survey.deciding.as_ref())?;
         Some(Self {
             rescale: rescale.clone(),
@@ -200,7 +200,7 @@ impl Rescaled {
 /// ```
 /// use bochner::data::{ChunkSource, MemorySource, Rescale, RescaledTargets};
 /// let rows = MemorySource::new(ndarray::array![[1.0]], Some(ndarray::array![[1.0]]))?;
-/// let chunk = RescaledTargets::of(rows, Rescale::Logarithms).next_chunk(9)?.expect("a row");
+/// let chunk = RescaledTargets::new(rows, Rescale::Logarithms).next_chunk(9)?.expect("a row");
 /// assert_eq!(chunk.y[[0, 0]], 0.0);
 /// # Ok::<(), bochner::Error>(())
 /// ```
@@ -209,7 +209,7 @@ pub struct RescaledTargets<S>(S, Rescale);
 
 impl<S: ChunkSource> RescaledTargets<S> {
     /// Of the rows of `source`, from where it stands.
-    pub fn of(source: S, rescale: Rescale) -> Self {
+    pub fn new(source: S, rescale: Rescale) -> Self {
         Self(source, rescale)
     }
 }

@@ -56,7 +56,7 @@ pub(super) use survey::{
 pub use words::Words;
 
 /// What the columns of a table become. It is made by the pass over the rows of a fit
-/// ([`Survey::of`](super::Survey::of)) and kept with the model
+/// ([`Survey::new`](super::Survey::new)) and kept with the model
 /// (`LinearModel::schema`), which reads other files by it:
 /// columns by their names, in any order and beside others.
 #[derive(Debug, Clone, PartialEq)]

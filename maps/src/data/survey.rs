@@ -94,7 +94,7 @@ impl Survey {
     /// Errors with [`Error::Shape`] if there are no rows or a chunk has another shape than its
     /// source says, with [`Error::Data`] at the first value that is not finite, with
     /// [`Error::Numerical`] if a column's variance exceeds f64, and as the source does.
-    pub fn of(source: &mut dyn ChunkSource, sample_rows: usize, seed: u64) -> Result<Self> {
+    pub fn new(source: &mut dyn ChunkSource, sample_rows: usize, seed: u64) -> Result<Self> {
         Self::watched(source, sample_rows, seed, &|_| {})
     }
 
@@ -121,7 +121,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// As [`Self::of`]; `hear` gets [`Step::Survey`] after each chunk.
+    /// As [`Self::new`]; `hear` gets [`Step::Survey`] after each chunk.
     pub fn watched(
         source: &mut dyn ChunkSource,
         sample_rows: usize,

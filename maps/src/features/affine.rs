@@ -35,12 +35,12 @@ pub struct Affine {
 impl Affine {
     /// Leaves `columns` columns as they are.
     pub fn identity(columns: usize) -> Self {
-        Self::new(vec![0.0; columns], vec![1.0; columns])
+        Self::unchecked(vec![0.0; columns], vec![1.0; columns])
     }
 
     /// `(x_j - center_j) * scale_j`, one of each for every column. Errors with [`Error::Shape`] on
     /// other numbers of them and with [`Error::Parameter`] unless all are finite.
-    pub fn of(center: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
+    pub fn new(center: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
         if center.len() != scale.len() {
             return Err(Error::shape(format!(
                 "{} and {}; give one of each for every column",
@@ -53,11 +53,11 @@ impl Affine {
                 "a centre or a scale of a column is not finite",
             ));
         }
-        Ok(Self::new(center, scale))
+        Ok(Self::unchecked(center, scale))
     }
 
     /// `(x_j - center_j) * scale_j` for vectors of one length.
-    pub(super) fn new(center: Vec<f64>, scale: Vec<f64>) -> Self {
+    pub(super) fn unchecked(center: Vec<f64>, scale: Vec<f64>) -> Self {
         debug_assert_eq!(center.len(), scale.len());
         Self {
             center,
@@ -121,7 +121,7 @@ impl Affine {
                 }
             })
             .collect();
-        Self::new(survey.mean.clone(), scale)
+        Self::unchecked(survey.mean.clone(), scale)
     }
 
     /// Divides the result by a lengthscale. Errors unless it is positive and finite.

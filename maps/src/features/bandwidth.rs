@@ -212,7 +212,7 @@ impl Bandwidth {
 impl Standardize {
     /// The same beside a bandwidth: who gives every column its own lengthscale has scaled them, so
     /// [`Self::Auto`] is [`Self::No`] there.
-    pub fn beside(self, bandwidth: &Bandwidth) -> Self {
+    pub fn for_bandwidth(self, bandwidth: &Bandwidth) -> Self {
         match (self, bandwidth) {
             (Self::Auto, Bandwidth::SigmaPerColumn(_)) => Self::No,
             _ => self,
@@ -276,7 +276,7 @@ mod tests {
             [2.0, 14.0, 3.0]
         ];
         let mut source = MemorySource::new(&x, None).expect("finite");
-        let survey = Survey::of(&mut source, 4, 0).expect("surveys");
+        let survey = Survey::new(&mut source, 4, 0).expect("surveys");
         let raw = Standardize::No.decide(&survey, true);
         let of = |rule: Bandwidth, kernel: &dyn Kernel, scaling: &Scaling| {
             rule.lengthscales(kernel, &survey, scaling).expect("fine")[0]
@@ -336,7 +336,7 @@ mod tests {
             [2.5, 11.0, 3.5, 2.0]
         ];
         let mut source = MemorySource::new(&x, None).expect("finite");
-        let survey = Survey::of(&mut source, 0, 0).expect("surveys");
+        let survey = Survey::new(&mut source, 0, 0).expect("surveys");
         let deviations = x.std_axis(ndarray::Axis(0), 1.0);
         let raw = Standardize::No.decide(&survey, true);
         let scaled = Standardize::Yes.decide(&survey, true);
@@ -370,10 +370,10 @@ mod tests {
     #[test]
     fn lengthscales_of_each_column_are_scales_already() {
         let each = Bandwidth::SigmaPerColumn(vec![1.0, 1000.0]);
-        assert_eq!(Standardize::Auto.beside(&each), Standardize::No);
-        assert_eq!(Standardize::Yes.beside(&each), Standardize::Yes);
+        assert_eq!(Standardize::Auto.for_bandwidth(&each), Standardize::No);
+        assert_eq!(Standardize::Yes.for_bandwidth(&each), Standardize::Yes);
         for one in [Bandwidth::Sigma(2.0), Bandwidth::Median, Bandwidth::Scale] {
-            assert_eq!(Standardize::Auto.beside(&one), Standardize::Auto);
+            assert_eq!(Standardize::Auto.for_bandwidth(&one), Standardize::Auto);
         }
     }
 }

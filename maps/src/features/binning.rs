@@ -63,13 +63,8 @@ pub struct Binning {
 impl Binning {
     /// Bins for `kernel`: 1000 grids from seed 0, until said otherwise.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
-        Self::of(Arc::new(kernel))
-    }
-
-    /// As [`Self::new`], for a kernel chosen at run time.
-    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
         Self {
-            kernel,
+            kernel: Arc::new(kernel),
             grids: 1000,
             seed: Seed(0),
         }

@@ -192,7 +192,7 @@ impl LoadedMap for Projection {
     }
 
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
-        Predict::of(self).run(x_nd, beta_dt, y_nt)
+        Predict::new(self).run(x_nd, beta_dt, y_nt)
     }
 
     fn featurize_to(&mut self, x_nd: &Matrix, z_nd: &mut [f32], past_caches: bool) -> Result<bool> {

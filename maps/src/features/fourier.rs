@@ -44,13 +44,8 @@ impl Fourier {
     /// Features of `kernel`: 1000 of them, paired, by Monte Carlo, from seed 0, until said
     /// otherwise.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
-        Self::of(Arc::new(kernel))
-    }
-
-    /// As [`Self::new`], for a kernel chosen at run time.
-    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
         Self {
-            kernel,
+            kernel: Arc::new(kernel),
             sampling: Sampling::default(),
             form: Form::default(),
             features: 1000,
@@ -121,7 +116,7 @@ impl Fourier {
     /// Of another kernel and size; orthogonal directions only where the kernel has them.
     fn varied(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Self> {
         self.given.is_none().then(|| Self {
-            sampling: self.sampling.beside(kernel.as_ref()),
+            sampling: self.sampling.for_kernel(kernel.as_ref()),
             kernel,
             features,
             ..self.clone()
@@ -276,7 +271,7 @@ mod tests {
     fn given_frequencies_and_offsets_are_the_map() {
         let x = array![[0.3, -0.7], [2.0, 1.0]];
         let center = [0.25, -4.0];
-        let input = || Affine::of(center.to_vec(), vec![0.5, 2.0]).expect("finite");
+        let input = || Affine::new(center.to_vec(), vec![0.5, 2.0]).expect("finite");
         let offsets = vec![0.1, 0.6, 0.9];
         for (form, features) in [(Form::Phase, 3), (Form::Paired, 6)] {
             let map = Fourier::new(Gaussian).features(features).form(form);
@@ -319,7 +314,7 @@ mod tests {
         assert!(refused(Form::Phase, 3, None, 2).contains("0 offsets"));
         assert!(refused(Form::Paired, 6, Some(vec![0.0; 2]), 2).contains("2 offsets"));
         assert!(refused(Form::Phase, 3, Some(vec![f64::NAN; 3]), 2).contains("finite"));
-        assert!(Affine::of(vec![0.0], vec![1.0, 1.0]).is_err());
-        assert!(Affine::of(vec![0.0], vec![f64::INFINITY]).is_err());
+        assert!(Affine::new(vec![0.0], vec![1.0, 1.0]).is_err());
+        assert!(Affine::new(vec![0.0], vec![f64::INFINITY]).is_err());
     }
 }

@@ -46,13 +46,8 @@ impl KernelColumns {
     /// Of `kernel`, without landmarks until some are asked for: a learner that takes all rows needs
     /// none.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
-        Self::of(Arc::new(kernel))
-    }
-
-    /// As [`Self::new`], for a kernel chosen at run time.
-    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
         Self {
-            kernel,
+            kernel: Arc::new(kernel),
             landmarks: 0,
             choice: Landmarks::default(),
             seed: Seed(0),

@@ -26,7 +26,7 @@ impl Mixed {
     /// Errors with [`Error::Shape`] when these do not fit together, and with
     /// [`Error::Unsupported`] when `inner` centres its columns, does not take every number, or its
     /// features cannot be stored.
-    pub fn of(
+    pub fn compose(
         input: Affine,
         root_de: &Array2<f64>,
         inner: Box<dyn FeatureMap>,
@@ -70,7 +70,7 @@ impl Mixed {
     /// Draws the map of `builder` for mixed columns: what it sees of the data are rows that went
     /// through `data.input` and `root_dd` `[d, d]`, divided by `lengthscale`.
     ///
-    /// Errors as the builder and [`Self::of`] do.
+    /// Errors as the builder and [`Self::compose`] do.
     #[doc(hidden)]
     pub fn build(
         builder: &dyn MapBuilder,
@@ -93,7 +93,7 @@ impl Mixed {
             seed: data.seed,
             sampling: data.sampling,
         })?;
-        Self::of(input, root_dd, inner)
+        Self::compose(input, root_dd, inner)
     }
 
     pub(super) fn read(store: &Store, read: Reader) -> Result<Self> {

@@ -57,13 +57,8 @@ impl Nystrom {
     /// Features of `kernel`: 1000 uniform landmarks, of full rank, from seed 0, until said
     /// otherwise.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
-        Self::of(Arc::new(kernel))
-    }
-
-    /// As [`Self::new`], for a kernel chosen at run time.
-    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
         Self {
-            kernel,
+            kernel: Arc::new(kernel),
             landmarks: Landmarks::default(),
             features: 1000,
             rank: None,

@@ -38,7 +38,7 @@ const AT_A_TIME: usize = 1024;
 /// let k_mm = ndarray::array![[1.0, 0.5], [0.5, 1.0]];
 /// let k_nm = ndarray::array![[1.0, 0.5], [0.5, 1.0], [0.7, 0.7]];
 /// let y = ndarray::array![0.0, 1.0, 0.5];
-/// let model = Ridge::on(Precomputed::of(k_mm)?).lambda(1e-6).fit((&k_nm, &y))?;
+/// let model = Ridge::on(Precomputed::new(k_mm)?).lambda(1e-6).fit((&k_nm, &y))?;
 /// assert!((model.predict(&k_nm)?[1] - 1.0).abs() < 1e-3);
 /// # Ok::<(), bochner::Error>(())
 /// ```
@@ -54,7 +54,7 @@ impl Precomputed {
     ///
     /// Errors with [`Error::Shape`] unless it is square and with [`Error::Numerical`] when a value
     /// is not finite or not that of the pair the other way round.
-    pub fn of(k_mm: Array2<f64>) -> Result<Self> {
+    pub fn new(k_mm: Array2<f64>) -> Result<Self> {
         let (rows, columns) = k_mm.dim();
         if rows != columns || rows == 0 {
             return Err(Error::shape(format!(
@@ -84,8 +84,9 @@ impl Precomputed {
         })
     }
 
-    /// As [`Self::of`], of rows of `source` (counted from 0) that are the landmarks themselves, one
-    /// for each column and in their order: row `rows[j]` is the one that column j compares with.
+    /// As [`Self::new`], of rows of `source` (counted from 0) that are the landmarks themselves,
+    /// one for each column and in their order: row `rows[j]` is the one that column j compares
+    /// with.
     ///
     /// Errors with [`Error::Shape`] when there is not one for each column, with [`Error::Data`]
     /// when the source has not so many rows, and as the source does.
@@ -125,7 +126,7 @@ impl Precomputed {
             first = end;
         }
         source.rewind()?;
-        Self::of(k_mm)
+        Self::new(k_mm)
     }
 
     /// Keeps the `rank` largest eigenvalues.

@@ -65,7 +65,7 @@ impl Scaling {
             shift_invariant,
             reach: reach.collect(),
             names: columns.map(|j| survey.column(j)).collect(),
-            input: Affine::new(center, scale),
+            input: Affine::unchecked(center, scale),
         };
         if let Some(warning) = scaling.far(survey) {
             log::warn!("{warning}");

@@ -70,13 +70,8 @@ pub struct Sorf {
 impl Sorf {
     /// Features of `kernel`: 1000 of them, paired, radii drawn, from seed 0, until said otherwise.
     pub fn new(kernel: impl Kernel + 'static) -> Self {
-        Self::of(Arc::new(kernel))
-    }
-
-    /// As [`Self::new`], for a kernel chosen at run time.
-    pub fn of(kernel: Arc<dyn Kernel>) -> Self {
         Self {
-            kernel,
+            kernel: Arc::new(kernel),
             radii: Radii::default(),
             form: Form::default(),
             features: 1000,

@@ -265,7 +265,7 @@ impl MapBuilder for MapSpec {
         ];
         let own_kernel = own_kernel.iter().any(has_own);
         let varied = || Self {
-            sampling: self.sampling.beside(kernel.as_ref()),
+            sampling: self.sampling.for_kernel(kernel.as_ref()),
             kernel,
             features,
             ..self.clone()

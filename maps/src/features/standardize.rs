@@ -199,7 +199,7 @@ pub(super) mod tests {
     ) -> Survey {
         let x = Array2::from_shape_fn((rows, columns), |(i, j)| column(j, i));
         let mut source = MemorySource::new(x, None).expect("finite");
-        Survey::of(&mut source, rows, 0).expect("reads")
+        Survey::new(&mut source, rows, 0).expect("reads")
     }
 
     /// 0 to 1, evenly, in another order for every column.

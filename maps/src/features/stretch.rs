@@ -144,9 +144,9 @@ mod tests {
             Arc::new(Matern::new(1.5).expect("a kernel")),
             Arc::new(RationalQuadratic::new(2.0).expect("a kernel")),
         ];
-        let input = || Affine::of(vec![0.1, -0.2, 0.0], vec![0.4, 0.9, 0.6]).expect("finite");
+        let input = || Affine::new(vec![0.1, -0.2, 0.0], vec![0.4, 0.9, 0.6]).expect("finite");
         let of = |kernel: &Arc<dyn Kernel>, form, sampling| {
-            let map = Fourier::of(kernel.clone()).features(24).form(form);
+            let map = Fourier::new(kernel.clone()).features(24).form(form);
             map.sampling(sampling).build(input()).expect("builds")
         };
         let mut maps = Vec::new();

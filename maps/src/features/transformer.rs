@@ -40,13 +40,13 @@ pub struct Transformer<'m> {
 /// What features can be written as: f32, in which they are computed, or f64.
 pub trait FeatureValue: Copy + Send + Sync + 'static {
     /// From a feature.
-    fn of(feature: f32) -> Self;
+    fn from_feature(feature: f32) -> Self;
     /// Memory that holds features as they are computed; `None` for other types.
     fn as_computed(memory: &mut [Self]) -> Option<&mut [f32]>;
 }
 
 impl FeatureValue for f32 {
-    fn of(feature: f32) -> Self {
+    fn from_feature(feature: f32) -> Self {
         feature
     }
     fn as_computed(memory: &mut [Self]) -> Option<&mut [f32]> {
@@ -55,7 +55,7 @@ impl FeatureValue for f32 {
 }
 
 impl FeatureValue for f64 {
-    fn of(feature: f32) -> Self {
+    fn from_feature(feature: f32) -> Self {
         feature.into()
     }
     fn as_computed(_: &mut [Self]) -> Option<&mut [f32]> {
@@ -257,7 +257,7 @@ impl<T: FeatureValue> HostRows for CallerMemory<'_, T> {
         let parts = to.axis_chunks_iter_mut(Axis(0), PART);
         let mut parts: Vec<_> = parts.zip(z_nd.axis_chunks_iter(Axis(0), PART)).collect();
         parallel::usual().parts(&mut parts, &|_, (to, z_nd)| {
-            to.zip_mut_with(z_nd, |to, &z| *to = T::of(z));
+            to.zip_mut_with(z_nd, |to, &z| *to = T::from_feature(z));
         });
         Ok(())
     }

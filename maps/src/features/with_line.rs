@@ -53,7 +53,7 @@ impl FromStr for Linear {
 ///
 /// ```
 /// use bochner::{features::WithLine, prelude::*};
-/// let map = WithLine::of(std::sync::Arc::new(Fourier::new(Gaussian).features(64)));
+/// let map = WithLine::new(Fourier::new(Gaussian).features(64));
 /// let x = ndarray::array![[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]];
 /// let model = Ridge::on(map).fit((&x, &[1.0, 3.0, 9.0, 10.0]))?;
 /// assert_eq!(model.linear().map.output_dim(), 64 + 2);
@@ -66,8 +66,8 @@ pub struct WithLine {
 
 impl WithLine {
     /// The columns beside this map, whose features can be stored.
-    pub fn of(map: Arc<dyn MapBuilder>) -> Self {
-        Self { map }
+    pub fn new(map: impl MapBuilder + 'static) -> Self {
+        Self { map: Arc::new(map) }
     }
 }
 
@@ -123,7 +123,7 @@ impl MapBuilder for WithLine {
 
     fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
         let map = self.map.variant(kernel, features)?;
-        Some(Box::new(Self::of(map.into())))
+        Some(Box::new(Self::new(map)))
     }
 
     /// The same draws as without the linear part. Errors as the map does, and with
@@ -186,7 +186,7 @@ mod tests {
 
     fn survey(x_nd: &Array2<f64>) -> Survey {
         let mut source = MemorySource::new(x_nd, None).expect("finite");
-        Survey::of(&mut source, 0, 0).expect("surveys")
+        Survey::new(&mut source, 0, 0).expect("surveys")
     }
 
     /// The features of the map are those that it has alone, and beside them are columns whose
@@ -200,7 +200,7 @@ mod tests {
         let survey = survey(&x_nd);
         let fourier = Fourier::new(Gaussian).features(40);
         let alone = drawn(&fourier, &x_nd, &survey);
-        let both = drawn(&WithLine::of(Arc::new(fourier)), &x_nd, &survey);
+        let both = drawn(&WithLine::new(fourier), &x_nd, &survey);
         assert_eq!(both.ncols(), 43);
         assert_eq!(both.slice(s![.., ..40]), alone);
         let beside = both.slice(s![.., 40..]).mapv(f64::from);
@@ -216,7 +216,7 @@ mod tests {
         let x_nd = Array2::from_elem((5, 2), 3.0);
         let survey = survey(&x_nd);
         assert_eq!(line_weight(&Affine::identity(2), &survey), None);
-        let map = WithLine::of(Arc::new(Fourier::new(Gaussian).features(4)));
+        let map = WithLine::new(Fourier::new(Gaussian).features(4));
         assert_eq!(drawn(&map, &x_nd, &survey).ncols(), 4);
     }
 

@@ -81,11 +81,11 @@ impl Tile {
             ("STAGES", self.stages),
             ("BAND", self.band),
         ];
-        Variant::of(constants.map(|(name, value)| (name, value.into())))
+        Variant::new(constants.map(|(name, value)| (name, value.into())))
     }
 
     /// The shape that a variant of a shader has, if any.
-    pub fn of(variant: &Variant) -> Option<Self> {
+    pub fn from_variant(variant: &Variant) -> Option<Self> {
         let mut all = MENU.iter().chain([&DIRECT_64]).copied();
         let is = |tile: &Self| {
             let own = tile.variant();

@@ -92,7 +92,7 @@ enum Stage<'a> {
 fn with_nonlinearity(f: Option<&Nonlinearity>, variant: Variant) -> Variant {
     match f {
         Some(f) => f.add_to(variant),
-        None => variant.with("NONLINEARITY", 7),
+        None => variant.with_constant("NONLINEARITY", 7),
     }
 }
 
@@ -101,7 +101,7 @@ fn variant(rows: usize, stage: Stage<'_>) -> Variant {
         Stage::Split => (1, None),
         Stage::Whole(f) => (0, f),
     };
-    let form = Variant::of([
+    let form = Variant::new([
         ("R", rows as i64),
         ("TX", TX as i64),
         ("LANES", LANES as i64),
@@ -112,7 +112,7 @@ fn variant(rows: usize, stage: Stage<'_>) -> Variant {
 }
 
 fn sum_variant(f: Option<&Nonlinearity>) -> Variant {
-    with_nonlinearity(f, Variant::of([("WHOLE", 0)]))
+    with_nonlinearity(f, Variant::new([("WHOLE", 0)]))
 }
 
 /// `z` = the sum over splits of `partial`, `[splits, rows, ceil(cols / 4)]` vec4s.

@@ -76,7 +76,7 @@ fn of_map(
     let x_nd = Matrix::upload(device, x.view())?;
     let beta_dt = Matrix::upload(device, beta.view())?;
     let mut y_nt = poisoned(device, rows, 5)?;
-    Predict::of(&op).run(&x_nd, &beta_dt, &mut y_nt)?;
+    Predict::new(&op).run(&x_nd, &beta_dt, &mut y_nt)?;
     let sizes = beta.mapv(|v| f64::from(v).abs());
     let (size, features) = (reference.mapv(f64::abs).dot(&sizes), allowed.dot(&sizes));
     let allowed = |i, j| features[[i, j]] + 4.0 * EPS * (1.0 + f64::abs(size[[i, j]]));

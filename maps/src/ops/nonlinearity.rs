@@ -67,7 +67,7 @@ impl Nonlinearity {
     /// `variant` with this nonlinearity: the constant, and the text of a custom one, by which
     /// pipelines are told apart.
     pub(super) fn add_to(&self, variant: Variant) -> Variant {
-        let variant = variant.with("NONLINEARITY", self.code());
+        let variant = variant.with_constant("NONLINEARITY", self.code());
         match self {
             Self::Custom(own) => variant.and_text(own.shader_text()),
             _ => variant,

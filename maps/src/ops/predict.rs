@@ -31,7 +31,7 @@ pub struct Predict<'p>(&'p Projection);
 
 impl<'p> Predict<'p> {
     /// Predictions by the features of this projection.
-    pub fn of(projection: &'p Projection) -> Self {
+    pub fn new(projection: &'p Projection) -> Self {
         Self(projection)
     }
 
@@ -127,7 +127,7 @@ mod tests {
             let run = |&tile: &Tile, splits| {
                 let op = Projection::load_with(&device, &map, tile.into()).expect("loads");
                 let mut y_nt = Matrix::new(&device, 70, 3).expect("fits");
-                let op = Predict::of(&op);
+                let op = Predict::new(&op);
                 op.run_in_splits(&x_nd, &beta_dt, &mut y_nt, splits)
                     .expect("runs");
                 y_nt.download().expect("reads back")

@@ -84,7 +84,7 @@ impl Fragments {
 
     /// What a shader is told of them.
     pub(super) fn variant(self) -> Variant {
-        Variant::of([
+        Variant::new([
             ("F", self.side.into()),
             ("SIZE", self.size.into()),
             ("QUADS", self.quads.into()),

@@ -61,7 +61,7 @@ impl Learner<LogisticOptions, Labels> {
     /// Whether probabilities are averaged over the posterior of the coefficients, by the Laplace
     /// approximation (MacKay 1992; Rasmussen & Williams 2006, section 3.4): the mode is that of
     /// logistic regression, where the prior is `beta ~ N(0, I / (lambda n))`, and the covariance
-    /// the inverse of the Hessian there, of [`Laplace::of`](crate::solve::Laplace::of). They are
+    /// the inverse of the Hessian there, of [`Laplace::new`](crate::solve::Laplace::new). They are
     /// `E 1 / (1 + exp(-s))` with s normal around the log odds, by quadrature to about 1e-9: nearer
     /// 1/2 the less the rows say, and on rows like those of the fit often too near (Kuss &
     /// Rasmussen 2005, "Assessing approximate inference for binary Gaussian process

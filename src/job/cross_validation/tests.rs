@@ -52,9 +52,9 @@ fn folds_are_fits_to_files_of_their_own() {
         target: vec!["y".into()],
         ..OpenOptions::default()
     };
-    let map = Arc::new(Fourier::new(Gaussian).features(60));
+    let map = Fourier::new(Gaussian).features(60);
     let ridge = RidgeOptions::default();
-    let job = Job::of(ridge, map);
+    let job = Job::new(ridge, map);
     let job = job.any();
     let run = Run::on(&Device::cpu());
     let mut source = open(&all, &options).expect("opens");
@@ -118,7 +118,7 @@ fn groups_are_left_out_in_what_folds_choose() {
     let folds = Folds::of_groups(&of, 5, Seed(0)).expect("folds");
     let run = Run::on(&Device::cpu());
     let score_of = |learner: &dyn Fit, map: Arc<dyn MapBuilder>, bandwidth: Bandwidth| {
-        let mut job = Job::of(learner, map);
+        let mut job = Job::new(learner, map);
         job.preparation.bandwidth = Some(bandwidth);
         let scored = job.cross_validate(open, Meaning::Amounts, &folds, &run);
         scored.expect("scores").mean("r2").expect("amounts").mean

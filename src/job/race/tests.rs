@@ -44,7 +44,7 @@ fn race_with(
     map: Arc<dyn MapBuilder>,
     standardize: Standardize,
 ) -> Option<Race> {
-    let mut job = Job::of(ridge, map);
+    let mut job = Job::new(ridge, map);
     job.preparation.standardize = standardize;
     let y = y.clone().insert_axis(ndarray::Axis(1));
     let mut source = MemorySource::new(x, Some(y)).expect("finite");
@@ -146,10 +146,10 @@ fn lines_of_few_rows_are_lines() {
 fn many_columns_stay_out_unasked() {
     let lines = table(200, 8, line);
     let of = |features, linear| {
-        let map = Arc::new(Fourier::new(Gaussian).features(features));
+        let map = Fourier::new(Gaussian).features(features);
         let job = Job {
             linear,
-            ..Job::of(RidgeOptions::default(), map)
+            ..Job::new(RidgeOptions::default(), map)
         };
         let y = lines.1.clone().insert_axis(ndarray::Axis(1));
         let mut source = MemorySource::new(&lines.0, Some(y)).expect("finite");
@@ -232,7 +232,7 @@ fn given_penalties_are_kept_to() {
 /// What is kept takes 32 MiB at most, and the rule stays where that is too few rows.
 #[test]
 fn wide_rows_are_few() {
-    let job = Job::of(RidgeOptions::default(), fourier());
+    let job = Job::new(RidgeOptions::default(), fourier());
     let of = |columns| job.any().deciding_rows((columns, 1));
     assert_eq!([1, 32, 784, 8192].map(of), [4096, 4096, 512, 512]);
     assert_eq!([16_384, 32_768, 40_000].map(of), [256, 128, 0]);

@@ -9,10 +9,9 @@ use crate::{
     model::LinearModel,
 };
 use ndarray::Array2;
-use std::sync::Arc;
 
 fn job(learner: &dyn Fit) -> Job<&dyn Fit> {
-    Job::of(learner, Arc::new(Fourier::new(Gaussian)))
+    Job::new(learner, Fourier::new(Gaussian))
 }
 
 /// Asks `job` for something.

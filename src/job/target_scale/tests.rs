@@ -66,9 +66,9 @@ fn rows_left_out_decide_on_the_scale() {
     for (y, scale) in [(prices, TargetScale::Log), (counts, TargetScale::AsIs)] {
         let y = y.insert_axis(ndarray::Axis(1));
         let mut rows = crate::data::MemorySource::new(&x, Some(y)).expect("finite");
-        let job = Job::of(
+        let job = Job::new(
             RidgeOptions::default(),
-            std::sync::Arc::new(Fourier::new(Gaussian).features(200)),
+            Fourier::new(Gaussian).features(200),
         );
         let run = Run::on(&Device::cpu());
         let fitted = job.any().fit(&mut rows, crate::job::Meaning::Amounts, &run);
@@ -206,8 +206,8 @@ fn rows_left_out_decide_on_ranks() {
     for (y, scale) in [(long, TargetScale::Rank), (noisy, TargetScale::AsIs)] {
         let y = y.insert_axis(ndarray::Axis(1));
         let mut rows = crate::data::MemorySource::new(&x, Some(y)).expect("finite");
-        let map = std::sync::Arc::new(Fourier::new(Gaussian).features(200));
-        let job = Job::of(RidgeOptions::default(), map);
+        let map = Fourier::new(Gaussian).features(200);
+        let job = Job::new(RidgeOptions::default(), map);
         let run = Run::on(&Device::cpu());
         let fitted = job.any().fit(&mut rows, crate::job::Meaning::Amounts, &run);
         let race = fitted.expect("fits").race.expect("a race");

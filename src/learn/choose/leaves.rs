@@ -218,7 +218,7 @@ impl Task<'_> {
         let (source, survey): (&mut dyn ChunkSource, &Survey) = match &mut held {
             NodeRows::Given(source, survey) => (&mut **source, survey),
             NodeRows::Own(source) => {
-                own = Survey::of(source.as_mut(), SURVEYED, self.seed.0)?;
+                own = Survey::new(source.as_mut(), SURVEYED, self.seed.0)?;
                 (source.as_mut(), &own)
             }
         };

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// let map = Fourier::new(Gaussian).features(16).build(Affine::identity(1))?;
 /// let (ridge, run) = (RidgeOptions::default(), Run::on(&Device::cpu()));
 /// let targets = Targets::Real { columns: 1, shift: vec![3.0] };
-/// let mut pieces = Pieces::of(&mut source)?;
+/// let mut pieces = Pieces::new(&mut source)?;
 /// let mut sum = |first_row, rows| {
 ///     let source = &mut pieces.piece(first_row, rows);
 ///     let (targets, kernel, seed, run) = (&targets, None, Seed(0), &run);

@@ -171,7 +171,7 @@ impl FitSums for GaussianProcessOptions {
         known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let evidence = match self.weights {
-            RowWeights::Precisions => Evidence::of(&sums, self.intercept)?,
+            RowWeights::Precisions => Evidence::new(&sums, self.intercept)?,
             RowWeights::Counts => Evidence::counting(&sums, self.intercept)?,
         };
         let variances = evidence.maximize(KnownVariances {

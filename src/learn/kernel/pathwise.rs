@@ -72,7 +72,7 @@ fn variances(
         y_sum_t: y_nt.sum_axis(Axis(0)),
         y_square_t: (y_nt * y_nt).sum_axis(Axis(0)),
     };
-    let evidence = Evidence::of(&sums, options.intercept)?;
+    let evidence = Evidence::new(&sums, options.intercept)?;
     let variances = evidence.maximize(KnownVariances {
         noise: options.noise,
         signal: options.signal,
@@ -118,7 +118,7 @@ impl Fit for PathwiseOptions {
         let start = Instant::now();
         let (x, y_nt, _) = read(data.source, &data.targets, data.run)?;
         let columns = columns.with_all(&x)?;
-        let prior = Fourier::of(columns.kernel())
+        let prior = Fourier::new(columns.kernel())
             .features(self.features)
             .seed(data.seed);
         let prior = prior.build(columns.input().clone())?;

@@ -19,7 +19,7 @@ impl LinearModel {
                 let remedy = "take those of the rows, by probabilities_on";
                 Err(Error::unsupported(problem).help(Remedy::words(remedy)))
             }
-            probabilities => Ok(probabilities.of(scores_nt)),
+            probabilities => Ok(probabilities.apply(scores_nt)),
         }
     }
 

@@ -108,7 +108,7 @@ fn of_branches(
             }
             p_nt
         }
-        _ => probabilities.of(scores_nt.clone()),
+        _ => probabilities.apply(scores_nt.clone()),
     };
     (scores_nt, p_nt)
 }

@@ -40,7 +40,7 @@ fn targets() -> Targets {
 }
 
 fn map() -> IdentityMap {
-    let input = Affine::of(vec![CENTER; COLUMNS], vec![SCALE; COLUMNS]);
+    let input = Affine::new(vec![CENTER; COLUMNS], vec![SCALE; COLUMNS]);
     Identity.build(input.expect("an input")).expect("a map")
 }
 

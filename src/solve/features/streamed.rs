@@ -90,7 +90,7 @@ impl<'a> StreamedRows<'a> {
         let rows = self.rows;
         let mut row0 = from;
         let none = |_: &_, _| ();
-        let mut pieces = Pieces::of(&mut *self.source)?;
+        let mut pieces = Pieces::new(&mut *self.source)?;
         let mut source = pieces.piece(from as u64, u64::MAX);
         self.featurizer.on_host(&mut source, none, |z, ()| {
             let more = z.first().map_or(0, ArrayView2::nrows);

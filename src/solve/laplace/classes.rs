@@ -179,7 +179,7 @@ impl ClassLaplace {
     /// which `sums` gives the rows weighted by `w_i t'(diag(p_i) - p_i p_i')t`. Where there are two
     /// classes that is the whole Hessian.
     ///
-    /// Errors as `sums` and [`Laplace::of`] do.
+    /// Errors as `sums` and [`Laplace::new`] do.
     pub(crate) fn apart(
         turn_cu: Array2<f64>,
         (beta_dc, intercept): (ArrayView2<'_, f64>, bool),
@@ -197,7 +197,7 @@ impl ClassLaplace {
         let mut log_evidence = log_likelihood;
         for a in 0..directions {
             let theta_d = beta_dc.dot(&turn_cu.column(a));
-            let one = Laplace::of(&sums(a)?, (theta_d.view(), intercept), precision, 0.0)?;
+            let one = Laplace::new(&sums(a)?, (theta_d.view(), intercept), precision, 0.0)?;
             let from = a * size;
             let part = s![.., from..from + features];
             root_dm.slice_mut(part).assign(&one.spread.root_dd);

@@ -98,7 +98,7 @@ impl Problem {
             ..NormalEquations::zero(features, 0)
         };
         let of = (at.slice(s![..features]), self.intercept);
-        Laplace::of(&sums, of, self.precision, self.log_likelihood(at)).expect("a law")
+        Laplace::new(&sums, of, self.precision, self.log_likelihood(at)).expect("a law")
     }
 
     /// Means and variances of the scores of rows.
@@ -257,7 +257,7 @@ fn mean_sigmoids_are_the_integral() {
 #[test]
 fn what_has_no_law_says_so() {
     let refused = |sums: &NormalEquations| {
-        let refused = Laplace::of(sums, (array![0.0].view(), true), 1e-9, 0.0);
+        let refused = Laplace::new(sums, (array![0.0].view(), true), 1e-9, 0.0);
         refused.expect_err("refused").to_string()
     };
     assert!(refused(&NormalEquations::zero(1, 0)).contains("no row has a loss that bends"));

@@ -81,7 +81,7 @@ fn the_likelihood_is_that_of_the_exact_process() {
         } else {
             (z.clone(), y.clone(), sums(&z, &y))
         };
-        let evidence = Evidence::of(&all, intercept).expect("decomposes");
+        let evidence = Evidence::new(&all, intercept).expect("decomposes");
         let mut expected = 0.0;
         for k in 0..2 {
             let noise = variances.noise_t[k];
@@ -103,7 +103,7 @@ fn the_likelihood_is_that_of_the_exact_process() {
 #[test]
 fn mean_and_variance_are_those_of_the_exact_process() {
     let (z, y) = data();
-    let evidence = Evidence::of(&sums(&z, &y), false).expect("decomposes");
+    let evidence = Evidence::new(&sums(&z, &y), false).expect("decomposes");
     let variances = Variances {
         ratio: 0.4,
         noise_t: Array1::from(vec![0.2, 0.2]),
@@ -142,12 +142,12 @@ fn mean_and_variance_are_those_of_the_exact_process() {
 #[test]
 fn an_intercept_is_a_feature_of_unbounded_variance() {
     let (z, y) = data();
-    let with = Evidence::of(&sums(&z, &y), true).expect("decomposes");
+    let with = Evidence::new(&sums(&z, &y), true).expect("decomposes");
     // Beside a wider one the features would count as rounding of the trace.
     let wide = 500.0;
     let column = Array2::from_elem((12, 1), wide);
     let extended = ndarray::concatenate![Axis(1), z, column];
-    let without = Evidence::of(&sums(&extended, &y), false).expect("decomposes");
+    let without = Evidence::new(&sums(&extended, &y), false).expect("decomposes");
     let variances = Variances {
         ratio: 0.4,
         noise_t: Array1::from(vec![0.2, 0.2]),
@@ -173,7 +173,7 @@ fn an_intercept_is_a_feature_of_unbounded_variance() {
 fn the_variances_are_where_the_likelihood_is_largest() {
     let (z, y) = data();
     for intercept in [false, true] {
-        let evidence = Evidence::of(&sums(&z, &y), intercept).expect("decomposes");
+        let evidence = Evidence::new(&sums(&z, &y), intercept).expect("decomposes");
         for (noise, signal) in [(None, None), (Some(0.15), None), (None, Some(3.0))] {
             let known = KnownVariances { noise, signal };
             let best = evidence.maximize(known).expect("finds");
@@ -212,7 +212,7 @@ fn samples_have_the_mean_and_variance_of_the_posterior() {
     let mean = z.mean_axis(Axis(0)).expect("rows");
     rows.push_row(mean.view()).expect("as wide");
     for intercept in [false, true] {
-        let evidence = Evidence::of(&sums(&z, &y), intercept).expect("decomposes");
+        let evidence = Evidence::new(&sums(&z, &y), intercept).expect("decomposes");
         let variances = evidence.maximize(KnownVariances::default());
         let Posterior {
             coefficients,
@@ -245,7 +245,7 @@ fn samples_have_the_mean_and_variance_of_the_posterior() {
 #[test]
 fn samples_have_the_covariance_of_the_exact_process() {
     let (z, y) = data();
-    let evidence = Evidence::of(&sums(&z, &y), false).expect("decomposes");
+    let evidence = Evidence::new(&sums(&z, &y), false).expect("decomposes");
     let (noise, signal) = (0.2, 0.5);
     let variances = Variances {
         ratio: noise / signal,
@@ -289,13 +289,13 @@ fn what_says_nothing_is_an_error() {
         &z.slice(ndarray::s![..1, ..]).to_owned(),
         &y.slice(ndarray::s![..1, ..]).to_owned(),
     );
-    assert!(matches!(Evidence::of(&one, true), Err(Error::Shape(_))));
+    assert!(matches!(Evidence::new(&one, true), Err(Error::Shape(_))));
     let flat = sums(&z, &Array2::from_elem((12, 2), 3.0));
-    let flat = Evidence::of(&flat, true).expect("decomposes");
+    let flat = Evidence::new(&flat, true).expect("decomposes");
     let known = KnownVariances::default();
     assert!(matches!(flat.maximize(known), Err(Error::Numerical(_))));
     let still = sums(&Array2::ones((12, 5)), &y);
-    let still = Evidence::of(&still, true).expect("decomposes");
+    let still = Evidence::new(&still, true).expect("decomposes");
     assert!(matches!(still.maximize(known), Err(Error::Numerical(_))));
     let known = KnownVariances {
         noise: Some(-1.0),

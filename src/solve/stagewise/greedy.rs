@@ -64,7 +64,7 @@ impl Greedy {
         let mut explained = 0.0;
         for _ in 0..most {
             let of_f = of_f(&fit);
-            let pair = |k: usize, j: usize| Pair::of(&fit, of_f[k], (k, j));
+            let pair = |k: usize, j: usize| Pair::new(&fit, of_f[k], (k, j));
             // The length that each f would have if none of its terms cancelled another.
             let length_t: Vec<f64> = fit.beta_td.rows().into_iter().map(length).collect();
             let gain = |j: usize| {
@@ -128,7 +128,7 @@ fn of_f(fit: &Growing) -> Vec<[f64; 2]> {
 
 impl Pair {
     /// Of target `k` and feature `j`.
-    fn of(fit: &Growing, of_f: [f64; 2], (k, j): (usize, usize)) -> Self {
+    fn new(fit: &Growing, of_f: [f64; 2], (k, j): (usize, usize)) -> Self {
         Self::fit(
             of_f,
             fit.train.gram_dd[[j, j]],

@@ -81,7 +81,7 @@ fn the_statistic_is_that_of_the_kernels() {
     let hsic = exact(&x, &y);
     // Each map sees its own column.
     let sees = |j: usize| {
-        let survey = bochner::data::Survey::of(
+        let survey = bochner::data::Survey::new(
             &mut MemorySource::new(Array2::<f64>::zeros((1, 2)), None).expect("finite"),
             0,
             0,

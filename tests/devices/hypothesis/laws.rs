@@ -19,7 +19,7 @@ use ndarray::{Array2, Axis, concatenate};
 fn map(j: usize, columns: usize, features: usize) -> impl FeatureMap {
     let zeros = MemorySource::new(Array2::<f64>::zeros((1, columns)), None);
     // A constant column becomes 0.
-    let mut survey = Survey::of(&mut zeros.expect("finite"), 0, 0).expect("reads");
+    let mut survey = Survey::new(&mut zeros.expect("finite"), 0, 0).expect("reads");
     (survey.max[j], survey.variance[j]) = (1.0, 1.0);
     let map = Fourier::new(Gaussian).form(Form::Phase).features(features);
     let map = map.seed(Seed(j as u64));

@@ -91,7 +91,7 @@ impl Fitting {
     fn take_scale(&mut self, scale: TargetScale, survey: Survey) -> Result<(Survey, Targets)> {
         self.args.target_scale = scale;
         let problem = || Usage("these targets have no other scale".into());
-        let rescaled = Rescaled::of(&survey).ok_or_else(problem)?;
+        let rescaled = Rescaled::from_survey(&survey).ok_or_else(problem)?;
         // Sums do so themselves.
         if !self.args.is_in_parts() {
             // Something has to stand in the place of what is wrapped, for a moment.
@@ -160,7 +160,7 @@ impl Fitting {
 
     /// Says of rows held out at random that they lie between others in time, if a column tells.
     fn say_when_rows_were(&mut self, survey: &Survey) {
-        let along = Along::of(survey, self.sources.train.schema());
+        let along = Along::find(survey, self.sources.train.schema());
         if let Some(note) = self.args.between_times(along.as_ref()) {
             self.console.note(&note);
         }

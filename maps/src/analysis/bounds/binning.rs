@@ -15,7 +15,7 @@ use crate::{Error, Result, error::Remedy, kernels::Kernel};
 ///
 /// ```
 /// use bochner::{analysis::BinningBound, kernels::Laplacian};
-/// let bound = BinningBound::of(&Laplacian, 2, 3.0)?;
+/// let bound = BinningBound::new(&Laplacian, 2, 3.0)?;
 /// let grids = bound.grids_for(0.1, 0.99)?;
 /// assert!(bound.failure_probability(grids, 0.1)? <= 0.01);
 /// # Ok::<(), bochner::Error>(())
@@ -33,7 +33,7 @@ impl BinningBound {
     ///
     /// Errors with [`Error::Unsupported`] on a kernel that random binning does not serve, and with
     /// [`Error::Parameter`] unless columns and diameter are positive and finite.
-    pub fn of(kernel: &dyn Kernel, columns: usize, diameter: f64) -> Result<Self> {
+    pub fn new(kernel: &dyn Kernel, columns: usize, diameter: f64) -> Result<Self> {
         let slope = kernel.slope_at_zero().ok_or_else(|| {
             let problem = format!("random binning does not serve {}", kernel.spec());
             Error::unsupported(problem).help(Remedy::UseKernel("laplacian"))
@@ -110,12 +110,12 @@ mod tests {
 
     #[test]
     fn the_bound_is_the_formula() {
-        let bound = BinningBound::of(&Laplacian, 3, 2.0).expect("binned");
+        let bound = BinningBound::new(&Laplacian, 3, 2.0).expect("binned");
         let p = bound.failure_probability(2000, 0.2).expect("fine");
         // 36 * 3 * 2000 * 1 * 2 * exp(-(2000 * 0.04/8 + ln 0.2)/4)
         let closed = 432_000.0 * (-(10.0 + 0.2_f64.ln()) / 4.0).exp();
         assert!((p / closed - 1.0).abs() < 1e-13, "{p} {closed}");
-        assert!(BinningBound::of(&Hat, 3, 2.0).is_ok());
+        assert!(BinningBound::new(&Hat, 3, 2.0).is_ok());
         // A kernel twice as steep: 36 * 3 * 2000 * 2 * 2 * exp(-(10 + ln 0.1)/4).
         let steep = BinningBound {
             slope: 2.0,
@@ -124,10 +124,10 @@ mod tests {
         let p = steep.failure_probability(2000, 0.2).expect("fine");
         let closed = 864_000.0 * (-(10.0 + 0.1_f64.ln()) / 4.0).exp();
         assert!((p / closed - 1.0).abs() < 1e-13, "{p} {closed}");
-        let error = BinningBound::of(&Gaussian, 3, 2.0).expect_err("not convex");
+        let error = BinningBound::new(&Gaussian, 3, 2.0).expect_err("not convex");
         assert!(error.to_string().contains("laplacian"), "{error}");
-        assert!(BinningBound::of(&Laplacian, 0, 2.0).is_err());
-        assert!(BinningBound::of(&Laplacian, 1, f64::INFINITY).is_err());
+        assert!(BinningBound::new(&Laplacian, 0, 2.0).is_err());
+        assert!(BinningBound::new(&Laplacian, 1, f64::INFINITY).is_err());
         assert!(bound.failure_probability(10, 0.0).is_err());
     }
 
@@ -144,7 +144,7 @@ mod tests {
         for d in [1_usize, 2, 5, 20] {
             for diameter in [1.0, 3.0, 40.0] {
                 for error in [0.02, 0.1, 0.4, 0.8] {
-                    let bound = BinningBound::of(&Laplacian, d, diameter).expect("binned");
+                    let bound = BinningBound::new(&Laplacian, d, diameter).expect("binned");
                     let least = bound.grids_for(error, 0.5).expect("fine");
                     for grids in [least, 2 * least, 20 * least] {
                         let (n, d) = (grids as f64, d as f64);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn the_number_of_grids_is_the_least_that_keeps_the_promise() {
         for (columns, diameter) in [(1, 0.5), (4, 10.0), (50, 3.0)] {
-            let bound = BinningBound::of(&Laplacian, columns, diameter).expect("binned");
+            let bound = BinningBound::new(&Laplacian, columns, diameter).expect("binned");
             for (error, confidence) in [(0.3, 0.9), (0.02, 0.999)] {
                 let grids = bound.grids_for(error, confidence).expect("fine");
                 let p = |grids| bound.failure_probability(grids, error).expect("fine");
@@ -180,7 +180,7 @@ mod tests {
                 assert!((1..6).all(|k| p(grids * (1 + k)) <= allowed));
             }
         }
-        let bound = BinningBound::of(&Laplacian, 2, 1.0).expect("binned");
+        let bound = BinningBound::new(&Laplacian, 2, 1.0).expect("binned");
         assert!(bound.grids_for(0.1, 1.0).is_err() && bound.grids_for(1e-9, 0.9).is_err());
     }
 }

@@ -116,7 +116,7 @@ impl Timed for Dense {
     }
 
     fn predict(&mut self, x_nd: &Matrix, beta_dt: &Matrix, y_nt: &mut Matrix) -> Result<()> {
-        Predict::of(&self.op).run(x_nd, beta_dt, y_nt)
+        Predict::new(&self.op).run(x_nd, beta_dt, y_nt)
     }
 
     fn reference(&self, x_nd: ArrayView2<'_, f32>) -> Array2<f64> {
@@ -125,7 +125,7 @@ impl Timed for Dense {
 
     fn form(&self, rows: usize, predicts: bool) -> String {
         form_name(if predicts {
-            Predict::of(&self.op).form(rows)
+            Predict::new(&self.op).form(rows)
         } else {
             self.op.form(rows)
         })

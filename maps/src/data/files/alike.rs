@@ -37,7 +37,7 @@ impl Alike {
     ///
     /// Of several files as one, by a folder or a pattern, columns are numbers. Errors with
     /// [`Error::Shape`] when the files differ in their columns, as [`open`](super::open) does, and
-    /// as [`Survey::of`](super::Survey::of) does of a table that holds more than numbers.
+    /// as [`Survey::new`](super::Survey::new) does of a table that holds more than numbers.
     ///
     /// ```
     /// use bochner::{data::{Alike, OpenOptions}, hypothesis::TwoSample, prelude::*};

@@ -28,7 +28,7 @@ pub enum Format {
     Sqlite,
 }
 
-/// What [`Format::of`] knows, for messages.
+/// What [`Format::from_path`] knows, for messages.
 pub(in crate::data) const READ: &str = ".npy, .npz, .csv, .libsvm, .parquet and .arrow";
 
 impl Format {
@@ -36,12 +36,12 @@ impl Format {
     ///
     /// ```
     /// use bochner::data::Format;
-    /// assert_eq!(Format::of("a/X.NPY"), Some(Format::Npy));
-    /// assert_eq!(Format::of("rows.tsv.gz"), Some(Format::Csv));
-    /// assert_eq!(Format::of("rows.gz"), None);
-    /// assert_eq!(Format::of("book.xlsx#prices"), Some(Format::Excel));
+    /// assert_eq!(Format::from_path("a/X.NPY"), Some(Format::Npy));
+    /// assert_eq!(Format::from_path("rows.tsv.gz"), Some(Format::Csv));
+    /// assert_eq!(Format::from_path("rows.gz"), None);
+    /// assert_eq!(Format::from_path("book.xlsx#prices"), Some(Format::Excel));
     /// ```
-    pub fn of(path: impl AsRef<Path>) -> Option<Self> {
+    pub fn from_path(path: impl AsRef<Path>) -> Option<Self> {
         let path = file_of(path.as_ref());
         if let Some(format) = of_extension(path) {
             return Some(format);

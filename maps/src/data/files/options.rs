@@ -37,7 +37,7 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// The format of a file: what is asked for, or what its name says.
     pub(in crate::data) fn format_of(&self, path: &Path) -> Option<Format> {
-        self.format.or_else(|| Format::of(path))
+        self.format.or_else(|| Format::from_path(path))
     }
 
     /// Errors with what is wrong unless a file of this format can have all of this.

@@ -53,7 +53,7 @@ pub fn parts(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         };
         // Of a folder, notes and databases beside the rows are none of them.
         let is_data = |format: Format| pattern.is_some() || !format.holds_tables();
-        if taken && Format::of(name).is_some_and(is_data) && !file.is_dir() {
+        if taken && Format::from_path(name).is_some_and(is_data) && !file.is_dir() {
             found.push(file);
         }
     }
@@ -65,8 +65,8 @@ pub fn parts(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         };
         return Err(Error::data(path, problem));
     };
-    let format = Format::of(first);
-    if let Some(other) = found.iter().find(|file| Format::of(file) != format) {
+    let format = Format::from_path(first);
+    if let Some(other) = found.iter().find(|file| Format::from_path(file) != format) {
         let problem = format!(
             "has files of several formats, {} and {}; name those of one by a pattern such as \
              \"*.csv\"",

@@ -11,7 +11,7 @@ const SKIPPED: usize = 8192;
 /// ```
 /// use bochner::data::{ChunkSource, MemorySource, Pieces};
 /// let mut source = MemorySource::new(ndarray::array![[0.0], [1.0], [2.0]], None)?;
-/// let mut pieces = Pieces::of(&mut source)?;
+/// let mut pieces = Pieces::new(&mut source)?;
 /// let rows = pieces.piece(1, 2).next_chunk(9)?.expect("two rows").x.nrows();
 /// assert_eq!(rows, 2);
 /// assert!(pieces.piece(3, 2).next_chunk(9)?.is_none());
@@ -26,7 +26,7 @@ pub struct Pieces<S> {
 
 impl<S: ChunkSource> Pieces<S> {
     /// Pieces of a source, which is rewound. Errors as that does.
-    pub fn of(mut source: S) -> Result<Self> {
+    pub fn new(mut source: S) -> Result<Self> {
         source.rewind()?;
         Ok(Self { source, at: 0 })
     }
@@ -143,7 +143,7 @@ mod tests {
     fn pieces_are_the_rows_between_two_places_and_come_again() {
         let y = Array2::from_shape_fn((23, 1), |(i, _)| i as f64);
         let source = MemorySource::new(y.clone(), Some(y)).expect("a source");
-        let mut pieces = Pieces::of(source).expect("rewinds");
+        let mut pieces = Pieces::new(source).expect("rewinds");
         let rows = |from: u32, to: u32| (from..to).map(f64::from).collect::<Vec<_>>();
         for (first, count, expected) in [
             (0, 10, rows(0, 10)),

@@ -120,7 +120,7 @@ fn a_file_and_a_source_bring_every_bit_back() {
     let store = Store::from_bytes(&bytes, "test").expect("reads");
     assert_eq!(KeptRows::read(&store).expect("reads"), all);
     let mut source = all.source();
-    let held = MemorySource::of(&mut source).expect("rows");
+    let held = MemorySource::from_source(&mut source).expect("rows");
     let mut again = KeptRows::new(50, (3, 1));
     let mut held = held;
     let mut held = Keeping::new(&mut held, 50);

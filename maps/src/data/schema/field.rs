@@ -147,7 +147,7 @@ impl Field {
             Kind::Categories(all) => all.iter().map(|c| format!("{name}={c}")).collect(),
             Kind::Hashed(count) => (0..*count).map(|k| format!("{name}#{k}")).collect(),
             Kind::Means(means) => means
-                .of()
+                .names()
                 .iter()
                 .map(|of| format!("{name}: {of}"))
                 .collect(),
@@ -168,7 +168,7 @@ impl Kind {
             Self::Date(parts) => 1 + parts.width(),
             Self::Categories(all) => all.len(),
             Self::Hashed(count) => *count,
-            Self::Means(means) => means.of().len(),
+            Self::Means(means) => means.names().len(),
             Self::Words(words) => words.width(),
             Self::Empty | Self::Id | Self::Copy(_) => 0,
         }

@@ -46,7 +46,7 @@ pub(super) fn fold_of(row: u64) -> usize {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetMeans {
     /// What each column is: `mean of price`, `share of yes`.
-    pub(super) of: Vec<String>,
+    pub(super) names: Vec<String>,
     /// Hashes of the texts, ascending.
     pub(super) texts: Vec<u64>,
     /// `[texts, columns]`.
@@ -55,8 +55,8 @@ pub struct TargetMeans {
 
 impl TargetMeans {
     /// What the columns are: `mean of price`; of classes all but the first, `share of yes`.
-    pub fn of(&self) -> &[String] {
-        &self.of
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Number of different texts.
@@ -66,7 +66,7 @@ impl TargetMeans {
 
     /// The effects of a text, one a column; `None` of one that the fit did not see.
     pub fn effects(&self, text: &str) -> Option<&[f64]> {
-        let columns = self.of.len();
+        let columns = self.names.len();
         let place = self.place(text)?;
         Some(&self.effects[place * columns..][..columns])
     }
@@ -82,7 +82,7 @@ impl TargetMeans {
         let half = |(i, k): (usize, usize)| (self.texts[i] >> [32, 0][k]) as u32;
         let halves = Array2::from_shape_fn((self.texts.len(), 2), half);
         store.put_u32("texts", halves.view());
-        let shape = (self.texts.len(), self.of.len());
+        let shape = (self.texts.len(), self.names.len());
         if let Ok(effects) = ArrayView2::from_shape(shape, &self.effects) {
             store.put_f64("effects", effects);
         }
@@ -91,10 +91,10 @@ impl TargetMeans {
 
     /// What [`Self::store`] gave, with what its columns are. Errors with [`Error::Format`] or
     /// [`Error::Missing`] on anything else.
-    pub(super) fn read(store: &Store, of: Vec<String>) -> Result<Self> {
+    pub(super) fn read(store: &Store, names: Vec<String>) -> Result<Self> {
         let (halves, effects) = (store.u32("texts")?, store.f64("effects")?);
-        let shape = (halves.nrows(), of.len());
-        if halves.ncols() != 2 || effects.dim() != shape || of.is_empty() {
+        let shape = (halves.nrows(), names.len());
+        if halves.ncols() != 2 || effects.dim() != shape || names.is_empty() {
             return Err(Error::format("means of texts that do not go together"));
         }
         let whole = |row: ndarray::ArrayView1<'_, u32>| u64::from(row[0]) << 32 | u64::from(row[1]);
@@ -103,7 +103,7 @@ impl TargetMeans {
             return Err(Error::format("means of texts that are out of order"));
         }
         Ok(Self {
-            of,
+            names,
             texts,
             effects: effects.into_iter().collect(),
         })
@@ -113,7 +113,7 @@ impl TargetMeans {
 /// As reports say it: `5000 texts, by the mean of the target`.
 impl fmt::Display for TargetMeans {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_mean = self.of.iter().all(|of| of.starts_with("mean of "));
+        let is_mean = self.names.iter().all(|name| name.starts_with("mean of "));
         let what = if is_mean {
             "mean of the target"
         } else {
@@ -154,7 +154,7 @@ pub(super) fn effects_in<'a>(
     let Some((fold, effects)) = own else {
         return means.effects(text);
     };
-    let columns = means.of.len();
+    let columns = means.names.len();
     let at = means.place(text)? * FOLDS + fold;
     Some(&effects[at * columns..][..columns])
 }

@@ -169,7 +169,7 @@ impl Field {
         match &self.kind {
             Kind::Categories(all) => value["categories"] = json!(all),
             Kind::Hashed(count) => value["columns"] = json!(count),
-            Kind::Means(means) => value["of"] = json!(means.of()),
+            Kind::Means(means) => value["of"] = json!(means.names()),
             Kind::Words(words) => {
                 value["columns"] = json!(words.columns());
                 value["pairs"] = json!(words.has_pairs());
@@ -253,7 +253,7 @@ fn kind_from_json(value: &Value, columns: usize, arrays: &dyn Fn() -> Store) -> 
             let of = of.map(|text| text.as_str().map(str::to_owned));
             let of: Vec<String> = of.collect::<Option<_>>()?;
             let means = TargetMeans::read(&arrays(), of).ok()?;
-            (means.of().len() <= columns).then(|| Kind::Means(Arc::new(means)))?
+            (means.names().len() <= columns).then(|| Kind::Means(Arc::new(means)))?
         }
         "words" => {
             let count = value["columns"].as_u64()?;

@@ -60,7 +60,7 @@ pub(in crate::data) fn survey(
         .iter()
         .map(|(tally, _)| tally.contents)
         .collect();
-    let mut ended = Ended::of(table, places, read, options)?;
+    let mut ended = Ended::new(table, places, read, options)?;
     let targets = ended.fields.split_off(places.features.len());
     let mut fields = ended.fields;
     if fields.iter().all(|field| field.kind == Kind::Empty) {
@@ -230,7 +230,7 @@ struct Ended {
 
 impl Ended {
     /// What becomes of features and targets, with how their cells are read.
-    fn of(table: &dyn Table, places: &Places, read: Read, options: &TableOptions) -> Result<Self> {
+    fn new(table: &dyn Table, places: &Places, read: Read, options: &TableOptions) -> Result<Self> {
         let columns = read.into_iter().zip(places.all());
         let columns = columns.take(places.features.len() + places.targets.len());
         let mut ended = Self::default();

@@ -26,10 +26,10 @@ const DECIDING: &str = "deciding";
 /// use ndarray::{Array2, s};
 /// let x = Array2::from_shape_fn((90, 2), |(i, j)| (i * (j + 3) % 17) as f64);
 /// let mut source = |from, to| MemorySource::new(x.slice(s![from..to, ..]), None);
-/// let mut all = SurveyPart::of(&mut source(0, 30)?, 0, 10, 7)?;
-/// let rest = SurveyPart::of(&mut source(30, 90)?, 30, 10, 7)?;
+/// let mut all = SurveyPart::new(&mut source(0, 30)?, 0, 10, 7)?;
+/// let rest = SurveyPart::new(&mut source(30, 90)?, 30, 10, 7)?;
 /// all.merge(&SurveyPart::from_bytes(&rest.to_bytes()?)?)?;
-/// let (parts, whole) = (all.finish()?, Survey::of(&mut source(0, 90)?, 10, 7)?);
+/// let (parts, whole) = (all.finish()?, Survey::new(&mut source(0, 90)?, 10, 7)?);
 /// assert_eq!(parts.sample, whole.sample);
 /// assert!((parts.variance[1] - whole.variance[1]).abs() < 1e-12);
 /// # Ok::<(), bochner::Error>(())
@@ -58,11 +58,11 @@ pub(super) struct Look {
 impl SurveyPart {
     /// Reads `source` once from its first row on and rewinds it. Its rows have the numbers
     /// `first_row` and so on among all: no two parts may share one, or the sample has a row twice.
-    /// `sample_rows` and `seed` are those of all parts, as [`Survey::of`] takes them.
+    /// `sample_rows` and `seed` are those of all parts, as [`Survey::new`] takes them.
     ///
-    /// Errors as [`Survey::of`] does, but for a variance beyond f64 and weights that are all 0,
+    /// Errors as [`Survey::new`] does, but for a variance beyond f64 and weights that are all 0,
     /// which [`Self::finish`] reports.
-    pub fn of(
+    pub fn new(
         source: &mut dyn ChunkSource,
         first_row: u64,
         sample_rows: usize,
@@ -71,7 +71,7 @@ impl SurveyPart {
         Self::watched(source, first_row, sample_rows, seed, &|_| {})
     }
 
-    /// As [`Self::of`]; `hear` gets [`Step::Survey`] after each chunk.
+    /// As [`Self::new`]; `hear` gets [`Step::Survey`] after each chunk.
     pub fn watched(
         source: &mut dyn ChunkSource,
         first_row: u64,

@@ -96,7 +96,7 @@ mod tests {
         let weight = |i: usize| (i % 3) as f64;
         let mut plain = MemorySource::new(&x, Some(y.clone())).expect("rows");
         let sample = RowSample::draw(&mut plain, 40, 7).expect("reads");
-        let survey = Survey::of(&mut plain, 40, 7).expect("reads");
+        let survey = Survey::new(&mut plain, 40, 7).expect("reads");
         assert_eq!(sample.x_nd, survey.sample);
         assert_eq!(sample.weights_n, None);
         let weights: Vec<f64> = (0..300).map(weight).collect();

@@ -69,18 +69,18 @@ pub struct Variant {
 
 impl Variant {
     /// The variant with these constants.
-    pub fn of<const N: usize>(constants: [(&'static str, i64); N]) -> Self {
+    pub fn new<const N: usize>(constants: [(&'static str, i64); N]) -> Self {
         let none = Self {
             constants: [("", 0); MOST],
             count: 0,
             text: None,
         };
-        let with = |variant: Self, (name, value)| variant.with(name, value);
+        let with = |variant: Self, (name, value)| variant.with_constant(name, value);
         constants.into_iter().fold(none, with)
     }
 
     /// As this one, with one constant more.
-    pub fn with(mut self, name: &'static str, value: i64) -> Self {
+    pub fn with_constant(mut self, name: &'static str, value: i64) -> Self {
         self.constants[self.count] = (name, value);
         self.count += 1;
         self

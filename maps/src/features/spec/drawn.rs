@@ -45,7 +45,7 @@ impl MapSpec {
                     Box::new(map.build(input)?)
                 }
                 MapKind::Nystrom => {
-                    let map = Nystrom::of(one.kernel).landmarks(one.landmarks);
+                    let map = Nystrom::new(one.kernel).landmarks(one.landmarks);
                     let map = map.features(features).seed(one.seed);
                     let map = match one.rank {
                         Some(rank) => map.rank(rank),
@@ -71,7 +71,7 @@ impl MapSpec {
     }
 
     fn fourier(&self, features: usize) -> Fourier {
-        Fourier::of(self.kernel.clone())
+        Fourier::new(self.kernel.clone())
             .features(features)
             .form(self.form)
             .sampling(self.sampling)
@@ -79,7 +79,7 @@ impl MapSpec {
     }
 
     pub(super) fn binning(&self, grids: usize) -> Binning {
-        Binning::of(self.kernel.clone())
+        Binning::new(self.kernel.clone())
             .grids(grids)
             .seed(self.seed)
     }
@@ -109,11 +109,11 @@ impl MapSpec {
         Ok(match kind {
             MapKind::Fourier => Box::new(self.fourier(features).build(input)?),
             MapKind::Fastfood => {
-                let map = Fastfood::of(self.kernel.clone()).features(features);
+                let map = Fastfood::new(self.kernel.clone()).features(features);
                 Box::new(map.form(self.form).seed(self.seed).build(input)?)
             }
             MapKind::Sorf => {
-                let map = Sorf::of(self.kernel.clone()).features(features);
+                let map = Sorf::new(self.kernel.clone()).features(features);
                 let map = map.radii(self.radii).form(self.form).seed(self.seed);
                 Box::new(map.build(input)?)
             }

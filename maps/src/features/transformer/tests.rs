@@ -99,7 +99,7 @@ fn sparse_rows_have_the_features_of_dense_ones_on_devices() {
         };
         let center = (0..columns).map(|j| 0.1 * (j % 5) as f64).collect();
         let scale = (0..columns).map(|j| 0.2 + 0.01 * j as f64).collect();
-        let input = Affine::of(center, scale).expect("finite");
+        let input = Affine::new(center, scale).expect("finite");
         for device in &devices {
             for input in [Affine::identity(columns), input.clone()] {
                 let fourier = Fourier::new(Gaussian).features(70);

@@ -28,7 +28,7 @@ pub(crate) static OP: Op = Op {
 };
 
 fn variant() -> Variant {
-    Variant::of([("ROWS", ROWS.into())])
+    Variant::new([("ROWS", ROWS.into())])
 }
 
 /// The uniform parameters, as in the shader.

@@ -23,7 +23,7 @@ pub(crate) static ADD_OP: Op = Op {
 
 /// For tiles of `side` x `side`.
 fn add_variant(side: u32) -> Variant {
-    Variant::of([("AREA4", i64::from(side * side / 4))])
+    Variant::new([("AREA4", i64::from(side * side / 4))])
 }
 
 /// As [`GramParams`], of the second pass.

@@ -43,7 +43,7 @@ const BLOCKS_BYTES: usize = 16 << 20;
 const AREA: usize = (SIDE * SIDE) as usize;
 
 fn variant(quads: usize) -> Variant {
-    Variant::of([
+    Variant::new([
         ("CX", CX as i64),
         ("LANES", LANES as i64),
         ("Q", quads as i64),

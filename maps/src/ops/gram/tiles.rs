@@ -71,9 +71,9 @@ impl Form {
 /// A tile shape, and what becomes of its tiles.
 pub(crate) fn variant(tile: Tile, way: Way) -> Variant {
     tile.variant()
-        .with("SQUARE", (way == Way::Square).into())
-        .with("SPLIT", (way == Way::Split).into())
-        .with("BLOCK", BLOCK_ROWS as i64)
+        .with_constant("SQUARE", (way == Way::Square).into())
+        .with_constant("SPLIT", (way == Way::Split).into())
+        .with_constant("BLOCK", BLOCK_ROWS as i64)
 }
 
 /// The uniform parameters, as in the shader.

@@ -56,12 +56,14 @@ const LEAST_FEATURES: usize = 256;
 const SCALED_COLUMNS4: usize = 16;
 
 fn of_blocks<const N: usize>(knobs: [(&'static str, i64); N]) -> Variant {
-    Variant::of(knobs).with("BLOCK", BLOCK_ROWS as i64)
+    Variant::new(knobs).with_constant("BLOCK", BLOCK_ROWS as i64)
 }
 
 fn variant(fragments: Fragments, way: Way) -> Variant {
-    let of = fragments.variant().with("BLOCK", BLOCK_ROWS as i64);
-    of.with("SPLIT", (way == Way::Split).into())
+    let of = fragments
+        .variant()
+        .with_constant("BLOCK", BLOCK_ROWS as i64);
+    of.with_constant("SPLIT", (way == Way::Split).into())
 }
 
 /// The uniform parameters, as in the shader.

@@ -62,7 +62,7 @@ fn usual(kind: AdapterKind, angular: bool) -> Tile {
 
 /// Whether adapters of this kind take the variant.
 pub(crate) fn is_default(variant: &Variant, kind: AdapterKind) -> bool {
-    Tile::of(variant) == Some(usual(kind, variant.get("PAIR") == Some(PAIR_ANGULAR)))
+    Tile::from_variant(variant) == Some(usual(kind, variant.get("PAIR") == Some(PAIR_ANGULAR)))
 }
 
 /// Every form, with any parameters.
@@ -118,8 +118,11 @@ fn is_angular(form: BlockForm) -> bool {
 
 fn variant(tile: Tile, form: BlockForm, level: Level) -> Variant {
     let (form, pair) = codes(form);
-    let variant = tile.variant().with("FORM", form).with("PAIR", pair);
-    variant.with("TOP", i64::from(level == Level::Top))
+    let variant = tile
+        .variant()
+        .with_constant("FORM", form)
+        .with_constant("PAIR", pair);
+    variant.with_constant("TOP", i64::from(level == Level::Top))
 }
 
 /// A kernel's form and its landmarks.

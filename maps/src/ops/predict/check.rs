@@ -37,7 +37,7 @@ pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
                 away_from_jumps(&map, &mut x);
                 let beta = normal(map.outputs(), t, 8);
                 let projection = Projection::load_with(device, &map, tile.into())?;
-                let op = Predict::of(&projection);
+                let op = Predict::new(&projection);
                 let x_nd = Matrix::upload(device, x.view())?;
                 let beta_dt = Matrix::upload(device, beta.view())?;
                 let run = |splits: Option<usize>| {

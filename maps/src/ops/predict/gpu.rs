@@ -52,7 +52,7 @@ const SPLIT_BYTES: usize = 32 << 20;
 const QUADS: [usize; 3] = [1, 2, 4];
 
 fn variant(tile: Tile, f: &Nonlinearity, quads: usize) -> Variant {
-    f.add_to(tile.variant()).with("Q", quads as i64)
+    f.add_to(tile.variant()).with_constant("Q", quads as i64)
 }
 
 /// The uniform parameters, as in the shader.
@@ -102,7 +102,7 @@ fn shape(map: &Map, rows: usize) -> Shape {
 
 /// The form of a prediction of so many rows.
 pub(super) fn form(map: &Map, rows: usize) -> DenseForm {
-    let own = || form::of(&map.gpu, &MENU, shape(map, rows));
+    let own = || form::choose(&map.gpu, &MENU, shape(map, rows));
     match map.forced {
         // Features that are summed up where they are made come in tiles.
         Some(DenseForm::Units { .. }) | None => own(),

@@ -69,7 +69,7 @@ impl Race<Tile> for Predicting {
     fn runner(&mut self, tile: Tile) -> Result<Box<dyn FnMut() -> Result<()> + '_>> {
         let op = Projection::load_with(&self.device, &self.map, tile.into())?;
         let (x_nd, beta_dt, y_nt) = (&self.x_nd, &self.beta_dt, &mut self.y_nt);
-        Ok(Box::new(move || Predict::of(&op).run(x_nd, beta_dt, y_nt)))
+        Ok(Box::new(move || Predict::new(&op).run(x_nd, beta_dt, y_nt)))
     }
 
     /// Tuning changes no order of sums: that of tiles through workgroup memory is another than that

@@ -63,11 +63,11 @@ impl Params {
 }
 
 fn wide(tile: Tile) -> Variant {
-    tile.variant().with("NARROW", 0)
+    tile.variant().with_constant("NARROW", 0)
 }
 
 fn narrow_variant(quads: usize) -> Variant {
-    Variant::of([
+    Variant::new([
         ("NARROW", 1),
         ("LANES", i64::from(LANES)),
         ("GROUPS", i64::from(GROUPS)),
@@ -79,7 +79,7 @@ fn narrow_variant(quads: usize) -> Variant {
 /// The form that suits the shapes. One narrow dispatch reads all of a; beyond two of them a tile
 /// pays.
 pub(super) fn form(gpu: &GpuDevice, a_nk: &Matrix, b_kt: &Matrix) -> ProductForm {
-    match form::of(gpu, &MENU, shape(a_nk, b_kt)) {
+    match form::choose(gpu, &MENU, shape(a_nk, b_kt)) {
         DenseForm::Tile(_) if b_kt.stride() / 4 <= 2 * MOST_QUADS => ProductForm::Narrow,
         form => form.into(),
     }

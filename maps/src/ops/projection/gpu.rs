@@ -43,7 +43,8 @@ pub(crate) static OP: Op = Op {
 
 /// Features stored in whole vec4s or one by one.
 fn variant(tile: Tile, f: &Nonlinearity, whole: bool) -> Variant {
-    f.add_to(tile.variant()).with("WHOLE", whole.into())
+    f.add_to(tile.variant())
+        .with_constant("WHOLE", whole.into())
 }
 
 /// The uniform parameters, as in the shader.
@@ -103,7 +104,10 @@ impl Map {
 
     /// The form for so many rows.
     pub(in crate::ops) fn form(&self, rows: usize) -> DenseForm {
-        let own = || match (form::of(&self.gpu, &MENU, self.shape(rows)), &self.units) {
+        let own = || match (
+            form::choose(&self.gpu, &MENU, self.shape(rows)),
+            &self.units,
+        ) {
             // A tile that a user asks for is taken.
             (DenseForm::Tile(_), Some(units)) if self.gpu.choices().forced().is_none() => {
                 units.form()

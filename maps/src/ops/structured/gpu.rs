@@ -62,7 +62,9 @@ struct Params {
 
 fn variant(log_n: u32, kind: i64, form: i64, registers: Registers) -> Variant {
     let layout = RowLayout::new(log_n, registers).variant();
-    layout.with("KIND", kind).with("FORM", form)
+    layout
+        .with_constant("KIND", kind)
+        .with_constant("FORM", form)
 }
 
 /// A map's tables as storage buffers.

@@ -38,6 +38,6 @@ pub(super) fn shuffled(size: u32, log_n: u32, in_place: bool) -> (u32, Variant) 
         ("ROWS", rows),
         ("IN_PLACE", in_place.into()),
     ];
-    let variant = Variant::of(pairs.map(|(name, value)| (name, value.into())));
+    let variant = Variant::new(pairs.map(|(name, value)| (name, value.into())));
     (rows, variant)
 }

@@ -43,7 +43,7 @@ impl RowLayout {
 
     /// The constants that shaders of rows expand with; an op adds its own.
     pub(in crate::ops) fn variant(self) -> Variant {
-        Variant::of([
+        Variant::new([
             ("LOG_N", self.log_n.into()),
             ("LOG_E", self.log_e.into()),
             ("ROWS", self.rows.into()),
@@ -77,13 +77,15 @@ pub(super) fn whole(log_n: u32, in_place: bool, registers: Registers) -> (u32, V
         // Eight vec4s in each of 128 invocations: 16 KiB of workgroup memory.
         let (log_e, rows) = (3, 4096 >> log_n);
         let layout = RowLayout { log_n, log_e, rows };
-        (rows, layout.variant().with("QUADS", 1))
+        (rows, layout.variant().with_constant("QUADS", 1))
     } else {
         let layout = RowLayout::new(log_n, registers);
-        (layout.rows, layout.variant().with("QUADS", 0))
+        (layout.rows, layout.variant().with_constant("QUADS", 0))
     };
-    let variant = layout.with("STRIDED", 0).with("IN_PLACE", in_place.into());
-    (rows, variant.with("COLUMNS", 4))
+    let variant = layout
+        .with_constant("STRIDED", 0)
+        .with_constant("IN_PLACE", in_place.into());
+    (rows, variant.with_constant("COLUMNS", 4))
 }
 
 /// The neighbouring columns that an invocation of a pass of so many levels takes.
@@ -100,7 +102,7 @@ pub(in crate::ops) fn strided_invocations(log_n: u32, levels: u32, registers: Re
 }
 
 pub(super) fn strided_variant(levels: u32, registers: Registers) -> Variant {
-    Variant::of([
+    Variant::new([
         ("LOG_N", levels.into()),
         ("LOG_E", levels.into()),
         ("ROWS", 1),

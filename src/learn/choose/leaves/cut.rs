@@ -58,11 +58,11 @@ impl Task<'_> {
     ) -> Result<Vec<Vec<f64>>> {
         let share = SAMPLED / survey.rows as f64;
         let mut sampled = if share < 1.0 {
-            MemorySource::of(&mut Split::new(source, Part::Test, share, seed.0)?)?
+            MemorySource::from_source(&mut Split::new(source, Part::Test, share, seed.0)?)?
         } else {
-            MemorySource::of(source)?
+            MemorySource::from_source(source)?
         };
-        let survey = Survey::of(&mut sampled, super::SURVEYED, seed.0)?;
+        let survey = Survey::new(&mut sampled, super::SURVEYED, seed.0)?;
         let targets = self.targets_of(&survey);
         let data = SearchData {
             source: &mut sampled,

@@ -23,7 +23,7 @@ pub(super) struct Fitted {
 
 impl Fitted {
     /// Of the rows of a split: in the dual where that is said and memory holds them, or by sums.
-    pub(super) fn of(
+    pub(super) fn new(
         map: &dyn FeatureMap,
         (rows, is_dual): (&mut dyn ChunkSource, bool),
         (targets, (lambdas, intercept)): (&Targets, (&[f64], bool)),

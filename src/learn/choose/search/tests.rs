@@ -42,7 +42,7 @@ impl Table {
     fn new(x: &Array2<f64>, y: &Array1<f64>, classes: bool) -> Self {
         let y = y.clone().insert_axis(ndarray::Axis(1));
         let mut source = MemorySource::new(x, Some(y)).expect("finite");
-        let survey = Survey::of(&mut source, 2000, 0).expect("surveys");
+        let survey = Survey::new(&mut source, 2000, 0).expect("surveys");
         let targets = if classes {
             Targets::classes(&survey).expect("labels")
         } else {

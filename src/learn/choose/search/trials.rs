@@ -177,7 +177,7 @@ impl<'a> Sample<'a> {
         let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
         let how = (lambdas, options.has_intercept());
         let is_dual = rows < map.output_dim() as f64;
-        let fit = Fitted::of(
+        let fit = Fitted::new(
             map.as_ref(),
             (&mut fitted, is_dual),
             (targets, how),
@@ -329,7 +329,7 @@ impl<'a> Sample<'a> {
             (tried.sums.as_ref(), &survey.sample),
             &self.prepared,
         )?;
-        Ok(LearnedMetric::of(&m_dd, options)?.named(survey.names.clone()))
+        Ok(LearnedMetric::from_matrix(&m_dd, options)?.named(survey.names.clone()))
     }
 }
 

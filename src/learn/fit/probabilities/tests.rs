@@ -14,7 +14,7 @@ use ndarray::array;
 #[test]
 fn scores_become_probabilities_as_said() {
     let scores = array![[1.0, -0.5, 0.25], [800.0, 799.0, -800.0]];
-    let softmax = Probabilities::Softmax.of(scores.clone());
+    let softmax = Probabilities::Softmax.apply(scores.clone());
     let e = [1.0_f64, -0.5, 0.25].map(f64::exp);
     for (p, e_k) in softmax.row(0).iter().zip(e) {
         assert!((p - e_k / e.iter().sum::<f64>()).abs() < 1e-15);
@@ -25,7 +25,7 @@ fn scores_become_probabilities_as_said() {
     let sigmoid = |u: f64| 1.0 / (1.0 + (-u).exp());
     let own = [sigmoid(2.1), sigmoid(-0.55), sigmoid(0.95)];
     let offsets = offset_t.clone();
-    let sigmoids = Probabilities::Sigmoids { slope_t, offset_t }.of(scores.clone());
+    let sigmoids = Probabilities::Sigmoids { slope_t, offset_t }.apply(scores.clone());
     for (p, own_k) in sigmoids.row(0).iter().zip(own) {
         assert!((p - own_k / own.iter().sum::<f64>()).abs() < 1e-15);
     }
@@ -38,14 +38,14 @@ fn scores_become_probabilities_as_said() {
     let read = Probabilities::read(&store, 3).expect("reads");
     assert_eq!(read.as_ref(), Some(&tempered));
     let e = [2.1_f64, -1.3, 1.2].map(f64::exp);
-    for (p, e_k) in tempered.of(scores).row(0).iter().zip(e) {
+    for (p, e_k) in tempered.apply(scores).row(0).iter().zip(e) {
         assert!((p - e_k / e.iter().sum::<f64>()).abs() < 1e-15);
     }
     let none = Probabilities::Sigmoids {
         slope_t: vec![1e6; 2],
         offset_t: vec![0.0; 2],
     };
-    assert_eq!(none.of(array![[-1.0, -2.0]]), array![[0.5, 0.5]]);
+    assert_eq!(none.apply(array![[-1.0, -2.0]]), array![[0.5, 0.5]]);
 }
 
 /// The penalised likelihood is flat at the fit, in every parameter, by differences of its formula;
@@ -64,7 +64,7 @@ fn one_softmax_is_the_likeliest() {
     let cost = |slope: f64, offset_t: &[f64]| {
         let offset_t = offset_t.to_vec();
         let mut sum = 0.5 * offset_t.iter().map(|b| b * b).sum::<f64>();
-        let p = Probabilities::Tempered { slope, offset_t }.of(scores.clone());
+        let p = Probabilities::Tempered { slope, offset_t }.apply(scores.clone());
         for ((i, k), p) in p.indexed_iter() {
             let own = if class_n[i] == k { 90.0 / 91.0 } else { 0.0 };
             sum -= (own + 1.0 / (91.0 * 4.0)) * p.ln();
@@ -90,7 +90,7 @@ fn one_softmax_is_the_likeliest() {
         slope: 2.5,
         offset_t: vec![0.4, 0.0, -0.4, 0.2, -0.2],
     };
-    let p_nt = slope_t.of(scores.clone());
+    let p_nt = slope_t.apply(scores.clone());
     let drawn = p_nt.rows().into_iter().map(|p| {
         let mut left = draws.uniform();
         let found = p.iter().position(|p| {
@@ -117,13 +117,13 @@ fn a_softmax_of_few_rows_is_not_certain() {
     let class_n = [0, 1, 3, 0, 1, 3];
     let scores = Array2::from_shape_fn((6, 4), |(i, k)| f64::from(class_n[i] == k));
     let fitted = Probabilities::fitted(&scores, &class_n);
-    let p_nt = fitted.of(scores);
+    let p_nt = fitted.apply(scores);
     for (p, &class) in p_nt.rows().into_iter().zip(&class_n) {
         assert!(p[class] > 0.7 && p[class] < 0.95, "{p_nt}");
         assert!((p.sum() - 1.0).abs() < 1e-12 && p[2] > 1e-3, "{p_nt}");
     }
     let same = Probabilities::fitted(&Array2::ones((9, 3)), &[0, 1, 2, 0, 1, 2, 0, 1, 2]);
-    let p_nt = same.of(Array2::ones((1, 3)));
+    let p_nt = same.apply(Array2::ones((1, 3)));
     assert!(p_nt.iter().all(|p| (p - 1.0 / 3.0).abs() < 1e-6), "{p_nt}");
 }
 

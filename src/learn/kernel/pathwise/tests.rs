@@ -20,7 +20,7 @@ fn rows() -> (Array2<f64>, Array1<f64>, Array2<f64>) {
 }
 
 fn functions(kernel: &Arc<dyn Kernel>, samples: usize) -> PosteriorFunctions {
-    PosteriorFunctions::on(KernelColumns::of(kernel.clone()))
+    PosteriorFunctions::on(KernelColumns::new(kernel.clone()))
         .bandwidth(Bandwidth::Sigma(1.0))
         .standardize(Standardize::No)
         .device(&Device::cpu())
@@ -107,7 +107,7 @@ fn functions_vary_as_the_prior_away_from_the_rows() {
     let functions = functions.bandwidth(Bandwidth::Sigma(0.1));
     let drawn = functions.fit((&x, &y)).expect("fits");
     let drawn = drawn.predict(&new).expect("predicts");
-    let coefficients = GaussianProcess::on(Fourier::of(kernel).features(32));
+    let coefficients = GaussianProcess::on(Fourier::new(kernel).features(32));
     let coefficients = coefficients.bandwidth(Bandwidth::Sigma(0.1));
     let coefficients = coefficients.standardize(Standardize::No).intercept(false);
     let coefficients = coefficients
@@ -152,7 +152,7 @@ fn a_function_is_the_formula_of_its_draws() {
             .predict(&new)
             .expect("predicts");
         let (w_ds, e_ns) = draw(seed, (60, 8, 3));
-        let fourier = Fourier::of(kernel.clone()).features(60);
+        let fourier = Fourier::new(kernel.clone()).features(60);
         let features = Features::on(fourier)
             .bandwidth(Bandwidth::Sigma(1.0))
             .seed(seed);
@@ -182,7 +182,7 @@ fn a_function_is_the_formula_of_its_draws() {
 fn functions_lie_around_kernel_ridge_regression() {
     let (x, y, new) = rows();
     let kernel: Arc<dyn Kernel> = Arc::new(Gaussian);
-    let ridge = KernelRidge::on(KernelColumns::of(kernel.clone()));
+    let ridge = KernelRidge::on(KernelColumns::new(kernel.clone()));
     let ridge = ridge
         .bandwidth(Bandwidth::Sigma(1.0))
         .standardize(Standardize::No);
@@ -211,7 +211,7 @@ fn functions_lie_around_kernel_ridge_regression() {
 
     // Noise enough for the likeliest variances to be inside of their range.
     let y = &y + &x.column(0).mapv(|x| 0.2 * (x * 977.0).sin());
-    let free = PosteriorFunctions::on(KernelColumns::of(kernel)).device(&Device::cpu());
+    let free = PosteriorFunctions::on(KernelColumns::new(kernel)).device(&Device::cpu());
     let free = free
         .bandwidth(Bandwidth::Sigma(1.0))
         .standardize(Standardize::No);

@@ -138,7 +138,7 @@ impl AtMode {
 /// Gives a model of logistic regression, of two classes before its one score is split among both,
 /// its spread and its evidence. Keeps 24 bytes a row, and 8 more for each class but two.
 ///
-/// Errors as the source, the device, [`Laplace::of`] and [`ClassHessian::approximate`] do.
+/// Errors as the source, the device, [`Laplace::new`] and [`ClassHessian::approximate`] do.
 pub(super) fn approximate(
     model: &mut LinearModel,
     source: &mut dyn ChunkSource,
@@ -170,7 +170,7 @@ fn approximate_two(
     let beta_d = model.coefficients.beta_dt.column(0);
     let precision = options.lambda * at.total();
     let place = (beta_d, options.intercept);
-    let laplace = Laplace::of(&sums, place, precision, log_likelihood)?;
+    let laplace = Laplace::new(&sums, place, precision, log_likelihood)?;
     let mut spread = laplace.spread;
     // One for each class, as a model has outputs.
     spread.noise_t = Array1::ones(2);

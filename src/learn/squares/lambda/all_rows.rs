@@ -45,7 +45,7 @@ pub(in crate::learn) fn fit(
     };
     let accumulate = start.elapsed();
     let start = Instant::now();
-    let path = LambdaPath::of(&sums, intercept)?;
+    let path = LambdaPath::new(&sums, intercept)?;
     let errors_lt = match &folds {
         Some(folds) => folds.errors(&lambdas, intercept)?,
         None => path.leave_one_out(&lambdas, map.as_ref(), source, &targets, run.silent())?,

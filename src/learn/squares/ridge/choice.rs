@@ -108,7 +108,7 @@ fn by_eigenvectors(
     let features = rows.map.output_dim();
     let what = || format!("a path of penalties of {features} features");
     memory_left::require_square(features, EIGEN_BYTES, what)?;
-    let path = LambdaPath::of(sums, intercept)?;
+    let path = LambdaPath::new(sums, intercept)?;
     let errors_lt = path.errors_of(lambdas, rows)?;
     let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
     let point = |(&lambda, errors_t): (&f64, ndarray::ArrayView1<'_, f64>)| {

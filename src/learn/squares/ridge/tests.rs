@@ -285,7 +285,7 @@ fn nothing_to_choose_by_is_an_error() {
         let message = ridge.fit((&x, &y, &none)).expect_err("weights").to_string();
         assert!(message.contains("weight 0"), "{message}");
         let mut rows = MemorySource::new(&x, None).expect("rows");
-        let survey = Survey::of(&mut rows, 0, 0).expect("a survey");
+        let survey = Survey::new(&mut rows, 0, 0).expect("a survey");
         let map = Fourier::new(Gaussian).features(features);
         let map = map.build(Affine::identity(1)).expect("builds");
         let run = Run::on(&Device::cpu());

@@ -179,7 +179,7 @@ fn of_two_classes_both_forms_are_that_of_one_score() {
         let beta = problem.beta(&at);
         let odds = &beta.column(1) - &beta.column(0);
         let likely = problem.log_likelihood(&at);
-        let one = Laplace::of(&sums, (odds.view(), intercept), 0.5 * PRECISION, likely);
+        let one = Laplace::new(&sums, (odds.view(), intercept), 0.5 * PRECISION, likely);
         let one = one.expect("a law");
         for of in [problem.whole(&at), problem.apart(&contrasts(2), &at)] {
             let apart = (of.log_evidence - one.log_evidence).abs();

@@ -34,7 +34,7 @@ fn weights_divide_the_noise() {
     k_nn.diag_mut().zip_mut_with(&w_n, |k, w| *k += noise / w);
     let new = z.slice(ndarray::s![..3, ..]).mapv(|z| 0.3 - z);
     for intercept in [false, true] {
-        let evidence = Evidence::of(&sums, intercept).expect("decomposes");
+        let evidence = Evidence::new(&sums, intercept).expect("decomposes");
         // What no constant moves.
         let turn = if intercept {
             contrasts(12)
@@ -77,7 +77,7 @@ fn weights_divide_the_noise() {
 fn no_variances_of_weighted_rows_are_likelier_than_those_found() {
     let (.., sums) = weighted();
     for intercept in [false, true] {
-        let evidence = Evidence::of(&sums, intercept).expect("decomposes");
+        let evidence = Evidence::new(&sums, intercept).expect("decomposes");
         let best = evidence.maximize(KnownVariances::default()).expect("found");
         let top = evidence.log_marginal_likelihood(&best);
         for factor in [0.97, 1.03] {
@@ -99,6 +99,6 @@ fn rows_of_weight_0_have_no_evidence() {
         log_weight: f64::NEG_INFINITY,
         ..sums
     };
-    let message = Evidence::of(&none, true).expect_err("refused").to_string();
+    let message = Evidence::new(&none, true).expect_err("refused").to_string();
     assert!(message.contains("weight 0"), "{message}");
 }

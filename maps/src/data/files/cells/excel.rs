@@ -204,6 +204,6 @@ mod tests {
             .err()
             .expect("no book");
         assert!(error.to_string().contains("is no spreadsheet"), "{error}");
-        assert_eq!(Format::of("a/b.xlsx#c.csv"), Some(Format::Excel));
+        assert_eq!(Format::from_path("a/b.xlsx#c.csv"), Some(Format::Excel));
     }
 }

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     /// How sixty cells are read.
-    fn of(text: impl Fn(usize) -> String) -> Option<String> {
+    fn reading_of(text: impl Fn(usize) -> String) -> Option<String> {
         let mut packed = Packed::default();
         (0..60).for_each(|i| packed.see(&text(i)));
         Some(packed.reading()?.to_string())
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn dates_and_times_without_marks_are_told_from_numbers() {
         let read = |text: fn(usize) -> String, as_what: &str| {
-            assert_eq!(of(text).as_deref(), Some(as_what), "{}", text(7));
+            assert_eq!(reading_of(text).as_deref(), Some(as_what), "{}", text(7));
         };
         let day = |i: usize| format!("2021{:02}{:02}", 1 + i % 12, 1 + i % 28);
         read(day, "dates as %Y%m%d");
@@ -174,7 +174,7 @@ mod tests {
             |i| format!("20210312{:02}", i),
             |i| format!("-2021{:02}{:02}", 1 + i % 12, 1 + i % 28),
         ] {
-            assert_eq!(of(other), None, "{}", other(7));
+            assert_eq!(reading_of(other), None, "{}", other(7));
         }
         assert_eq!(Packed::default().reading(), None);
     }

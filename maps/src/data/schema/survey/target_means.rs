@@ -77,12 +77,12 @@ pub(in crate::data::schema) fn learn(
 }
 
 /// The feature is of means from now on; gives those of its training rows.
-fn become_means(field: &mut Field, of: Vec<String>, learnt: Learnt) -> Vec<f64> {
+fn become_means(field: &mut Field, names: Vec<String>, learnt: Learnt) -> Vec<f64> {
     if let Some(fill) = &mut field.fill {
-        fill.values = vec![0.0; of.len()];
+        fill.values = vec![0.0; names.len()];
     }
     field.kind = Kind::Means(Arc::new(TargetMeans {
-        of,
+        names,
         texts: learnt.texts,
         effects: learnt.effects,
     }));

@@ -40,10 +40,10 @@ fn parts_in_any_order_are_one_pass() {
     // The third has one row, of weight 0 where there are weights.
     let cuts = [(250, 403), (0, 100), (100, 101), (101, 250)];
     for weighted in [false, true] {
-        let whole = Survey::of(&mut source(0, 403, weighted), 50, 3).expect("surveys");
+        let whole = Survey::new(&mut source(0, 403, weighted), 50, 3).expect("surveys");
         let mut parts = cuts.map(|(from, to)| {
             let mut part = source(from, to, weighted);
-            let part = SurveyPart::of(&mut part, from as u64, 50, 3).expect("surveys");
+            let part = SurveyPart::new(&mut part, from as u64, 50, 3).expect("surveys");
             SurveyPart::from_bytes(&part.to_bytes().expect("writes")).expect("reads")
         });
         let (first, others) = parts.split_first_mut().expect("four");
@@ -84,7 +84,7 @@ fn a_third_value_in_another_part_is_seen() {
     let part = |values: &[f64], first| {
         let x = Array2::from_shape_fn((values.len(), 1), |(i, _)| values[i]);
         let mut rows = MemorySource::new(x, None).expect("rows");
-        SurveyPart::of(&mut rows, first, 0, 0).expect("surveys")
+        SurveyPart::new(&mut rows, first, 0, 0).expect("surveys")
     };
     for (a, b, binary) in [
         (vec![0.0, 1.0], vec![0.0, 1.0, 1.0], true),
@@ -109,7 +109,7 @@ fn targets_of_parts_are_those_of_all() {
         let y = Array2::from_shape_fn((values.len(), 1), |(i, _)| values[i]);
         let x = Array2::<f64>::zeros((values.len(), 1));
         let mut rows = MemorySource::new(x, Some(y)).expect("rows");
-        SurveyPart::of(&mut rows, 0, 0, 0).expect("surveys")
+        SurveyPart::new(&mut rows, 0, 0, 0).expect("surveys")
     };
     let whole = |from: usize, to: usize| (from..to).map(|i| i as f64).collect::<Vec<_>>();
     for (a, b, is_whole, distinct) in [
@@ -137,7 +137,7 @@ fn parts_of_other_datasets_are_refused() {
     let part = |columns: usize, targets: bool, rows: usize, seed| {
         let y = targets.then(|| y.clone());
         let mut source = MemorySource::new(x.slice(s![.., ..columns]), y).expect("rows");
-        SurveyPart::of(&mut source, 0, rows, seed).expect("surveys")
+        SurveyPart::new(&mut source, 0, rows, seed).expect("surveys")
     };
     let mut base = part(4, true, 5, 0);
     for (other, says) in [
@@ -161,7 +161,7 @@ fn rows_of_weight_zero_alone_are_refused_at_the_end() {
     let part = |from: usize, to: usize, weight| {
         let rows = MemorySource::new(x.slice(s![from..to, ..]), None).expect("rows");
         let mut rows = rows.with_weights(vec![weight; to - from]).expect("weights");
-        let part = SurveyPart::of(&mut rows, from as u64, 4, 0).expect("surveys");
+        let part = SurveyPart::new(&mut rows, from as u64, 4, 0).expect("surveys");
         SurveyPart::from_bytes(&part.to_bytes().expect("writes")).expect("reads")
     };
     let mut all = part(0, 3, 0.0);

@@ -43,7 +43,7 @@ pub(crate) static SCALES_OP: Op = Op {
     source: bochner_shaders::ROW_SCALES,
     params_bytes: size_of::<ScalesParams>(),
     bindings: &[Binding::Read("x"), Binding::Write("scale")],
-    variants: || vec![Variant::of([])],
+    variants: || vec![Variant::new([])],
 };
 
 /// Depths of a stage, to whose multiples frequencies are padded.
@@ -77,7 +77,8 @@ struct ScalesParams {
 
 /// Features stored in whole vec4s or one by one.
 pub(super) fn variant(fragments: Fragments, f: &Nonlinearity, whole: bool) -> Variant {
-    f.add_to(fragments.variant()).with("WHOLE", whole.into())
+    f.add_to(fragments.variant())
+        .with_constant("WHOLE", whole.into())
 }
 
 /// A dense map as matrix units take it.
@@ -191,7 +192,7 @@ impl Units {
             params.row0 = narrow(block.start)?;
             gpu.dispatch(&Dispatch {
                 op: &SCALES_OP,
-                variant: Variant::of([]),
+                variant: Variant::new([]),
                 params: bytemuck::bytes_of(&params),
                 buffers: &[x_nd.gpu(gpu, "x")?, scale.gpu(gpu, "the scales of rows")?],
                 workgroups: [narrow(block.len())?.div_ceil(SCALED_ROWS), 1, 1],

@@ -87,7 +87,7 @@ impl Stage {
     fn variant(self, registers: Registers) -> Variant {
         let whole = RowLayout::new(LOG_WHOLE, registers)
             .variant()
-            .with("COLUMNS", 4);
+            .with_constant("COLUMNS", 4);
         let (stage, packed, form, layout) = match self {
             Self::Spread => (0, 0, 0, whole),
             Self::Mix(packed) => (1, packed.into(), 0, whole),
@@ -95,11 +95,18 @@ impl Stage {
             Self::Finish(levels_of, form) => {
                 let levels = ["LOG_N", "LOG_E"].map(|name| (name, levels_of.into()));
                 let columns = columns(levels_of, registers).into();
-                (3, 0, form, Variant::of(levels).with("COLUMNS", columns))
+                (
+                    3,
+                    0,
+                    form,
+                    Variant::new(levels).with_constant("COLUMNS", columns),
+                )
             }
         };
-        let layout = layout.with("STAGE", stage).with("PACKED", packed);
-        layout.with("FORM", form)
+        let layout = layout
+            .with_constant("STAGE", stage)
+            .with_constant("PACKED", packed);
+        layout.with_constant("FORM", form)
     }
 }
 

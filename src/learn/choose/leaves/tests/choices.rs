@@ -62,7 +62,7 @@ fn importances_are_those_of_leaves_by_their_rows() {
     let mut x = uniform(50, 3, 26);
     x.column_mut(0).fill(0.3);
     let mut rows = MemorySource::new(&x, None).expect("finite");
-    let survey = Survey::of(&mut rows, 0, 0).expect("surveys");
+    let survey = Survey::new(&mut rows, 0, 0).expect("surveys");
     let shares = moving(&[0.5, 0.3, 0.2], &survey);
     let expected = [0.0, 0.6, 0.4];
     let apart = shares.iter().zip(expected).map(|(a, b)| (a - b).abs());

@@ -140,7 +140,7 @@ fn models_of_leaves_have_no_features_of_all_rows() {
 fn so_many_leaves_are_no_tree_that_a_file_holds() {
     let (x, y) = noise();
     let mut rows = source(&x, &y);
-    let survey = Survey::of(&mut rows, 0, 0).expect("surveys");
+    let survey = Survey::new(&mut rows, 0, 0).expect("surveys");
     let survey = Survey {
         rows: 1_000_000,
         ..survey

@@ -48,7 +48,7 @@ fn the_gradient_is_that_of_differences() {
             (Form::Phase, Lengthscales::One),
         ] {
             let sampling = [Sampling::MonteCarlo, Sampling::Orthogonal][i % 2];
-            let map = Fourier::of(kernel.clone()).features(40).form(form);
+            let map = Fourier::new(kernel.clone()).features(40).form(form);
             let map = map.sampling(if i == 1 {
                 Sampling::MonteCarlo
             } else {
