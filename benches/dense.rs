@@ -154,12 +154,12 @@ fn few(device: &Device) -> Result<()> {
                 let mut out = Matrix::new(device, rows, if fused { 10 } else { 4096 })?;
                 let (x_nd, beta_dt) = (&x_nd, &beta_dt);
                 let job = move || {
-                    match fused {
-                        true => Predict::new(&op).run(x_nd, beta_dt, &mut out),
-                        false => op.run(x_nd, &mut out),
-                    }
-                    .and_then(|()| device.synchronize())
-                    .expect("runs");
+                    let done = if fused {
+                        Predict::new(&op).run(x_nd, beta_dt, &mut out)
+                    } else {
+                        op.run(x_nd, &mut out)
+                    };
+                    done.and_then(|()| device.synchronize()).expect("runs");
                 };
                 jobs.push((form.name(), Box::new(job)));
             }

@@ -88,22 +88,19 @@ fn write(path: &Path, rows: usize) -> Result<()> {
     let block = |from: usize, to: usize| {
         Array2::from_shape_fn((to - from, columns), |(i, j)| value(from + i, j) as f32)
     };
-    let mut take: Box<dyn FnMut(Option<Array2<f32>>) -> Result<()>> = match is_csv {
-        true => {
-            let names: Vec<_> = (0..columns).map(|j| format!("c{j}")).collect();
-            let mut writer = Some(CsvWriter::create(path, &names)?);
-            Box::new(move |rows| match (rows, &mut writer) {
-                (Some(rows), Some(writer)) => writer.write_rows(rows.view()),
-                (_, writer) => writer.take().map_or(Ok(()), |w| w.finish().map(drop)),
-            })
-        }
-        false => {
-            let mut writer = Some(NpyWriter::create(path, columns)?);
-            Box::new(move |rows| match (rows, &mut writer) {
-                (Some(rows), Some(writer)) => writer.write_rows(rows.view()),
-                (_, writer) => writer.take().map_or(Ok(()), |w| w.finish().map(drop)),
-            })
-        }
+    let mut take: Box<dyn FnMut(Option<Array2<f32>>) -> Result<()>> = if is_csv {
+        let names: Vec<_> = (0..columns).map(|j| format!("c{j}")).collect();
+        let mut writer = Some(CsvWriter::create(path, &names)?);
+        Box::new(move |rows| match (rows, &mut writer) {
+            (Some(rows), Some(writer)) => writer.write_rows(rows.view()),
+            (_, writer) => writer.take().map_or(Ok(()), |w| w.finish().map(drop)),
+        })
+    } else {
+        let mut writer = Some(NpyWriter::create(path, columns)?);
+        Box::new(move |rows| match (rows, &mut writer) {
+            (Some(rows), Some(writer)) => writer.write_rows(rows.view()),
+            (_, writer) => writer.take().map_or(Ok(()), |w| w.finish().map(drop)),
+        })
     };
     for from in (0..rows).step_by(10_000) {
         take(Some(block(from, rows.min(from + 10_000))))?;

@@ -64,14 +64,13 @@ fn read(dir: &Path, case: &Case) -> Result<(Rows, Array2<f64>)> {
     let mut classes = y_n.clone();
     classes.sort_by(f64::total_cmp);
     classes.dedup();
-    let y_tn = match classes.len() <= 100 && case.data != "cpu" {
-        false => Array2::from_shape_vec((1, y_n.len()), y_n),
-        true => {
-            let signs = classes
-                .iter()
-                .flat_map(|c| y_n.iter().map(move |y| if y == c { 1.0 } else { -1.0 }));
-            Array2::from_shape_vec((classes.len(), y_n.len()), signs.collect())
-        }
+    let y_tn = if classes.len() <= 100 && case.data != "cpu" {
+        let signs = classes
+            .iter()
+            .flat_map(|c| y_n.iter().map(move |y| if y == c { 1.0 } else { -1.0 }));
+        Array2::from_shape_vec((classes.len(), y_n.len()), signs.collect())
+    } else {
+        Array2::from_shape_vec((1, y_n.len()), y_n)
     };
     Ok((chunk.x, y_tn.map_err(|e| Error::shape(e.to_string()))?))
 }

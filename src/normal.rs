@@ -264,14 +264,14 @@ impl NormalEquations {
         } else {
             rows as f64
         };
-        let log_weight = match store.has_property(LOG_WEIGHT) {
-            true => {
-                let text = store.text(LOG_WEIGHT)?;
-                let problem = || Error::format(format!("{LOG_WEIGHT} is {text:?}, no number"));
-                text.parse().map_err(|_| problem())?
-            }
-            false if weight == rows as f64 => 0.0,
-            false => f64::NAN,
+        let log_weight = if store.has_property(LOG_WEIGHT) {
+            let text = store.text(LOG_WEIGHT)?;
+            let problem = || Error::format(format!("{LOG_WEIGHT} is {text:?}, no number"));
+            text.parse().map_err(|_| problem())?
+        } else if weight == rows as f64 {
+            0.0
+        } else {
+            f64::NAN
         };
         Ok(Self {
             rows,

@@ -135,13 +135,14 @@ impl Model {
     }
 
     fn rows(&self, x_nd: ArrayView2<'_, f32>) -> Result<Rows> {
-        match x_nd.ncols() == self.columns() {
-            true => Ok(Rows::from(x_nd)),
-            false => Err(Error::shape(format!(
+        if x_nd.ncols() == self.columns() {
+            Ok(Rows::from(x_nd))
+        } else {
+            Err(Error::shape(format!(
                 "the model takes {} columns, and the rows have {}",
                 self.columns(),
                 x_nd.ncols()
-            ))),
+            )))
         }
     }
 }

@@ -62,9 +62,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let name = args.model.file_name().unwrap_or(args.model.as_os_str());
     let name = name.to_string_lossy().into_owned();
     let sections = sections(&model, args)?;
-    let page = match is_html {
-        true => html(&name, &sections),
-        false => markdown(&name, &sections),
+    let page = if is_html {
+        html(&name, &sections)
+    } else {
+        markdown(&name, &sections)
     };
     let Some(path) = output else {
         return to_stdout(&page);
@@ -163,9 +164,10 @@ fn columns(model: &LinearModel) -> Part {
 /// Few digits: ends of a range are looked at, not computed with.
 fn short(value: f64) -> String {
     let text = six_digits(value);
-    match text.contains('.') && !text.contains('e') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

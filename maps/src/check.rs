@@ -136,10 +136,12 @@ pub(crate) fn in_turn<T: Clone>(
     forms: &[T],
     [tile, at]: [usize; 2],
 ) -> Vec<T> {
-    let numbers = match device.is_gpu() {
-        true if extent.is_short_on(device) => vec![2 * tile + at % 2],
-        true => vec![2 * at, 2 * at + 1],
-        false => (0..forms.len()).collect(),
+    let numbers = if !device.is_gpu() {
+        (0..forms.len()).collect()
+    } else if extent.is_short_on(device) {
+        vec![2 * tile + at % 2]
+    } else {
+        vec![2 * at, 2 * at + 1]
     };
     numbers
         .into_iter()

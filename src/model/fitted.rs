@@ -82,14 +82,14 @@ impl<L: FromLabel> Predicted for Vec<L> {
             return Err(wrong("amounts, no labels", "Array2<f64>"));
         };
         let all = |i: usize| L::from_label(model.label(classes[i])).is_some();
-        match (0..classes.len()).all(all) {
-            true => Ok(()),
-            false if model.class_names.is_some() => Err(wrong("text labels", "Vec<String>")),
-            false => {
-                let problem = format!("the labels of this model are numbers, not {}", L::WHAT);
-                let remedy = "load it as Model<Vec<f64>>";
-                Err(Error::unsupported(problem).help(crate::error::Remedy::words(remedy)))
-            }
+        if (0..classes.len()).all(all) {
+            Ok(())
+        } else if model.class_names.is_some() {
+            Err(wrong("text labels", "Vec<String>"))
+        } else {
+            let problem = format!("the labels of this model are numbers, not {}", L::WHAT);
+            let remedy = "load it as Model<Vec<f64>>";
+            Err(Error::unsupported(problem).help(crate::error::Remedy::words(remedy)))
         }
     }
 

@@ -16,10 +16,12 @@ const LEAST: f64 = 1e-12;
 /// infinite where rounding leaves nothing of that, for nothing is known then. A row that is fitted
 /// to the last bit, such as an only one by its mean, has none.
 pub(super) fn unseen(residual: f64, left: f64) -> f64 {
-    match left > LEAST {
-        true => residual / left,
-        false if residual == 0.0 => 0.0,
-        false => f64::INFINITY,
+    if left > LEAST {
+        residual / left
+    } else if residual == 0.0 {
+        0.0
+    } else {
+        f64::INFINITY
     }
 }
 

@@ -453,12 +453,11 @@ fn merge(old: &Value, new: Value, mask: &Mask) -> Value {
         Value::Lanes(lanes) => lanes[lane],
         _ => None,
     };
-    match mask.contains(&false) {
-        false => new,
-        true => {
-            let lane = |l: usize| of(if mask[l] { &new } else { old }, l);
-            Value::Lanes((0..mask.len()).map(lane).collect())
-        }
+    if mask.contains(&false) {
+        let lane = |l: usize| of(if mask[l] { &new } else { old }, l);
+        Value::Lanes((0..mask.len()).map(lane).collect())
+    } else {
+        new
     }
 }
 

@@ -21,9 +21,10 @@ fn options(op: &Op) -> spv::Options<'static> {
         lang_version: (1, 6),
         flags: spv::WriterFlags::empty(),
         bounds_check_policies: BoundsCheckPolicies {
-            index: match op.is_unchecked() {
-                true => BoundsCheckPolicy::Unchecked,
-                false => BoundsCheckPolicy::Restrict,
+            index: if op.is_unchecked() {
+                BoundsCheckPolicy::Unchecked
+            } else {
+                BoundsCheckPolicy::Restrict
             },
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,

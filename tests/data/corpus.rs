@@ -261,9 +261,10 @@ fn made_arrays() {
     keep("npy", "refused-wide", wide);
 
     let archive = |x: &Array2<f64>, packed: bool| {
-        let mut zip = match packed {
-            true => NpzWriter::new_compressed(Cursor::new(Vec::new())),
-            false => NpzWriter::new(Cursor::new(Vec::new())),
+        let mut zip = if packed {
+            NpzWriter::new_compressed(Cursor::new(Vec::new()))
+        } else {
+            NpzWriter::new(Cursor::new(Vec::new()))
         };
         zip.add_array("X", x).expect("adds");
         let y = x.column(0).to_owned();

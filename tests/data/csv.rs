@@ -335,12 +335,13 @@ fn whole_numbers_that_f64_rounds_are_no_targets() {
     ] {
         let text = format!("a,id\n1,2\n3,{value}\n");
         let y = read(&text, &["id"]);
-        match fits {
-            true => assert_eq!(y.unwrap().y[[1, 0]], value.trim().parse::<f64>().unwrap()),
-            false => assert_says(
+        if fits {
+            assert_eq!(y.unwrap().y[[1, 0]], value.trim().parse::<f64>().unwrap());
+        } else {
+            assert_says(
                 y,
                 &["line 3, column \"id\"", "2^53", "renumber the targets"],
-            ),
+            );
         }
         // A feature only loses digits.
         assert!(read(&text, &["a"]).is_ok(), "{value}");

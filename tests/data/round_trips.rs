@@ -82,9 +82,10 @@ proptest! {
         for (i, mut row) in wanted.rows_mut().into_iter().enumerate() {
             write!(text, "{}", i % 3).unwrap();
             for (j, value) in row.iter_mut().enumerate() {
-                match kept[(5 * i + j) % kept.len()] || j == last {
-                    true => write!(text, " {}:{value:e}", j + 1).unwrap(),
-                    false => *value = 0.0,
+                if kept[(5 * i + j) % kept.len()] || j == last {
+                    write!(text, " {}:{value:e}", j + 1).unwrap();
+                } else {
+                    *value = 0.0;
                 }
             }
             text.push('\n');

@@ -199,11 +199,10 @@ fn additive_features_have_the_sum_of_samples_on_devices() {
                     let at = f64::from(k) * interval;
                     2.0 / (std::f64::consts::PI * at).cosh() * (at * (y / x).ln()).cos()
                 };
-                match x * y > 0.0 {
-                    true => {
-                        (x * y).sqrt() * interval * (1.0 + (1..samples).map(sample).sum::<f64>())
-                    }
-                    false => 0.0,
+                if x * y > 0.0 {
+                    (x * y).sqrt() * interval * (1.0 + (1..samples).map(sample).sum::<f64>())
+                } else {
+                    0.0
                 }
             };
             columns.map(column).sum()

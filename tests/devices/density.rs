@@ -218,9 +218,10 @@ fn with_every_row_a_landmark_the_density_is_the_exact_one_in_raw_units() {
                 .bandwidth(Bandwidth::SigmaPerColumn(sigma.to_vec()))
                 .device(&Device::cpu());
             let source = MemorySource::new(&x, None).expect("finite");
-            let mut source = match weighted {
-                true => source.with_weights(weights.clone()).expect("fit"),
-                false => source,
+            let mut source = if weighted {
+                source.with_weights(weights.clone()).expect("fit")
+            } else {
+                source
             };
             let model = density.fit(&mut source).expect("fits");
             let own = model.predict(at_bumps()).expect("predicts");
@@ -467,9 +468,10 @@ fn the_score_is_that_of_all_pairs() {
                     .multiples(&[0.8])
                     .device(&Device::cpu());
                 let source = MemorySource::new(&x, None).expect("finite");
-                let mut source = match weighted {
-                    true => source.with_weights(weights.clone()).expect("fit"),
-                    false => source,
+                let mut source = if weighted {
+                    source.with_weights(weights.clone()).expect("fit")
+                } else {
+                    source
                 };
                 let model = density.fit(&mut source).expect("fits");
                 let score = model.linear().facts["cross_validation"];

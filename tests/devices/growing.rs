@@ -52,9 +52,12 @@ fn fewer_rows_than_features_are_solved_in_the_dual_with_the_same_coefficients_on
                 ridge.intercept(intercept).solver(solver)
             };
             for weighted in [false, true] {
-                let fit = |ridge: Ridge| match weighted {
-                    true => ridge.fit((&x, &y, &weights)).expect("fits"),
-                    false => ridge.fit((&x, &y)).expect("fits"),
+                let fit = |ridge: Ridge| {
+                    if weighted {
+                        ridge.fit((&x, &y, &weights)).expect("fits")
+                    } else {
+                        ridge.fit((&x, &y)).expect("fits")
+                    }
                 };
                 let (primal, auto) = (fit(ridge(Solver::Cholesky)), fit(ridge(Solver::Auto)));
                 assert_eq!(auto.linear().facts["rows_in_memory"], 50.0);
@@ -115,9 +118,12 @@ fn products_of_rows_do_where_their_features_have_no_room_on_devices() {
                 ridge.intercept(intercept).solver(solver)
             };
             for weighted in [false, true] {
-                let fit = |ridge: Ridge| match weighted {
-                    true => ridge.fit((&x, &y, &weights)).expect("fits"),
-                    false => ridge.fit((&x, &y)).expect("fits"),
+                let fit = |ridge: Ridge| {
+                    if weighted {
+                        ridge.fit((&x, &y, &weights)).expect("fits")
+                    } else {
+                        ridge.fit((&x, &y)).expect("fits")
+                    }
                 };
                 let (primal, auto) = (fit(ridge(Solver::Cholesky)), fit(ridge(Solver::Auto)));
                 assert_eq!(auto.linear().facts["rows_in_memory"], 32.0);

@@ -33,9 +33,10 @@ fn exact(
     for j in 0..n {
         for i in j..n {
             let dot: f64 = (0..j).map(|m| l[[i, m]] * l[[j, m]]).sum();
-            l[[i, j]] = match i == j {
-                true => (l[[i, j]] - dot).sqrt(),
-                false => (l[[i, j]] - dot) / l[[j, j]],
+            l[[i, j]] = if i == j {
+                (l[[i, j]] - dot).sqrt()
+            } else {
+                (l[[i, j]] - dot) / l[[j, j]]
             };
         }
     }
@@ -197,9 +198,10 @@ fn intervals_are_saved_and_errors_say_what_to_do() {
     let cpu = Device::cpu();
     let process = GaussianProcess::on(Fourier::new(Gaussian).features(32)).device(&cpu);
     for calibrate in [false, true] {
-        let learner = match calibrate {
-            true => process.clone().calibrate(0.25),
-            false => process.clone(),
+        let learner = if calibrate {
+            process.clone().calibrate(0.25)
+        } else {
+            process.clone()
         };
         let model = learner.fit((&x, &y)).expect("fits");
         model.save(&path).expect("saves");

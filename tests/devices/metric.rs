@@ -208,10 +208,7 @@ fn outer_products_are_those_of_differences() {
         let at = rows(25, 3, 9) + f64::from(u8::from(kinked)) * 0.01;
         // Its frequencies are long.
         let long = name.contains("laplacian") || name.contains("exponential");
-        let h = match long && !kinked {
-            true => 0.001,
-            false => 0.004,
-        };
+        let h = if long && !kinked { 0.001 } else { 0.004 };
         let (got, expected) = (outer_product(&model, &at), differences(&model, &at, h));
         let error = apart(&got, &expected);
         assert!(error < 4e-3, "{name}: {error:e}\n{got}\n{expected}");

@@ -93,9 +93,10 @@ fn rows_agree_with_f64_however_registers_are_used_on_devices() {
     // Devices of its own: other tests ask theirs for what they choose.
     for device in Device::all_gpus().expect("every adapter opens") {
         let Device::Gpu(gpu) = &device else { continue };
-        let other = match gpu.is_software() {
-            true => Registers::Few,
-            false => Registers::Many,
+        let other = if gpu.is_software() {
+            Registers::Few
+        } else {
+            Registers::Many
         };
         tuning::force(gpu, Some(other.name())).expect("is known");
         for op in ["walsh-hadamard", "structured"] {

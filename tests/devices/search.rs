@@ -201,11 +201,14 @@ fn mixed_columns_are_columns_that_were_mixed_on_devices() {
 /// y of two columns of twelve, or of two directions across them.
 fn few_directions(n: usize, seed: u64, turned: bool) -> (Array2<f64>, Array1<f64>) {
     let x = rows(n, 12, seed);
-    let direction = |k: usize, x: ndarray::ArrayView1<'_, f64>| match turned {
-        true => (0..12)
-            .map(|j| if (j + k).is_multiple_of(3) { 0.5 } else { 0.0 } * x[j])
-            .sum(),
-        false => x[3 * k + 1],
+    let direction = |k: usize, x: ndarray::ArrayView1<'_, f64>| {
+        if turned {
+            (0..12)
+                .map(|j| if (j + k).is_multiple_of(3) { 0.5 } else { 0.0 } * x[j])
+                .sum()
+        } else {
+            x[3 * k + 1]
+        }
     };
     let y = x.rows().into_iter().map(|x| {
         let (a, b): (f64, f64) = (direction(0, x), direction(1, x));

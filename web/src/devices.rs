@@ -10,9 +10,10 @@ thread_local! {
 /// One line for people: a browser says little of an adapter.
 pub(crate) fn describe(device: &Device) -> String {
     let Some(gpu) = device.as_gpu() else {
-        let vectors = match cfg!(target_feature = "simd128") {
-            true => "vectors of 128 bits",
-            false => "no vectors",
+        let vectors = if cfg!(target_feature = "simd128") {
+            "vectors of 128 bits"
+        } else {
+            "no vectors"
         };
         return format!("CPU, WebAssembly, {vectors}");
     };
@@ -49,9 +50,10 @@ pub(crate) async fn open(name: &str) -> Result<(Device, Option<String>)> {
     // The library's words are for those who can name an adapter.
     let opened = Device::open_later(&choice).await.map_err(|error| {
         let none = error.to_string().starts_with("no adapter is called");
-        match none {
-            true => Error::device("no GPU: the browser has no adapter for WebGPU; use cpu or auto"),
-            false => error,
+        if none {
+            Error::device("no GPU: the browser has no adapter for WebGPU; use cpu or auto")
+        } else {
+            error
         }
     });
     let (device, note) = opened?;

@@ -42,9 +42,10 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     }
     copy_documents(target, &folder)?;
     let program = folder.join(names.program());
-    match runs(&program) {
-        true => completions(&program, &folder.join("completions"))?,
-        false => println!("no completions: a program for {target} does not run here"),
+    if runs(&program) {
+        completions(&program, &folder.join("completions"))?;
+    } else {
+        println!("no completions: a program for {target} does not run here");
     }
     archive(&all, &name)?;
     if target.contains("musl") {
@@ -138,9 +139,10 @@ fn build_one(package: &str, target: &str, host: &str) -> Result<()> {
     }
     let advice = || {
         // A library of the program is in C.
-        let compiler = match target.contains("musl") {
-            true => ", `sudo apt-get install musl-tools` its C compiler",
-            false => "",
+        let compiler = if target.contains("musl") {
+            ", `sudo apt-get install musl-tools` its C compiler"
+        } else {
+            ""
         };
         format!("for {target}; `rustup target add {target}` fetches its library{compiler}")
     };
@@ -148,9 +150,10 @@ fn build_one(package: &str, target: &str, host: &str) -> Result<()> {
 }
 
 fn built(target: &str, host: &str) -> PathBuf {
-    match target == host {
-        true => target_dir().join("dist"),
-        false => target_dir().join(target).join("dist"),
+    if target == host {
+        target_dir().join("dist")
+    } else {
+        target_dir().join(target).join("dist")
     }
 }
 

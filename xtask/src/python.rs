@@ -109,9 +109,10 @@ fn pytest(python: &Path, package: &Path) -> Command {
 /// The interpreter of a virtual environment, made where there is none, with these packages.
 pub(crate) fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     let folder = target_dir().join("python").join(name);
-    let python = match cfg!(windows) {
-        true => folder.join("Scripts/python.exe"),
-        false => folder.join("bin/python"),
+    let python = if cfg!(windows) {
+        folder.join("Scripts/python.exe")
+    } else {
+        folder.join("bin/python")
     };
     // Written last: what an interrupted set-up left is set up again.
     let stamp = folder.join("requirements.txt");

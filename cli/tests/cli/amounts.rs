@@ -128,9 +128,12 @@ fn amounts_are_numbers_whatever_stands_beside_them() {
 fn two_units_in_a_column_are_asked_about() {
     let here = here();
     let path = here.path().join("t.csv");
-    let mixed = |a: f64| match a < 90.0 {
-        true => format!("{a} kg"),
-        false => format!("{a} lb"),
+    let mixed = |a: f64| {
+        if a < 90.0 {
+            format!("{a} kg")
+        } else {
+            format!("{a} lb")
+        }
     };
     table(&path, 600, mixed, plain);
     bochner(here.path(), &format!("{FIT} -q"), &[]).fails(&[

@@ -170,9 +170,10 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("is there").flatten() {
         let path = entry.path();
-        match path.is_dir() {
-            true => all.extend(contents(&path)),
-            false => drop(all.insert(path.clone(), fs::read(&path).expect("reads"))),
+        if path.is_dir() {
+            all.extend(contents(&path));
+        } else {
+            all.insert(path.clone(), fs::read(&path).expect("reads"));
         }
     }
     all

@@ -38,9 +38,10 @@ fn in_words(of: &Value) -> String {
         }
         None => text("bandwidth").strip_prefix("sigma ").map(str::to_owned),
     };
-    let linear = match of["linear"].as_bool().expect("a truth") {
-        true => "yes",
-        false => "no",
+    let linear = if of["linear"].as_bool().expect("a truth") {
+        "yes"
+    } else {
+        "no"
     };
     let bandwidth = match sigma {
         Some(sigma) => format!("--sigma {sigma}"),

@@ -13,10 +13,14 @@ fn is_bad(row: usize) -> bool {
 fn tables(folder: &Path, label: impl Fn(usize) -> String) {
     let row = |i: usize| format!("{},{},{}\n", i % 5, i % 11, label(i));
     let with: String = (0..ROWS)
-        .map(|i| match is_bad(i) {
-            true if i % 2 == 0 => format!(",{},{}\n", i % 11, label(i)),
-            true => format!("{},nan,{}\n", i % 5, label(i)),
-            false => row(i),
+        .map(|i| {
+            if !is_bad(i) {
+                row(i)
+            } else if i % 2 == 0 {
+                format!(",{},{}\n", i % 11, label(i))
+            } else {
+                format!("{},nan,{}\n", i % 5, label(i))
+            }
         })
         .collect();
     let without: String = (0..ROWS).filter(|&i| !is_bad(i)).map(row).collect();
@@ -66,9 +70,12 @@ fn rows_that_miss_something_are_left_out_and_keep_their_places() {
     let run = |arguments: &str| bochner(here.path(), arguments, &["--device", "cpu"]);
     let bad = (0..ROWS).filter(|&i| is_bad(i)).count();
     for text in [false, true] {
-        tables(here.path(), |i| match text {
-            true => ["low", "high"][i % 5 / 3].to_owned(),
-            false => format!("{}.5", i % 5 + i % 11),
+        tables(here.path(), |i| {
+            if text {
+                ["low", "high"][i % 5 / 3].to_owned()
+            } else {
+                format!("{}.5", i % 5 + i % 11)
+            }
         });
         let fit = "--target y --features 20 --sigma 3 --standardize=no --lambda 1e-3 --json";
         let gaps = run(&format!("fit gaps.csv --nan drop -o g.model {fit}")).json();
@@ -116,9 +123,12 @@ fn features_of_arrays_keep_the_places_of_their_rows() {
     let at = |name: &str| here.path().join(name);
     let run = |arguments: &str| bochner(here.path(), arguments, &["--device", "cpu"]);
     let values: Vec<f64> = (0..2 * ROWS)
-        .map(|k| match is_bad(k / 2) && k % 2 == 1 {
-            true => f64::NAN,
-            false => (k % 13) as f64,
+        .map(|k| {
+            if is_bad(k / 2) && k % 2 == 1 {
+                f64::NAN
+            } else {
+                (k % 13) as f64
+            }
         })
         .collect();
     npy(

@@ -41,12 +41,11 @@ fn a_model_predicts_between_bounds() {
         // 3.29 deviations of 0.2.
         let width = number(&report, "interval_width");
         assert!((0.55..0.85).contains(&width), "{how}: {report}");
-        match how.contains("calibrate") {
-            true => assert!((130.0..170.0).contains(&number(&report, "calibration_rows"))),
-            false => {
-                let noise = number(&report, "noise_deviation");
-                assert!((noise / 0.2 - 1.0).abs() < 0.15, "{report}");
-            }
+        if how.contains("calibrate") {
+            assert!((130.0..170.0).contains(&number(&report, "calibration_rows")));
+        } else {
+            let noise = number(&report, "noise_deviation");
+            assert!((noise / 0.2 - 1.0).abs() < 0.15, "{report}");
         }
         let predict = "predict m.model new.csv --target y --device cpu -q -o p.csv --interval";
         bochner(here.path(), predict, &["0.9"]).ok();
@@ -84,9 +83,10 @@ fn every_regression_is_calibrated() {
         "svr --loss huber --epsilon 0.1",
         "lasso",
     ] {
-        let features = match model.contains("kernel") || model.contains("falkon") {
-            true => "",
-            false => "--features 60",
+        let features = if model.contains("kernel") || model.contains("falkon") {
+            ""
+        } else {
+            "--features 60"
         };
         let fit = format!(
             "fit train.csv --target y {features} --task regression --device cpu --json \

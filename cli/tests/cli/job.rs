@@ -29,9 +29,10 @@ fn comes_again(at: &Path, options: &str, data: &str) {
         "fit t.csv {data} {options} --device cpu -q -o first.model"
     ));
     // Of numbers alone a model does not know what the column of weights is called.
-    let weight = match options.contains("--weight") {
-        true => "--weight weight",
-        false => "",
+    let weight = if options.contains("--weight") {
+        "--weight weight"
+    } else {
+        ""
     };
     run(&format!(
         "fit t.csv --like first.model {weight} --device cpu -q -o second.model"

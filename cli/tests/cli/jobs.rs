@@ -157,10 +157,9 @@ fn labels_of_text_are_written_by_name() {
     let here = here();
     let x = draws(60, 2);
     write(&here.path().join("x.npy"), &x);
-    let names = x.column(0).mapv(|x| match x > 0.0 {
-        true => "say \"up\"",
-        false => "down, or so",
-    });
+    let names = x
+        .column(0)
+        .mapv(|x| if x > 0.0 { "say \"up\"" } else { "down, or so" });
     let map = Fourier::new(Gaussian).features(64);
     let model = RidgeClassifier::on(map).device(&Device::cpu());
     let model = model.fit((&x, &names)).expect("fits");

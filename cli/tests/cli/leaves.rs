@@ -9,9 +9,10 @@ fn table(here: &Path) {
     for i in 0..2000_u32 {
         let of = |k: u32| f64::from(i.wrapping_mul(k) % 1999) / 1000.0 - 1.0;
         let (a, b) = (of(7919), of(104_729));
-        let (kind, y) = match b < 0.0 {
-            true => ("slow", (3.0 * b).sin()),
-            false => ("fast", (30.0 * b).sin()),
+        let (kind, y) = if b < 0.0 {
+            ("slow", (3.0 * b).sin())
+        } else {
+            ("fast", (30.0 * b).sin())
         };
         writeln!(text, "{a},{b},{kind},{y}").expect("a string");
     }

@@ -139,9 +139,12 @@ fn probabilities_are_averaged_over_a_posterior() {
         let p = column(name);
         let two = std::fs::read_to_string(here.join("two.csv")).expect("rows");
         let rows = two.lines().skip(1).zip(&p);
-        let losses = rows.map(|(row, p)| match row.ends_with(",0") {
-            true => -p.ln(),
-            false => -(1.0 - p).ln(),
+        let losses = rows.map(|(row, p)| {
+            if row.ends_with(",0") {
+                -p.ln()
+            } else {
+                -(1.0 - p).ln()
+            }
         });
         let loss = losses.sum::<f64>() / p.len() as f64;
         let printed = evaluated["log_loss"].as_f64().expect("a loss");

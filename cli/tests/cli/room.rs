@@ -94,13 +94,15 @@ fn what_does_not_fit_is_refused_before_the_rows_are_read() {
         ),
     ] {
         let of_rows = ["pca", "ica", "spectral", "one-class"];
-        let data = match of_rows.iter().any(|name| options.contains(name)) {
-            true => data.replace(" --task regression", ""),
-            false => data.clone(),
+        let data = if of_rows.iter().any(|name| options.contains(name)) {
+            data.replace(" --task regression", "")
+        } else {
+            data.clone()
         };
-        let data = match options.starts_with("featurize") {
-            true => data.replace(" --task regression", ""),
-            false => data,
+        let data = if options.starts_with("featurize") {
+            data.replace(" --task regression", "")
+        } else {
+            data
         };
         limited_in(&folder, &format!("{options} {data}")).fails(&[needs]);
     }

@@ -39,11 +39,18 @@ impl Scaling {
     /// digits.
     fn new(decision: Decision, survey: &Survey, shift_invariant: bool) -> Self {
         let columns = 0..survey.mean.len();
-        let scale = columns.clone().map(|j| match decision.standardized[j] {
-            true if decision.asked == Standardize::Range => 1.0 / (survey.max[j] - survey.min[j]),
-            true => 1.0 / survey.variance[j].sqrt(),
-            false if decision.yes && survey.is_constant(j) => 0.0,
-            false => 1.0,
+        let scale = columns.clone().map(|j| {
+            if decision.standardized[j] {
+                if decision.asked == Standardize::Range {
+                    1.0 / (survey.max[j] - survey.min[j])
+                } else {
+                    1.0 / survey.variance[j].sqrt()
+                }
+            } else if decision.yes && survey.is_constant(j) {
+                0.0
+            } else {
+                1.0
+            }
         });
         let scale: Vec<f64> = scale.collect();
         let center = columns.clone();

@@ -172,10 +172,12 @@ impl<E: Epilogue> NullaryFnOnce for Product<'_, '_, E> {
         while let Some(part) = self.parts.next() {
             for (i, x) in blocks.clone() {
                 let is_few = x.len() / depth <= STACKED;
-                match is_few {
-                    _ if is_cut && blocks.len() == 1 => {}
-                    true => self.cut_stacked(x),
-                    false => self.cut_tall(x),
+                if !is_cut || blocks.len() != 1 {
+                    if is_few {
+                        self.cut_stacked(x);
+                    } else {
+                        self.cut_tall(x);
+                    }
                 }
                 is_cut = true;
                 if is_few {

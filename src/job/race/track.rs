@@ -140,10 +140,12 @@ impl Track<'_> {
 
     /// Those of the round before the last.
     pub(super) fn before_all(&self) -> usize {
-        match self.has_more() {
-            true => ROWS / 4,
-            false if self.all() <= ROWS / 2 => self.all().min(ROWS / 4),
-            false => ROWS / 2,
+        if self.has_more() {
+            ROWS / 4
+        } else if self.all() <= ROWS / 2 {
+            self.all().min(ROWS / 4)
+        } else {
+            ROWS / 2
         }
     }
 

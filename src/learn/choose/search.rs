@@ -151,11 +151,13 @@ impl Search {
         let (best, size) = rounds.run()?;
         let mut trials = rounds.into_trials();
         trials.sort_by(Trial::cmp_to);
-        let lambda = match self.is_only_size() {
-            true => given.settled(),
+        let lambda = if self.is_only_size() {
+            given.settled()
+        } else if best.lambda == Plan::AS_GIVEN {
             // What is given has won, and its fit chooses.
-            false if best.lambda == Plan::AS_GIVEN => given,
-            false => Lambda::Fixed(best.lambda),
+            given
+        } else {
+            Lambda::Fixed(best.lambda)
         };
         Ok(Found {
             builder: best.builder,

@@ -66,9 +66,10 @@ fn sums(data: &Data, weighted: bool, in_f32: bool) -> NormalEquations {
 /// The largest of what sums are off from those of a plain loop, over the roots of the squares.
 fn off(sums: &NormalEquations, data: &Data, weighted: bool) -> f64 {
     let z_nd = data.x_nd.mapv(|v| (v - CENTER) * SCALE);
-    let weights_n = match weighted {
-        true => data.weights_n.clone(),
-        false => Array1::ones(z_nd.nrows()),
+    let weights_n = if weighted {
+        data.weights_n.clone()
+    } else {
+        Array1::ones(z_nd.nrows())
     };
     let weighed = &z_nd * &weights_n.clone().insert_axis(Axis(1));
     let (gram, zty) = (z_nd.t().dot(&weighed), weighed.t().dot(&data.y_nt));

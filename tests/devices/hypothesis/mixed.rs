@@ -95,9 +95,12 @@ fn drift_of_texts_is_found() {
     let (_kept, paths) = folder();
     let half = |draws: &mut Draws| kind(draws, &[("Bern", 0.5), ("Basel", 0.5)]).to_owned();
     let third = |draws: &mut Draws| kind(draws, &[("Bern", 0.3), ("Basel", 0.7)]).to_owned();
-    let new = |draws: &mut Draws| match draws.uniform() < 0.2 {
-        true => "Olten".to_owned(),
-        false => any_city(draws),
+    let new = |draws: &mut Draws| {
+        if draws.uniform() < 0.2 {
+            "Olten".to_owned()
+        } else {
+            any_city(draws)
+        }
     };
     let found = |first: &dyn Fn(&mut Draws) -> String, second: &dyn Fn(&mut Draws) -> String| {
         let found = (0..20).filter(|&seed| {

@@ -18,9 +18,10 @@ fn on_cpu(features: usize) -> TwoSample {
 /// The mean of exp(-|x - y|^2/2) over pairs, without those of a row with itself if `others`.
 fn mean_kernel(x: &Array2<f64>, y: &Array2<f64>, others: bool) -> f64 {
     let k = cross(&Gaussian, x.view(), y.view());
-    match others {
-        true => (k.sum() - k.diag().sum()) / (k.len() - k.nrows()) as f64,
-        false => k.mean().expect("rows"),
+    if others {
+        (k.sum() - k.diag().sum()) / (k.len() - k.nrows()) as f64
+    } else {
+        k.mean().expect("rows")
     }
 }
 

@@ -78,9 +78,12 @@ fn hold(of: &Loop, set: Set, functions: &[Function<'_>]) -> Result<String> {
     // What each processor has, as NEON, may need no function of its own: the caller has the loop.
     let is_apart = functions.iter().any(|function| is_named(&function));
     let is_caller = |function: &&Function<'_>| function.name.contains(of.caller);
-    let named = functions.iter().filter(|function| match is_apart {
-        true => is_named(function),
-        false => is_caller(function),
+    let named = functions.iter().filter(|function| {
+        if is_apart {
+            is_named(function)
+        } else {
+            is_caller(function)
+        }
     });
     let count = |one: &Innermost<'_, '_>| (one.multiply_adds(), one.other_arithmetic());
     let expected = (of.multiply_adds(set), of.others(set));

@@ -150,9 +150,10 @@ pub(super) fn list_jobs(
             if !by_itself {
                 command.env("BOCHNER_TEST_DEVICES", "none");
             }
-            let name = match once.len() > PIECE {
-                true => format!("{} {}", executable.name, at + 1),
-                false => executable.name.clone(),
+            let name = if once.len() > PIECE {
+                format!("{} {}", executable.name, at + 1)
+            } else {
+                executable.name.clone()
             };
             // Those of the command line wait for programs, and take longest of those that run once.
             let more = if by_itself { 10 * PIECE } else { 0 };

@@ -72,9 +72,10 @@ fn module(file: &Path) -> String {
 /// The paths of a file's tests; `tests` stands for the module that unit tests lie in.
 fn paths<'t>(module: &'t str, text: &'t str) -> impl Iterator<Item = String> + 't {
     let mut lines = text.lines().map(str::trim);
-    let inner = match text.contains("mod tests {") {
-        true => "tests::",
-        false => "",
+    let inner = if text.contains("mod tests {") {
+        "tests::"
+    } else {
+        ""
     };
     std::iter::from_fn(move || {
         lines.by_ref().find(|line| *line == "#[test]")?;

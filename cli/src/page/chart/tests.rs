@@ -41,10 +41,10 @@ pub(crate) fn faults(chart: &Chart) -> Vec<String> {
             },
             _ => continue,
         };
-        match points.iter().all(|p| p.1 < below) {
-            true => inside += 1,
-            false if points.iter().any(|p| p.1 < below) => beside += 1,
-            false => {}
+        if points.iter().all(|p| p.1 < below) {
+            inside += 1;
+        } else if points.iter().any(|p| p.1 < below) {
+            beside += 1;
         }
     }
     let samples: usize = (chart.legend().iter().zip(chart.names()))

@@ -160,11 +160,16 @@ impl Levels {
             self.hashed.clone()
         };
         let all: f64 = sums.iter().flatten().sum();
-        let share = |[plus, minus]: [f64; 2]| match median {
-            false => (plus - minus) / all,
-            true if plus > all / 2.0 => 1.0,
-            true if minus > all / 2.0 => -1.0,
-            true => 0.0,
+        let share = |[plus, minus]: [f64; 2]| {
+            if !median {
+                (plus - minus) / all
+            } else if plus > all / 2.0 {
+                1.0
+            } else if minus > all / 2.0 {
+                -1.0
+            } else {
+                0.0
+            }
         };
         sums.into_iter().map(share).collect()
     }

@@ -139,9 +139,10 @@ fn require_columns(features: &[Field], columns: usize) -> Result<()> {
     let width = features
         .iter()
         .try_fold(0_usize, |sum, f| sum.checked_add(f.width()));
-    match width == Some(columns) {
-        true => Ok(()),
-        false => Err(damaged(&format!("does not make {columns} columns"))),
+    if width == Some(columns) {
+        Ok(())
+    } else {
+        Err(damaged(&format!("does not make {columns} columns")))
     }
 }
 
@@ -152,9 +153,10 @@ fn require_targets(targets: &[Field]) -> Result<()> {
         Kind::Means(_) | Kind::Words(_) => false,
         _ => f.kind.width() == 1,
     };
-    match targets.iter().all(|f| f.fill.is_none() && is_target(f)) {
-        true => Ok(()),
-        false => Err(damaged("has targets that it cannot have")),
+    if targets.iter().all(|f| f.fill.is_none() && is_target(f)) {
+        Ok(())
+    } else {
+        Err(damaged("has targets that it cannot have"))
     }
 }
 

@@ -109,10 +109,12 @@ const CUTS: [Panels; 6] = {
 /// at four shapes.
 fn cuts(device: &Device, extent: Extent, [tile, at]: [usize; 2]) -> Vec<Panels> {
     let turn = (tile + at) % 3;
-    match device.is_gpu() {
-        true if extent.is_short_on(device) => vec![CUTS[turn], CUTS[turn + 3]],
-        true => CUTS.to_vec(),
-        false => vec![CUTS[0]],
+    if !device.is_gpu() {
+        vec![CUTS[0]]
+    } else if extent.is_short_on(device) {
+        vec![CUTS[turn], CUTS[turn + 3]]
+    } else {
+        CUTS.to_vec()
     }
 }
 

@@ -43,12 +43,15 @@ pub(crate) fn run(device: &Device, extent: Extent) -> Result<Outcome> {
     let short = extent.is_short_on(device);
     for (number, name) in KERNELS.into_iter().enumerate() {
         let kernel = parse(name)?;
-        let levels = match kernel.is_shift_invariant() {
+        let levels: &[Level] = if !kernel.is_shift_invariant() {
+            &[Level::Zero]
+        } else if !short {
+            &[Level::Zero, Level::Top]
+        } else if number % 2 == 0 {
             // Short: each kernel at one of the two, in turn.
-            true if short && number % 2 == 0 => &[Level::Zero][..],
-            true if short => &[Level::Top],
-            true => &[Level::Zero, Level::Top],
-            false => &[Level::Zero],
+            &[Level::Zero]
+        } else {
+            &[Level::Top]
         };
         let cases = SHAPES
             .iter()

@@ -99,11 +99,13 @@ impl Head {
                     continue;
                 }
                 let this = (line, count, is_mark_alone(text, self.delimiter));
-                own = match names(text, self.delimiter).len() == row.len() {
+                own = if names(text, self.delimiter).len() != row.len() {
+                    None
+                } else if row.len() > 1 {
                     // Of one column every line has as many.
-                    true if row.len() > 1 => own.or(Some(this)),
-                    true => Some(this),
-                    false => None,
+                    own.or(Some(this))
+                } else {
+                    Some(this)
                 };
                 count += 1;
             }

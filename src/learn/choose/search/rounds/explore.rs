@@ -45,13 +45,13 @@ impl Rounds<'_, '_> {
             // What is given is of the first of them.
             let given = plan.multiple;
             let near = |multiple: &f64| (multiple / given).ln().abs() < NEAR.ln();
-            let multiples: Vec<f64> = match self.search.bandwidth {
-                true if at == 0 => {
-                    let others = MULTIPLES.into_iter().filter(|m| !near(m));
-                    std::iter::once(given).chain(others).collect()
-                }
-                true => MULTIPLES.to_vec(),
-                false => vec![given],
+            let multiples: Vec<f64> = if !self.search.bandwidth {
+                vec![given]
+            } else if at == 0 {
+                let others = MULTIPLES.into_iter().filter(|m| !near(m));
+                std::iter::once(given).chain(others).collect()
+            } else {
+                MULTIPLES.to_vec()
             };
             let mut best: Option<(Plan, Trial)> = None;
             for multiple in multiples {

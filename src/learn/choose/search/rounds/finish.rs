@@ -136,10 +136,12 @@ impl Rounds<'_, '_> {
         let kind = best.plan.metric.as_ref().map(LearnedMetric::kind);
         let same = |options: &MetricOptions| kind.is_none_or(|kind| options.kind == kind);
         let more = |options: &MetricOptions| !again || best.plan.turns < options.iterations;
-        let kinds: Vec<MetricOptions> = match self.sample.is_all() {
-            true => kinds.into_iter().rev().filter(same).take(1).collect(),
-            false if again => kinds.into_iter().filter(same).collect(),
-            false => kinds,
+        let kinds: Vec<MetricOptions> = if self.sample.is_all() {
+            kinds.into_iter().rev().filter(same).take(1).collect()
+        } else if again {
+            kinds.into_iter().filter(same).collect()
+        } else {
+            kinds
         };
         let kinds: Vec<MetricOptions> = kinds.into_iter().filter(more).collect();
         let factors: &[f64] = if self.sample.is_all() {

@@ -31,10 +31,12 @@ impl Rounds<'_, '_> {
             self.lambdas()
         };
         // The race has bandwidths to either side of its own; more features want shorter ones.
-        let factors: &[f64] = match raced && (0.5..=2.0).contains(&plan.multiple) {
-            false => &[0.5, 2.0],
-            true if plan.multiple > 1.0 => &[2.0],
-            true => &[0.5],
+        let factors: &[f64] = if !(raced && (0.5..=2.0).contains(&plan.multiple)) {
+            &[0.5, 2.0]
+        } else if plan.multiple > 1.0 {
+            &[2.0]
+        } else {
+            &[0.5]
         };
         let Some(mut best) = self.attempt(plan, &lambdas, Extent::Sample)? else {
             return Ok(None);
