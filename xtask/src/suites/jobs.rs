@@ -70,10 +70,11 @@ const ON_THE_FIRST: [&str; 25] = [
 /// Modules of tests that a first driver of software leaves to the others: every op as users have
 /// it, in every shape. Under all checks, with poisoned memory, the same ops run there. Most of
 /// either is compiling shaders.
-const ON_THE_OTHERS: [&str; 6] = [
+const ON_THE_OTHERS: [&str; 7] = [
     "edges",
     "exchange",
     "nonlinearity",
+    "ops::predict::tests",
     "parity",
     "structured",
     "tiles",
