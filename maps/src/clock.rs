@@ -4,4 +4,4 @@
 #[cfg(not(all(target_family = "wasm", feature = "web")))]
 pub use std::time::Instant;
 #[cfg(all(target_family = "wasm", feature = "web"))]
-pub(crate) use web_time::Instant;
+pub use web_time::Instant;

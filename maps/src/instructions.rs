@@ -121,6 +121,15 @@ pub(crate) fn instruction_set() -> InstructionSet {
 }
 
 /// What runs vector code: the one door to it.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline(always)]
+pub fn arch() -> pulp::Arch {
+    // Known when it is compiled, so that a page loads no code of the other.
+    pulp::wasm::Simd128::try_new().map_or(pulp::Arch::Scalar, pulp::Arch::Simd128)
+}
+
+/// What runs vector code: the one door to it.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline]
 pub fn arch() -> pulp::Arch {
     static ARCH: OnceLock<pulp::Arch> = OnceLock::new();

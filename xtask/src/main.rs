@@ -24,6 +24,7 @@ mod python;
 mod release;
 mod software;
 mod suites;
+mod toolchain;
 mod web;
 mod wheel;
 mod workflows;

@@ -1,26 +1,17 @@
 //! Whether the library compiles for the platforms that this machine is not, and whether its tests
 //! pass on ARM.
-//!
-//! Three ways lead to a platform's standard library: rustup has it, rustup gets it, or it is
-//! compiled from the sources of Debian's compiler for its browsers (packages rustc-web and
-//! rust-web-src, unpacked under target/ and not installed).
 
-use crate::folders::{root, target_dir};
+use crate::folders::target_dir;
 use crate::metadata::host;
 use crate::process::{capture, cargo, run};
-use crate::software::{debian_packages, has_apt};
+use crate::toolchain::{Toolchain, WASM};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-const TARGETS: [&str; 4] = [
-    ARM,
-    "aarch64-apple-darwin",
-    "x86_64-pc-windows-msvc",
-    "wasm32-unknown-unknown",
-];
+const TARGETS: [&str; 4] = [ARM, "aarch64-apple-darwin", "x86_64-pc-windows-msvc", WASM];
 const ARM: &str = "aarch64-unknown-linux-gnu";
 
 /// Tests that need no adapter and go through every op on the CPU.
@@ -87,116 +78,6 @@ pub(crate) fn run_all(checks_only: bool) -> Result<()> {
         bail!("{}", failed.join("\n"));
     }
     Ok(())
-}
-
-/// What compiles for a platform.
-enum Toolchain {
-    /// rustup's, with the platform's standard library.
-    Installed,
-    /// Debian's, which compiles the standard library first; unpacked in a folder.
-    Debian(PathBuf),
-}
-
-impl Toolchain {
-    /// The first that can be had.
-    fn find(target: &str) -> Result<Self> {
-        let installed = || {
-            let mut rustc = Command::new("rustc");
-            rustc
-                .args(["--print", "target-libdir", "--target", target])
-                .current_dir(root());
-            capture(&mut rustc).is_ok_and(|path| has_core(Path::new(path.trim())))
-        };
-        if installed() {
-            return Ok(Self::Installed);
-        }
-        let added = capture(
-            Command::new("rustup")
-                .args(["target", "add", target])
-                .current_dir(root()),
-        );
-        if added.is_ok() && installed() {
-            return Ok(Self::Installed);
-        }
-        let advice = format!("no standard library for it; type `rustup target add {target}`");
-        if !cfg!(target_os = "linux") || !has_apt() {
-            bail!("{advice}");
-        }
-        debian().map(Self::Debian).with_context(|| advice)
-    }
-
-    fn describe(&self) -> String {
-        match self {
-            Self::Installed => "rustup's standard library".into(),
-            Self::Debian(folder) => {
-                let version = capture(&mut debian_rustc(folder));
-                let version = version.unwrap_or_default();
-                let number = version.split_whitespace().nth(1).unwrap_or("of Debian");
-                format!("standard library compiled by Debian's rustc {number}")
-            }
-        }
-    }
-
-    /// A cargo command for a platform, in a build folder of its own.
-    fn cargo(&self, command: &str, target: &str) -> Command {
-        let mut cargo = cargo([command, "--target", target]);
-        cargo
-            .arg("--target-dir")
-            .arg(target_dir().join("portability"));
-        if let Self::Debian(folder) = self {
-            let parts = match command {
-                "check" => "std,panic_abort",
-                _ => "std,panic_abort,panic_unwind,test",
-            };
-            cargo
-                .arg(format!("-Zbuild-std={parts}"))
-                .env("RUSTC", folder.join("usr/bin/rustc"))
-                .env("RUSTDOC", folder.join("usr/bin/rustdoc"))
-                .env("LD_LIBRARY_PATH", libraries(folder))
-                // It is a stable compiler, and only nightly ones may compile the standard library;
-                // unless told so.
-                .env("RUSTC_BOOTSTRAP", "1");
-        }
-        cargo
-    }
-}
-
-fn has_core(directory: &Path) -> bool {
-    let mut entries = directory.read_dir().into_iter().flatten().flatten();
-    entries.any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
-}
-
-fn libraries(folder: &Path) -> PathBuf {
-    folder
-        .join("usr/lib")
-        .join(format!("{}-linux-gnu", std::env::consts::ARCH))
-}
-
-fn debian_rustc(folder: &Path) -> Command {
-    let mut rustc = Command::new(folder.join("usr/bin/rustc"));
-    rustc
-        .arg("--version")
-        .env("LD_LIBRARY_PATH", libraries(folder));
-    rustc
-}
-
-/// Debian's compiler and the sources of its standard library: fetched the first time, found there
-/// later.
-fn debian() -> Result<PathBuf> {
-    let folder = target_dir().join("rustc-web");
-    if capture(&mut debian_rustc(&folder)).is_ok() {
-        return Ok(folder);
-    }
-    eprintln!(
-        "fetching Debian's compiler and its sources (package rustc-web, about 140 MB, unpacked only)"
-    );
-    debian_packages(
-        &["rustc-web", "rust-web-src"],
-        &["libstd-rust-web", "libllvm"],
-        &folder,
-    )?;
-    capture(&mut debian_rustc(&folder)).context("Debian's compiler does not start")?;
-    Ok(folder)
 }
 
 /// A program that runs ARM's code, where the linker is here too.

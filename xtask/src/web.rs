@@ -2,42 +2,34 @@
 
 use crate::folders::{root, target_dir};
 use crate::process::{capture, cargo, run};
+use crate::toolchain::{Toolchain, WASM, rustup_has, variable};
 use anyhow::{Context, Result, bail};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-const TARGET: &str = "wasm32-unknown-unknown";
 /// 128-bit vectors, which every browser with WebAssembly has since 2023.
 const FLAGS: &str = "-C target-feature=+simd128";
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 /// Builds the package and the page into target/web. Errs with what to type where a tool is missing.
 pub(crate) fn build() -> Result<()> {
-    if !has_target() {
-        bail!("no standard library for {TARGET}; type `rustup target add {TARGET}`");
-    }
+    let toolchain = Toolchain::find(WASM)?;
     let bindgen = bindgen()?;
-    let mut build = cargo(["build", "--package", "bochner-web", "--profile", "web"]);
-    run(build.args(["--target", TARGET]).env(flags(), FLAGS))?;
+    let mut build = toolchain.cargo("build", WASM);
+    build.args(["--package", "bochner-web", "--profile", "web"]);
+    run(build.env(variable(WASM, "RUSTFLAGS"), FLAGS))?;
     let site = site();
     let package = site.join("bochner");
     for folder in [&package, &site.join("demo")] {
         fs::create_dir_all(folder)?;
     }
-    let built = target_dir().join(TARGET).join("web/bochner_web.wasm");
+    let built = Toolchain::built(WASM).join("web/bochner_web.wasm");
     run(Command::new(bindgen)
         .args(["--target", "web", "--out-name", "native", "--out-dir"])
         .arg(&package)
         .arg(&built))?;
     let wasm = package.join("native_bg.wasm");
-    if starts("wasm-opt") {
-        run(Command::new("wasm-opt")
-            .args(["-Os", "--all-features", "-o"])
-            .args([&wasm, &wasm]))?;
-    } else {
-        println!("no wasm-opt (package binaryen): the WebAssembly stays as the compiler left it");
-    }
     for name in ["bochner", "demo"] {
         for entry in root().join("web").join(name).read_dir()? {
             let entry = entry?;
@@ -67,14 +59,14 @@ pub(crate) fn test() -> Result<()> {
         .arg(target_dir().join("web-pictures")))
 }
 
-/// What `checks` does: the library compiles for browsers, where the target is installed, and the
-/// tests run where all that they need is here. Says so where not.
+/// What `checks` does: the library compiles for browsers, where rustup has their target or gets it,
+/// and the tests run where all that they need is here. Says so where not.
 pub(crate) fn check_if_possible() -> Result<()> {
-    if !has_target() {
-        println!("NOT checked  {TARGET}: type `rustup target add {TARGET}`");
+    if !rustup_has(WASM) {
+        println!("NOT checked  {WASM}: type `rustup target add {WASM}`");
         return Ok(());
     }
-    let mut check = cargo(["check", "--package", "bochner", "--lib", "--target", TARGET]);
+    let mut check = cargo(["check", "--package", "bochner", "--lib", "--target", WASM]);
     run(check.args(["--no-default-features", "--features", "web"]))?;
     match (browser(), bindgen()) {
         (Ok(_), Ok(_)) if starts("node") => test(),
@@ -97,27 +89,12 @@ fn models_folder() -> PathBuf {
     target_dir().join("web-models")
 }
 
-fn flags() -> String {
-    format!(
-        "CARGO_TARGET_{}_RUSTFLAGS",
-        TARGET.to_uppercase().replace('-', "_")
-    )
-}
-
 /// Models of every map and what they must give, by the library of this machine.
 fn models() -> Result<()> {
     let mut write = cargo(["run", "--release", "--package", "bochner-web"]);
     run(write
         .args(["--example", "models", "--"])
         .arg(models_folder()))
-}
-
-fn has_target() -> bool {
-    let mut rustc = Command::new("rustc");
-    rustc
-        .args(["--print", "target-libdir", "--target", TARGET])
-        .current_dir(root());
-    capture(&mut rustc).is_ok_and(|path| Path::new(path.trim()).is_dir())
 }
 
 fn starts(program: &str) -> bool {
@@ -167,6 +144,7 @@ mod tests {
         let lock = "[[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.1\"\nsource = \"x\"\n";
         assert_eq!(locked(lock, "wasm-bindgen"), Some("0.2.1"));
         assert_eq!(locked(lock, "wasm"), None);
-        assert_eq!(flags(), "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS");
+        let flags = variable(WASM, "RUSTFLAGS");
+        assert_eq!(flags, "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS");
     }
 }

@@ -36,8 +36,10 @@ pub fn resident() -> Option<u64> {
     entry(&status, "VmRSS:").map(|kib| 1024 * kib)
 }
 
+/// Not known here.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn resident() -> Option<u64> {
+#[doc(hidden)]
+pub fn resident() -> Option<u64> {
     None
 }
 

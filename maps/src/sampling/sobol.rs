@@ -17,14 +17,29 @@ pub enum Sobol {
     Shift,
 }
 
-/// Coordinates in the table.
-pub(super) const DIMENSIONS: usize = 5715;
+/// Coordinates in the table. What a page loads has the first thousand, which take a tenth of the
+/// bytes.
+pub(super) const DIMENSIONS: usize = if cfg!(target_family = "wasm") {
+    1024
+} else {
+    5715
+};
 
 /// Direction numbers of Joe & Kuo (2008), "Constructing Sobol sequences with better two-dimensional
 /// projections", SIAM J. Sci. Comput. 30, their file new-joe-kuo-6.21201: the first 5,715
 /// coordinates, whose polynomials have degree 16 or less. For each from the second on, as
 /// little-endian u16: degree, inner coefficients a, and m_1..m_degree.
-static TABLE: &[u8] = include_bytes!("tables/sobol.bin");
+static TABLE: [u8; BYTES] = match include_bytes!("tables/sobol.bin").first_chunk() {
+    Some(table) => *table,
+    None => panic!("a table that is cut off"),
+};
+
+/// Bytes of [`DIMENSIONS`] coordinates.
+const BYTES: usize = if cfg!(target_family = "wasm") {
+    28276
+} else {
+    190_006
+};
 
 /// Binary digits of a point.
 const DIGITS: u32 = 53;
@@ -216,6 +231,8 @@ mod tests {
         assert_eq!(net.words[last], 16);
         assert_eq!(net.words.last(), Some(&21637));
         assert_eq!(last + 18, net.words.len());
+        // What a page loads ends with an entry, too.
+        assert_eq!(2 * net.starts[1023], 28_276);
     }
 
     /// For n = 2^m, each coordinate has one point in every interval of length 1/n, whatever the
