@@ -69,9 +69,9 @@ Usage: cargo xtask COMMAND
   msrv         the stated rust-version against those of all dependencies, then the library and the
                program compiled with it
   portability [--no-tests]
-               compile the library for ARM Linux, macOS, Windows and the browser as far as
-               toolchains reach, and run ARM's tests where qemu-user is installed; takes half an
-               hour
+               check that the library compiles for ARM Linux, macOS, Windows and the browser as far
+               as toolchains reach, and the programs for macOS and Windows; run ARM's tests where
+               qemu-user is installed; takes half an hour
   fuzz [N]     every reader of files against N files that are damaged at random, of each kind
                [default: 1000000, which takes an hour or more]
   web [test]   the package for browsers and its page into target/web; with `test` both are run in a

@@ -1,5 +1,5 @@
-//! Whether the library compiles for the platforms that this machine is not, and whether its tests
-//! pass on ARM.
+//! Whether the library and the programs compile for the platforms that this machine is not, and
+//! whether tests pass on ARM.
 
 use crate::folders::target_dir;
 use crate::metadata::host;
@@ -8,10 +8,12 @@ use crate::toolchain::{Toolchain, WASM};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGETS: [&str; 4] = [ARM, "aarch64-apple-darwin", "x86_64-pc-windows-msvc", WASM];
+/// Those of them whose programs are checked, too.
+const DESKS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 const ARM: &str = "aarch64-unknown-linux-gnu";
 
 /// Tests that need no adapter and go through every op on the CPU.
@@ -38,10 +40,9 @@ pub(crate) fn run_all(checks_only: bool) -> Result<()> {
                 continue;
             }
         };
-        let mut check = toolchain.cargo("check", target);
-        match run(check.args(["--lib", "--package", "bochner"])) {
-            Ok(()) => done.push(format!(
-                "{target}: the library compiles ({})",
+        match check(&toolchain, target) {
+            Ok(what) => done.push(format!(
+                "{target}: compiled {what} ({})",
                 toolchain.describe()
             )),
             Err(error) => failed.push(format!("{target}: {error:#}")),
@@ -79,6 +80,50 @@ pub(crate) fn run_all(checks_only: bool) -> Result<()> {
     }
     Ok(())
 }
+
+/// Checks the library and, for what people have on their desks, the program, the C library and the
+/// package of Python; the words for what was checked.
+fn check(toolchain: &Toolchain, target: &str) -> Result<&'static str> {
+    let mut library = toolchain.cargo("check", target);
+    run(library.args(["--lib", "--package", "bochner"]))?;
+    if !cfg!(unix) || !DESKS.contains(&target) {
+        return Ok("the library");
+    }
+    let mut programs = toolchain.cargo("check", target);
+    for package in ["bochner-cli", "bochner-capi", "bochner-python"] {
+        programs.args(["--package", package]);
+    }
+    let nothing = no_compiler()?;
+    let name = target.replace('-', "_");
+    for tool in ["CC", "AR"] {
+        programs.env(format!("{tool}_{name}"), &nothing);
+    }
+    run(&mut programs)?;
+    Ok("the library, the program, the C library and the package of Python, but for C")
+}
+
+/// A compiler and archiver of C that leaves empty files: Rust is checked without what it makes, and
+/// nothing is linked.
+fn no_compiler() -> Result<PathBuf> {
+    let path = target_dir().join("portability/no-compiler");
+    fs::write(&path, NO_COMPILER)?;
+    run(Command::new("chmod").arg("+x").arg(&path))?;
+    Ok(path)
+}
+
+const NO_COMPILER: &str = r#"#!/bin/sh
+# Leaves an empty file wherever a compiler or an archiver would leave one.
+while [ $# -gt 0 ]; do
+    case "$1" in
+        [-/]out:*) : > "${1#?out:}" ;;
+        [-/]Fo*) : > "${1#?Fo}" ;;
+        -o) shift; : > "$1" ;;
+        -o?*) : > "${1#-o}" ;;
+        *.a) : > "$1" ;;
+    esac
+    shift
+done
+"#;
 
 /// A program that runs ARM's code, where the linker is here too.
 fn emulator() -> Option<&'static str> {

@@ -49,7 +49,10 @@ impl Digits {
     pub(super) fn read() -> Result<Self> {
         let (mut values, mut labels) = (Vec::new(), Vec::new());
         for line in FILE.lines().skip(1) {
-            let numbers: Vec<u8> = line.split(',').map(str::parse).collect::<Result<_, _>>()?;
+            let numbers: Vec<u8> = line
+                .split(',')
+                .map(str::parse::<u8>)
+                .collect::<Result<_, _>>()?;
             if let Some((&label @ 0..=8, pixels)) = numbers.split_last() {
                 values.extend(pixels.iter().map(|&v| f64::from(v) / 16.0));
                 labels.push(label);
