@@ -18,6 +18,7 @@ pub(crate) const PREFIX: &str = ".bochner-";
 /// How it ends.
 pub(crate) const SUFFIX: &str = ".tmp";
 /// How the name of a copy of standard input begins, in such a folder.
+#[cfg(any(feature = "files", not(target_family = "wasm")))]
 pub(crate) const COPY: &str = "standard input.";
 
 /// A file written under a temporary name in its own directory and renamed by [`Self::finish`].
