@@ -138,5 +138,6 @@ pub(super) const CONTROL: Loop = sums(
 );
 
 /// What breaks a limit, and is known to: on ARM the f64 tile of a factor is taken apart and put
-/// together at every step, and lies on the stack in part.
-pub(super) const KNOWN: [(&str, Set); 1] = [("cholesky", Neon)];
+/// together at every step, and lies on the stack in part; a product's sums are stored at every
+/// step.
+pub(super) const KNOWN: [(&str, Set); 2] = [("cholesky", Neon), ("dots", Neon)];
