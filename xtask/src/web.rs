@@ -14,6 +14,7 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "c
 
 /// Builds the package and the page into target/web. Errs with what to type where a tool is missing.
 pub(crate) fn build() -> Result<()> {
+    no_relaxed_vectors()?;
     let toolchain = Toolchain::find(WASM)?;
     let bindgen = bindgen()?;
     let mut build = toolchain.cargo("build", WASM);
@@ -62,6 +63,7 @@ pub(crate) fn test() -> Result<()> {
 /// What `checks` does: the library compiles for browsers, where rustup has their target or gets it,
 /// and the tests run where all that they need is here. Says so where not.
 pub(crate) fn check_if_possible() -> Result<()> {
+    no_relaxed_vectors()?;
     if !rustup_has(WASM) {
         println!("NOT checked  {WASM}: type `rustup target add {WASM}`");
         return Ok(());
@@ -79,6 +81,17 @@ pub(crate) fn check_if_possible() -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Errs where vector code may use what not every browser has: one such instruction, and the whole
+/// module is refused. Any dependency can bring it.
+fn no_relaxed_vectors() -> Result<()> {
+    let mut tree = cargo(["tree", "--package", "bochner-web", "--target", WASM]);
+    let tree = capture(tree.args(["--edges", "normal,features", "--invert", "pulp"]))?;
+    if tree.contains("relaxed-simd") {
+        bail!("pulp has the feature relaxed-simd, which not every browser takes:\n{tree}");
+    }
+    Ok(())
 }
 
 fn site() -> PathBuf {

@@ -1,8 +1,16 @@
 //! Text that is not UTF-8, as UTF-8.
 
+#[cfg(any(target_family = "wasm", test))]
+mod few;
+
+#[cfg(not(target_family = "wasm"))]
+use encoding_rs as encodings;
+#[cfg(target_family = "wasm")]
+use few as encodings;
+
 use super::Stream;
 use crate::error::{Error, Result};
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encodings::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::{
     borrow::Cow,
     fmt,
@@ -11,7 +19,8 @@ use std::{
 };
 
 /// How the characters of a text file are written as bytes: UTF-8, UTF-16 and all that browsers
-/// read (the Encoding Standard of the WHATWG), by any of the names that they have there.
+/// read (the Encoding Standard of the WHATWG), by any of the names that they have there. In a page
+/// they are UTF-8, UTF-16 and Windows-1252, of which the last is what is no UTF-8.
 ///
 /// Latin-1 is Windows-1252, as it is in browsers: they differ in control characters that no table
 /// has.
@@ -161,7 +170,7 @@ impl Decoded {
         match result {
             DecoderResult::InputEmpty => self.done = self.ended,
             DecoderResult::OutputFull => {}
-            DecoderResult::Malformed(..) => {
+            DecoderResult::Malformed { .. } => {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, NoText));
             }
         }
