@@ -3,10 +3,39 @@
 //! Lines that start with `//@` are directions, which `bochner-maps` carries out before a driver
 //! sees the text.
 
+mod short;
+
+pub use short::shorten;
+
+/// The text of a file.
+#[cfg(not(target_family = "wasm"))]
+macro_rules! text {
+    ($file:expr) => {
+        include_str!($file)
+    };
+}
+
+/// The text of a file without what only people read, which a page would have to load.
+#[cfg(target_family = "wasm")]
+macro_rules! text {
+    ($file:expr) => {{
+        const TEXT: &str = include_str!($file);
+        const SHORT: [u8; shorten(TEXT, &mut [])] = {
+            let mut short = [0; _];
+            shorten(TEXT, &mut short);
+            short
+        };
+        match str::from_utf8(&SHORT) {
+            Ok(short) => short,
+            Err(_) => panic!("cut within a character"),
+        }
+    }};
+}
+
 /// A constant a shader, named after its file.
 macro_rules! texts {
     ($($name:ident = $file:literal,)*) => {
-        $(#[doc = concat!("`", $file, "`")] pub const $name: &str = include_str!($file);)*
+        $(#[doc = concat!("`", $file, "`")] pub const $name: &str = text!($file);)*
     };
 }
 
@@ -40,7 +69,7 @@ texts! {
 /// A text by its stem.
 macro_rules! shared {
     ($($stem:literal,)*) => {
-        &[$(($stem, include_str!(concat!("shared/", $stem, ".wgsl"))),)*]
+        &[$(($stem, text!(concat!("shared/", $stem, ".wgsl"))),)*]
     };
 }
 

@@ -87,4 +87,4 @@ pub use learn::metric;
 // The rooms below that users do not see.
 #[cfg(feature = "learn")]
 use bochner_maps::{clock, instructions, simd};
-use bochner_maps::{flow, linalg, parallel, progress, settings, special, store, text, wait};
+use bochner_maps::{flow, linalg, order, parallel, progress, settings, special, store, text, wait};

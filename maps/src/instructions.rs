@@ -120,12 +120,27 @@ pub(crate) fn instruction_set() -> InstructionSet {
     })
 }
 
+/// Vector instructions as a page has them: known when it is compiled, so that it holds no code of
+/// any other, as an arm for numbers one at a time would be.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[derive(Debug, Clone, Copy)]
+pub struct OnlyVectors(pulp::wasm::Simd128);
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+impl OnlyVectors {
+    /// Runs `op`, as `pulp::Arch` does elsewhere.
+    #[inline(always)]
+    pub fn dispatch<Op: pulp::WithSimd>(self, op: Op) -> Op::Output {
+        pulp::Simd::vectorize(self.0, op)
+    }
+}
+
 /// What runs vector code: the one door to it.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
-pub fn arch() -> pulp::Arch {
-    // Known when it is compiled, so that a page loads no code of the other.
-    pulp::wasm::Simd128::try_new().map_or(pulp::Arch::Scalar, pulp::Arch::Simd128)
+pub fn arch() -> OnlyVectors {
+    let vectors = pulp::wasm::Simd128::try_new();
+    OnlyVectors(vectors.expect("compiled with them"))
 }
 
 /// What runs vector code: the one door to it.

@@ -29,6 +29,8 @@ pub mod kernels;
 #[doc(hidden)]
 pub mod linalg;
 pub mod ops;
+#[doc(hidden)]
+pub mod order;
 #[cfg(test)]
 mod padding;
 #[doc(hidden)]

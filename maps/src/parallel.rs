@@ -4,10 +4,15 @@
 //! code a piece. Here it is compiled once, and calls the work through a pointer: that costs nothing
 //! where each call is a block of rows, a column, a row of many numbers. Loops inside of such work
 //! stay with the caller.
+//!
+//! A page has one thread, and loads nothing of rayon for it.
 
 use crate::Result;
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Whether there can be threads.
+const THREADS: bool = !cfg!(target_family = "wasm");
 
 /// How numbers are shared out: how many of them, next to each other, make a task.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +53,9 @@ type WorkWithRoom<'w> = dyn Fn(&mut [Vec<f32>; 2], &mut [f32], &[f32]) + Sync + 
 impl Shares {
     /// Hands `0 .. n` to `work`.
     pub(crate) fn for_each(self, n: usize, work: &(dyn Fn(usize) + Sync)) {
+        if !THREADS {
+            return (0..n).for_each(work);
+        }
         (0..n)
             .into_par_iter()
             .with_min_len(self.least)
@@ -92,6 +100,10 @@ impl Shares {
         size: usize,
         work: &(dyn Fn(usize, &mut [T]) + Sync),
     ) {
+        if !THREADS {
+            let chunks = data.chunks_mut(size).enumerate();
+            return chunks.for_each(|(i, chunk)| work(i, chunk));
+        }
         data.par_chunks_mut(size)
             .enumerate()
             .with_min_len(self.least)
@@ -108,6 +120,11 @@ impl Shares {
         (others, width): (&[f32], usize),
         work: &WorkWithRoom<'_>,
     ) {
+        if !THREADS {
+            let mut room = Default::default();
+            let pairs = data.chunks_mut(size).zip(others.chunks(width));
+            return pairs.for_each(|(chunk, other)| work(&mut room, chunk, other));
+        }
         data.par_chunks_mut(size)
             .zip(others.par_chunks(width))
             .with_min_len(self.least)
@@ -124,6 +141,10 @@ impl Shares {
         size: usize,
         work: &(dyn Fn(usize, &mut [f32]) -> Result<()> + Sync),
     ) -> Result<()> {
+        if !THREADS {
+            let mut chunks = data.chunks_mut(size).enumerate();
+            return chunks.try_for_each(|(i, chunk)| work(i, chunk));
+        }
         data.par_chunks_mut(size)
             .enumerate()
             .with_min_len(self.least)
@@ -151,7 +172,11 @@ impl Shares {
 
 /// Calls `work` once on every thread of the current pool, and waits for all.
 pub(crate) fn everywhere(work: &(dyn Fn() + Sync)) {
-    rayon::broadcast(|_| work());
+    if THREADS {
+        rayon::broadcast(|_| work());
+    } else {
+        work();
+    }
 }
 
 fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {

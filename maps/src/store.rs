@@ -302,10 +302,13 @@ impl Store {
             };
             (name.to_owned(), stored)
         });
-        Ok(Self {
-            arrays: arrays.collect(),
+        let mut store = Self {
             properties,
-        })
+            arrays: BTreeMap::new(),
+        };
+        // One by one, where `collect` would bring a sort of its own.
+        store.arrays.extend(arrays);
+        Ok(store)
     }
 
     /// Writes the file whole or not at all.

@@ -1,6 +1,6 @@
 //! Lengthscales that a fit has found, as a model keeps them.
 
-use crate::{Error, Result, store::Store};
+use crate::{Error, Result, order::ascending, store::Store};
 use ndarray::Array2;
 
 const STORED: &str = "lengthscales";
@@ -31,9 +31,10 @@ pub struct FoundLengthscales {
 impl FoundLengthscales {
     /// Columns from the most relevant to the least.
     pub fn ranking(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.relevance_d.len()).collect();
-        order.sort_by(|&a, &b| self.relevance_d[b].total_cmp(&self.relevance_d[a]));
-        order
+        let relevance_d = &self.relevance_d;
+        ascending(relevance_d.len(), &|a, b| {
+            relevance_d[b].total_cmp(&relevance_d[a])
+        })
     }
 
     pub(crate) fn write(&self, store: &mut Store) {

@@ -5,7 +5,7 @@ use super::{
     parting::{Part, hash},
     survey,
 };
-use crate::{Error, Result, error::Remedy, seed::Seed, text::counted};
+use crate::{Error, Result, error::Remedy, order::ascending, seed::Seed, text::counted};
 use ndarray::ArrayView1;
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
@@ -126,10 +126,10 @@ impl Folds {
         require(count, numbered.0.len(), "group")?;
         let mut sizes = vec![0_usize; numbered.0.len()];
         groups.iter().for_each(|&group| sizes[group as usize] += 1);
-        let mut order: Vec<usize> = (0..sizes.len()).collect();
-        order.sort_by_key(|&group| {
-            let drawn = hash(seed.0, group as u64);
-            (std::cmp::Reverse(sizes[group]), drawn, group)
+        let drawn = |group| hash(seed.0, group as u64);
+        let order = ascending(sizes.len(), &|g, h| {
+            let larger_first = sizes[h].cmp(&sizes[g]);
+            larger_first.then_with(|| drawn(g).cmp(&drawn(h)))
         });
         let (mut rows, mut fold_of) = (vec![0; count], vec![0_u16; sizes.len()]);
         for group in order {
@@ -161,8 +161,7 @@ impl Folds {
             return Err(Error::parameter(problem).help(Remedy::DropRows));
         }
         let (rows, blocks) = (times.len() as u64, count as u64 + 1);
-        let mut order: Vec<usize> = (0..times.len()).collect();
-        order.sort_by(|&i, &j| times[i].total_cmp(&times[j]));
+        let order = ascending(times.len(), &|i, j| times[i].total_cmp(&times[j]));
         let mut of_row = vec![0_u16; times.len()];
         let (mut block, mut last) = (0, f64::NAN);
         for (place, &row) in order.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Rows that are left out together: those of one group, or those that follow each other in time.
 
 use super::{Chunk, ChunkSource, parting::hash};
-use crate::{Error, Result, seed::Seed};
+use crate::{Error, Result, order::ascending, seed::Seed};
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 /// A source that says which of its rows are left out together ([`ChunkSource::groups`]), so that
@@ -82,8 +82,7 @@ pub(super) fn drawn<G: Eq + Hash>(groups: &[G], seed: Seed) -> Vec<u32> {
 pub fn ranks(times: &[f64]) -> Vec<u32> {
     // -0 and 0 are one time.
     let times: Vec<f64> = times.iter().map(|time| time + 0.0).collect();
-    let mut order: Vec<usize> = (0..times.len()).collect();
-    order.sort_by(|&i, &j| times[i].total_cmp(&times[j]));
+    let order = ascending(times.len(), &|i, j| times[i].total_cmp(&times[j]));
     let (mut ranks, mut rank) = (vec![0; times.len()], 0);
     for (place, &row) in order.iter().enumerate() {
         if place > 0 && times[order[place - 1]] != times[row] {
@@ -159,8 +158,7 @@ pub fn held_out(groups: &[u32], share: f64) -> Option<Vec<bool>> {
 
 /// The rows of each group, by their numbers.
 fn runs(groups: &[u32]) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by_key(|&row| groups[row]);
+    let order = ascending(groups.len(), &|i, j| groups[i].cmp(&groups[j]));
     let of_one = |a: &usize, b: &usize| groups[*a] == groups[*b];
     order.chunk_by(of_one).map(<[usize]>::to_vec).collect()
 }

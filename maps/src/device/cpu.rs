@@ -63,8 +63,11 @@ impl CpuDevice {
         })
     }
 
-    /// Number of threads.
+    /// Number of threads; one in a page.
     pub fn threads(&self) -> usize {
+        if cfg!(target_family = "wasm") {
+            return 1;
+        }
         self.pool
             .as_ref()
             .map_or_else(rayon::current_num_threads, |p| p.current_num_threads())

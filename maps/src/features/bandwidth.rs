@@ -304,7 +304,7 @@ mod tests {
                 .flat_map(|i| (0..i).map(move |j| (i, j)))
                 .map(|(i, j)| finish((&x.row(i) - &x.row(j)).mapv(distance).sum()))
                 .collect();
-            all.sort_by(f64::total_cmp);
+            all.sort_unstable_by(f64::total_cmp);
             (all[2] + all[3]) / 2.0
         };
         let median = |distance, finish| median_of(&x, distance, finish);

@@ -246,7 +246,7 @@ impl<T: FeatureValue> HostRows for CallerMemory<'_, T> {
     }
 
     fn is_past_caches(&self) -> bool {
-        size_of::<T>() * self.z_nd.len() >= PastCache::BYTES
+        PastCache::suits(size_of::<T>() * self.z_nd.len())
     }
 
     fn take(&mut self, rows: Range<usize>, z_nd: ArrayView2<'_, f32>) -> Result<()> {

@@ -9,8 +9,12 @@ use crate::{
     seed::{Seed, Stream},
 };
 
-/// Coordinates in the table.
-const DIMENSIONS: usize = 9125;
+/// Coordinates in the table; in a page as many as of Sobol's.
+const DIMENSIONS: usize = if cfg!(target_family = "wasm") {
+    1024
+} else {
+    9125
+};
 
 /// The most points the vector was built for, as a power of 2.
 const LOG_POINTS: u32 = 20;
@@ -18,7 +22,10 @@ const LOG_POINTS: u32 = 20;
 /// The generating vector lattice-33002-1024-1048576.9125 of Cools, Kuo & Nuyens (2006),
 /// "Constructing embedded lattice rules for multivariate integration", SIAM J. Sci. Comput. 28:
 /// 2^10 to 2^20 points, one little-endian u32 per coordinate.
-static TABLE: &[u8] = include_bytes!("tables/lattice.bin");
+static TABLE: [u8; 4 * DIMENSIONS] = match include_bytes!("tables/lattice.bin").first_chunk() {
+    Some(table) => *table,
+    None => panic!("a table that is cut off"),
+};
 
 struct Lattice {
     seed: Seed,

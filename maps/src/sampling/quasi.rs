@@ -55,8 +55,13 @@ pub(super) fn check_table(name: &str, dim: usize, available: usize) -> Result<()
         return Ok(());
     }
     Err(Error::unsupported(format!(
-        "{name} sampling needs {dim} coordinates here; its published table has {available}: \
-         use halton (scrambled), orthogonal or monte-carlo"
+        "{name} sampling needs {dim} coordinates here; its table{} has {available}: \
+         use halton (scrambled), orthogonal or monte-carlo",
+        if cfg!(target_family = "wasm") {
+            " in a page"
+        } else {
+            ""
+        }
     )))
 }
 

@@ -72,9 +72,11 @@ pub(crate) struct PastCache {
 }
 
 impl PastCache {
-    /// Results of this many bytes and more go past the caches: a common third-level cache holds no
-    /// more than a few.
-    pub(crate) const BYTES: usize = 16 << 20;
+    /// Whether results of so many bytes go past the caches: a common third-level cache holds no
+    /// more than a few million. Other processors than x86-64 are asked for no such stores.
+    pub(crate) fn suits(bytes: usize) -> bool {
+        cfg!(target_arch = "x86_64") && bytes >= 16 << 20
+    }
 
     pub(crate) fn new() -> Self {
         Self {

@@ -1,5 +1,7 @@
 //! Numbers that programs and people write for no value: 999, -9, 99.9, 9 beside 1 to 5.
 
+use crate::order::ascending;
+
 /// Such a number is farther from the others than so many of their ranges.
 const APART: f64 = 2.0;
 /// Rows that have it, at least: one may be a value.
@@ -78,9 +80,11 @@ pub(super) fn found(sorted: &[f64], is_date: bool) -> Option<GapCodes> {
     let pairs = (0..=low.len())
         .rev()
         .flat_map(|l| (0..=high.len()).rev().map(move |h| (l, h)));
-    let mut pairs: Vec<(usize, usize)> = pairs.filter(|(l, h)| l + h > 0).collect();
-    pairs.sort_by_key(|(l, h)| std::cmp::Reverse(l + h));
-    pairs.into_iter().find_map(|(l, h)| {
+    let pairs: Vec<(usize, usize)> = pairs.filter(|(l, h)| l + h > 0).collect();
+    let sum = |i: usize| pairs[i].0 + pairs[i].1;
+    let most_first = ascending(pairs.len(), &|i, j| sum(j).cmp(&sum(i)));
+    most_first.into_iter().find_map(|i| {
+        let (l, h) = pairs[i];
         let (low, high) = (&low[..l], &high[..h]);
         let rows = |codes: &[(f64, usize)]| codes.iter().map(|(_, rows)| rows).sum::<usize>();
         let others = sorted.get(rows(low)..sorted.len() - rows(high))?;

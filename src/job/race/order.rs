@@ -3,6 +3,7 @@
 use crate::{
     Result,
     data::{ChunkSource, KeptRows, hash_of_contents, ranks},
+    order::ascending,
 };
 use ndarray::{Array2, Axis, s};
 
@@ -24,10 +25,8 @@ pub(super) fn by_ranks(kept: &KeptRows) -> Result<Vec<usize>> {
     let hashes: Vec<u64> = (x_md.outer_iter().zip(y_mt.outer_iter()))
         .map(|(x, y)| hash_of_contents(x.iter().copied(), y))
         .collect();
-    let mut order: Vec<usize> = (0..hashes.len()).collect();
     // Rows of one hash stay in the order of their contents.
-    order.sort_by_key(|&i| hashes[i]);
-    Ok(order)
+    Ok(ascending(hashes.len(), &|i, j| hashes[i].cmp(&hashes[j])))
 }
 
 /// How many values of its column are less than each.

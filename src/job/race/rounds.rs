@@ -14,6 +14,7 @@ use crate::{
     data::{ChunkSource, KeptRows, Survey, grouped},
     features::{Bandwidth, Linear, Standardize},
     model::Targets,
+    order::ascending,
 };
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -61,10 +62,11 @@ fn rounds(track: &Track<'_>, left: &mut Vec<Runner>, done: &mut Vec<Runner>) -> 
 /// Has all of them run on so many rows; the best is the first then.
 fn run_all(track: &Track<'_>, left: &mut [Runner], rows: usize) -> Result<()> {
     // Those of one width one after another: with a linear part and without they share work.
-    let mut by_width: Vec<&mut Runner> = left.iter_mut().collect();
-    by_width.sort_by(|a, b| a.sigma().total_cmp(&b.sigma()));
-    for runner in by_width {
-        track.run(runner, rows)?;
+    let by_width = ascending(left.len(), &|i, j| {
+        left[i].sigma().total_cmp(&left[j].sigma())
+    });
+    for i in by_width {
+        track.run(&mut left[i], rows)?;
     }
     left.sort_by(|a, b| a.rank().total_cmp(&b.rank()));
     Ok(())

@@ -370,7 +370,8 @@ impl Task<'_> {
         let leaf_importance = grown.shares();
         let center = self.prepared.center().to_vec();
         let tree = Tree::new(center, grown.cuts, grown.children)?;
-        let mut facts = BTreeMap::from([
+        let mut facts = BTreeMap::new();
+        facts.extend([
             ("leaves".to_owned(), tree.leaves() as f64),
             ("depth".to_owned(), tree.depth() as f64),
             ("leaf_rows_least".to_owned(), grown.least as f64),

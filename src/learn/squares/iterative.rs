@@ -167,8 +167,9 @@ impl RowsOnHost<'_> {
         let weights_n = self.weights_n.as_ref().map(|w| w.view());
         let (coefficients, dimension) =
             dual.solve_kernel(&mut features, kernel_nn, self.y_tn.view(), weights_n)?;
-        let facts = [("effective_dimension".to_owned(), dimension)];
-        Ok((coefficients, facts.into()))
+        let mut facts = BTreeMap::new();
+        facts.insert("effective_dimension".to_owned(), dimension);
+        Ok((coefficients, facts))
     }
 
     /// By conjugate gradients, with the figures of how they ended.
@@ -204,8 +205,9 @@ impl RowsOnHost<'_> {
             ("preconditioner_rank", solution.rank as f64),
             ("tolerance", solver.tolerance),
         ];
-        let facts = facts.map(|(name, value)| (name.to_owned(), value));
-        Ok((solution.require_converged()?, facts.into()))
+        let mut named = BTreeMap::new();
+        named.extend(facts.map(|(name, value)| (name.to_owned(), value)));
+        Ok((solution.require_converged()?, named))
     }
 }
 

@@ -21,7 +21,7 @@ pub(in crate::learn) fn ascending(of: &[f64]) -> Result<Vec<f64>> {
         return Err(Error::parameter("there is no lambda to choose; give one"));
     }
     let mut lambdas = of.to_vec();
-    lambdas.sort_by(f64::total_cmp);
+    lambdas.sort_unstable_by(f64::total_cmp);
     lambdas.dedup();
     Ok(lambdas)
 }

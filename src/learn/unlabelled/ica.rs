@@ -19,6 +19,7 @@ use crate::{
     },
     model::{Coefficients, FitTimes, LinearModel, Targets},
     normal::NormalEquations,
+    order::ascending,
     parallel,
     progress::Step,
     seed::{Draws, Stream},
@@ -186,8 +187,7 @@ impl KernelIcaOptions {
             let next = Sums::compute(y_nk, &next_kk);
             if turn < self.tolerance {
                 let away = next.contrast_k.mapv(|c| (c - GAUSSIAN).powi(2));
-                let mut order: Vec<usize> = (0..k).collect();
-                order.sort_by(|&a, &b| away[b].total_cmp(&away[a]));
+                let order = ascending(k, &|a, b| away[b].total_cmp(&away[a]));
                 return Ok((next_kk.select(Axis(0), &order), iteration));
             }
             if let Some(sides_k) = &sides_k {

@@ -299,7 +299,9 @@ fn read_facts(store: &Store) -> Result<BTreeMap<String, f64>> {
     }
     let names = store.list(FACTS)?;
     let figures = store.vector(FACTS, names.len())?;
-    Ok(names.into_iter().zip(figures).collect())
+    let mut facts = BTreeMap::new();
+    facts.extend(names.into_iter().zip(figures));
+    Ok(facts)
 }
 
 /// The names of classes; files of numeric labels, and older ones, have none.

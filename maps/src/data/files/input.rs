@@ -5,6 +5,7 @@ mod disk;
 pub(in crate::data) mod encoding;
 #[cfg(target_family = "wasm")]
 pub(in crate::data) mod page;
+#[cfg(not(target_family = "wasm"))]
 mod zstd;
 
 #[cfg(not(target_family = "wasm"))]
@@ -141,7 +142,15 @@ impl Input {
         let plain: Stream = match self.packing {
             Packing::Plain => Box::new(file),
             Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file))),
+            #[cfg(not(target_family = "wasm"))]
             Packing::Zstd => Box::new(zstd::Frames::new(BufReader::with_capacity(BUFFER, file))),
+            // It would be a hundredth of what a page loads.
+            #[cfg(target_family = "wasm")]
+            Packing::Zstd => {
+                return Err(Error::unsupported(
+                    "a page reads no file that is packed by zstd; unpack it, or pack it by gzip",
+                ));
+            }
         };
         self.stream = match self.encoding {
             Some(encoding) => encoding.decoded(plain),

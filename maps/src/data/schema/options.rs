@@ -122,7 +122,9 @@ impl TableOptions {
             ("all-columns", one(self.all_columns.then(|| "true".into()))),
         ];
         let said = all.into_iter().filter(|(_, words)| !words.is_empty());
-        said.map(|(name, words)| (name.to_owned(), words)).collect()
+        let mut options = BTreeMap::new();
+        options.extend(said.map(|(name, words)| (name.to_owned(), words)));
+        options
     }
 
     /// Columns that are of texts, whatever those look like.

@@ -278,4 +278,29 @@ mod tests {
             assert!(message.contains(part), "{message}");
         }
     }
+
+    /// The code of a text, a line each: what a driver makes of it.
+    fn code(text: &str) -> Vec<&str> {
+        let lines = text.lines().map(|line| {
+            let comment = line.find("//").filter(|_| directive(line).is_none());
+            line[..comment.unwrap_or(line.len())].trim()
+        });
+        lines.filter(|line| !line.is_empty()).collect()
+    }
+
+    #[test]
+    fn a_page_loads_the_code_of_shaders_without_comments() {
+        let shaders = [bochner_shaders::GRAM, bochner_shaders::PRODUCT];
+        for text in SHARED.iter().map(|(_, text)| *text).chain(shaders) {
+            let mut short = vec![0; bochner_shaders::shorten(text, &mut [])];
+            bochner_shaders::shorten(text, &mut short);
+            let short = str::from_utf8(&short).expect("text");
+            assert_eq!(short.lines().collect::<Vec<_>>(), code(text));
+        }
+        let mut short = [0; 13];
+        let text = "  //@ end // x\n\n   a / b; // c\n  // d";
+        assert_eq!(bochner_shaders::shorten(text, &mut []), 20);
+        assert_eq!(bochner_shaders::shorten(text, &mut short), 20);
+        assert_eq!(&short, b"//@ end // x\n");
+    }
 }

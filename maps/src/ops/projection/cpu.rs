@@ -57,7 +57,7 @@ impl Map {
     /// Writes the features of the rows of `x`; more than the caches hold is written past them:
     /// nobody reads it before it would have left.
     pub(in crate::ops) fn run(&self, x: &[f32], z: &mut [f32]) {
-        self.write(x, z, size_of_val(z) >= PastCache::BYTES);
+        self.write(x, z, PastCache::suits(size_of_val(z)));
     }
 
     /// As [`Self::run`], past the caches or not.
@@ -75,7 +75,7 @@ impl Map {
         cpu.call();
         // Alone, with many rows each, or with frequencies each: the sums of an entry have one order
         // in all three.
-        if threads == 1 {
+        if threads <= 1 {
             // No pool: handing over would take longer than the work.
             self.featurize_block(x, z, past);
         } else if rows < SPLIT_ROWS * threads {
@@ -114,7 +114,7 @@ impl Map {
             let (t, width) = (&mut base_s[..], self.freqs());
             self.project(base_d, self.products.all(), Copy { t, width });
         }
-        let past = size_of_val(z) >= PastCache::BYTES;
+        let past = PastCache::suits(size_of_val(z));
         let block = rows.div_ceil(cpu.threads()).clamp(1, SPARSE_ROWS);
         cpu.call();
         cpu.install(|| {

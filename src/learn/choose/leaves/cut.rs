@@ -142,7 +142,7 @@ impl Task<'_> {
 /// A threshold with as many values up to it as beyond it, or as near to that as equal values allow;
 /// `None` where the smaller part is too small.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     let n = values.len();
     // A boundary has different values on its sides; the first to the left and to the right.
     let boundary = |&i: &usize| values[i - 1] < values[i];
