@@ -1,20 +1,21 @@
 //! A fit from end to end, written once for every door: data -> scales -> map -> fit -> calibrate.
 //!
 //! The builders of [`models`](crate::models), the command line and the Python package fill in a
-//! [`Job`] and say what came of it. [`Job::fit`] runs all stages; who has something to say between
-//! them, or sums rows in parts, calls them one by one, in this order:
+//! [`Job`] and say what came of it. [`Job::fit`] runs all stages. The command line and Python, which have
+//! something to say between them or sum rows in parts, call them one by one, in this order; they
+//! are public for these two alone, and may change in any release.
 //!
 //! | stage | what it does |
 //! |---|---|
-//! | [`Job::check`] | refuses what does not go together |
-//! | [`Job::survey`] | reads the rows once |
-//! | [`Job::settled`] | what leave-one-out errors choose of preparation and bandwidth |
-//! | [`Job::scales`] | how columns are prepared, and lengthscales |
-//! | [`Job::choose`] | what a search chooses, if one is asked for |
-//! | [`Job::draw`] | the map |
-//! | [`Job::learn`] | the learner, with probabilities and class weights |
-//! | [`Job::kept_back`] | which rows the fit does not see, for intervals |
-//! | [`Job::grow_leaves`] | in the place of the three above: a tree with a model in each leaf |
+//! | [`check`](Job::check) | refuses what does not go together |
+//! | `survey` | reads the rows once |
+//! | `settled` | what leave-one-out errors choose of preparation and bandwidth |
+//! | `scales` | how columns are prepared, and lengthscales |
+//! | `choose` | what a search chooses, if one is asked for |
+//! | `draw` | the map |
+//! | `learn` | the learner, with probabilities and class weights |
+//! | `kept_back` | which rows the fit does not see, for intervals |
+//! | `grow_leaves` | in the place of the three above: a tree with a model in each leaf |
 //!
 //! [`Job::cross_validate`] runs all of them for each fold of the rows.
 
@@ -33,12 +34,17 @@ mod words;
 mod worth;
 
 pub use crate::settings::Settings;
+#[doc(hidden)]
 pub use choose::Chosen;
 pub use cross_validation::{CrossValidation, FoldMean, FoldScore, FoldScores};
 pub use meaning::Meaning;
+#[doc(hidden)]
 pub use odd::warn_of_odd_cells;
-pub use preparation::{DrawnMap, Preparation, Scales};
+#[doc(hidden)]
+pub use preparation::DrawnMap;
+pub use preparation::{Preparation, Scales};
 pub use race::{Candidate, Race};
+#[doc(hidden)]
 pub use rules::{Around, Choice, Refused, check_weights};
 pub use target_scale::TargetScale;
 
@@ -89,6 +95,7 @@ pub struct Job<L> {
 }
 
 /// Rows on their way through the stages after the survey.
+#[doc(hidden)]
 pub struct Rows<'a> {
     /// The rows.
     pub source: &'a mut dyn ChunkSource,
@@ -104,6 +111,7 @@ pub struct Rows<'a> {
 
 impl Rows<'_> {
     /// The same rows, for one stage of several.
+    #[doc(hidden)]
     pub fn again(&mut self) -> Rows<'_> {
         Rows {
             source: &mut *self.source,
@@ -190,12 +198,14 @@ impl<L: Fit> Job<L> {
 
 impl Job<&dyn Fit> {
     /// How wide the kernel is: as asked for, else as the map has it, else as the learner has it.
+    #[doc(hidden)]
     pub fn bandwidth(&self) -> Bandwidth {
         self.preparation
             .bandwidth_or(self.learner.usual().bandwidth)
     }
 
     /// Rows that a survey samples: for the bandwidth, the map and a search.
+    #[doc(hidden)]
     pub fn sample_rows(&self) -> usize {
         let searches = self.search.is_some() || self.leaves.is_some();
         let least = if searches { Bandwidth::MEDIAN_ROWS } else { 0 };
@@ -203,6 +213,7 @@ impl Job<&dyn Fit> {
     }
 
     /// Reads the rows once. Errors as [`Survey::watched`] does.
+    #[doc(hidden)]
     pub fn survey(&self, source: &mut dyn ChunkSource, run: &Run) -> Result<Survey> {
         let rows = (
             self.sample_rows(),
@@ -212,11 +223,13 @@ impl Job<&dyn Fit> {
     }
 
     /// How columns are prepared, and lengthscales. Errors as [`Bandwidth::lengthscales`] does.
+    #[doc(hidden)]
     pub fn scales(&self, survey: &Survey) -> Result<Scales> {
         self.preparation.scales(survey, self.bandwidth())
     }
 
     /// Draws the map, with what a search chose if there was one. Errors as the map does.
+    #[doc(hidden)]
     pub fn draw(&self, rows: Rows<'_>, found: Option<&Found>) -> Result<DrawnMap> {
         let sampling = self.learner.usual().sampling;
         self.preparation.draw(rows, found, sampling)
@@ -226,6 +239,7 @@ impl Job<&dyn Fit> {
     /// `targets` reads off their survey, decide on scales, bandwidth and map as in a fit to them
     /// alone. Amounts stay as they are unless another scale is asked for: rows that come later
     /// may have none. Errors as these stages do, and as [`Self::check`] of what parts cannot do.
+    #[doc(hidden)]
     pub fn begin(
         &self,
         source: &mut dyn ChunkSource,
@@ -303,6 +317,7 @@ impl Job<&dyn Fit> {
     /// The share of the rows that is kept back from the fit for intervals, if there is one, and the
     /// seed of the [`Split`] that draws it: the next one, for the first may have drawn rows that
     /// are held out for a score.
+    #[doc(hidden)]
     pub fn kept_back(&self) -> Option<(f64, u64)> {
         let seed = self.preparation.seed().0.wrapping_add(1);
         self.calibrate.map(|share| (share, seed))

@@ -36,7 +36,7 @@
 //! | [`export`] | models for other runtimes: ONNX |
 //! | [`device`] | CPU and GPUs, how one is chosen, matrices that live there |
 //! | [`Run`], [`Step`] | where work runs, with how much memory, and what it says of itself |
-//! | [`ops`] | what runs on a device; maps of your own are made of these |
+//! | [`ops`] | the matrix product, of which maps of your own are made, on any device |
 //! | [`seed`], [`error`] | one seed for all draws; errors that say what to do |
 //!
 //! Each stage can be used alone, with every choice in your hands: [`data::Survey`],

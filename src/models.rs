@@ -18,17 +18,23 @@ pub use crate::{
     door::*,
     learn::{
         Basis, BoostingOptions, Budget, ClassWeights, Components, DensityOptions, Enough,
-        FalkonOptions, Fit, FitAnySums, FitData, FitOptions, FitPenalised, FitRows, FitSums, Found,
-        GaussianProcessOptions, GreedyOptions, GrowingClusters, KMeansOptions, KernelIcaOptions,
-        KernelPcaOptions, KernelRidgeOptions, Lambda, LassoOptions, Leaves, Lengthscales,
-        LogisticOptions, MarginLoss, MemoryPlan, OneClassOptions, Partial, PathwiseOptions,
-        PcaSolver, ResidualLoss, ResidualOptions, RidgeOptions, RowWeights, Search, SearchData,
-        Size, Solver, SpectralClusteringOptions, SpectralEmbeddingOptions, Stopping,
-        SupportVectorOptions, Trial, Usual, WithClassWeights, WithProbabilities,
+        FalkonOptions, Fit, FitData, FitOptions, Found, GaussianProcessOptions, GreedyOptions,
+        GrowingClusters, KMeansOptions, KernelIcaOptions, KernelPcaOptions, KernelRidgeOptions,
+        Lambda, LassoOptions, Lengthscales, LogisticOptions, MarginLoss, OneClassOptions, Partial,
+        PathwiseOptions, PcaSolver, ResidualLoss, ResidualOptions, RidgeOptions, RowWeights,
+        Search, Size, Solver, SpectralClusteringOptions, SpectralEmbeddingOptions, Stopping,
+        SupportVectorOptions, Trial, Usual,
     },
     solve::OwnLoss,
-    sums::{
-        AnySums, Embedding, HeldOutSums, Keep, ModelContext, OneOfSums, Resume, RidgeSums,
-        RowsToSum, Sums,
+    sums::{Embedding, HeldOutSums, RidgeSums, Sums},
+};
+// What the command line and Python call of learners, beside what users do.
+#[cfg(feature = "learn")]
+#[doc(hidden)]
+pub use crate::{
+    learn::{
+        FitAnySums, FitPenalised, FitRows, FitSums, Leaves, MemoryPlan, SearchData,
+        WithClassWeights, WithProbabilities,
     },
+    sums::{AnySums, Keep, ModelContext, OneOfSums, Resume, RowsToSum},
 };

@@ -124,6 +124,7 @@ impl NormalEquations {
     /// Errors as [`Self::accumulate`] does, with [`Error::DeviceLost`] with the number of rows
     /// kept, and with [`Error::Shape`] when the sums are for other features or targets, or of more
     /// rows than `source` has.
+    #[doc(hidden)]
     pub fn resume(
         &mut self,
         map: &dyn FeatureMap,

@@ -41,23 +41,32 @@ pub(crate) use centred_left_out::CentredLeftOut;
 pub use cholesky::Cholesky;
 pub use conjugate_gradients::{ConjugateGradients, Preconditioning, Solution};
 pub(crate) use coordinates::{Quadratic, Separable};
+#[doc(hidden)]
 pub use dual::Dual;
 pub(crate) use feature_evidence::FeatureEvidence;
+#[doc(hidden)]
 pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows, TakeBlock};
 pub(crate) use features::{Block, binned_kernel, binned_sums, dense_kernel};
+#[doc(hidden)]
 pub use folds::FoldSums;
 pub use intercept::Intercept;
 pub(crate) use kernel_left_out::kernel_left_out;
+#[doc(hidden)]
 pub use kernel_ridge::{KernelSolution, kernel_ridge, weighted_kernel_ridge};
 pub(crate) use laplace::{ClassHessian, contrasts};
+#[doc(hidden)]
 pub use laplace::{ClassLaplace, Laplace};
 pub(crate) use left_out::{LeftOut, descend};
 pub(crate) use looked_at::LookedAt;
+#[doc(hidden)]
 pub use own_loss::OwnLoss;
 pub use path::LambdaPath;
 pub use posterior::{Evidence, KnownVariances, Posterior, Variances};
 pub(crate) use proximal::Accelerated;
 pub(crate) use quasi_newton::{QuasiNewton, Reached};
+#[doc(hidden)]
 pub use stagewise::{Boosting, Greedy, Stagewise};
 
-pub use crate::normal::{COPY_EVERY, NormalEquations};
+#[doc(hidden)]
+pub use crate::normal::COPY_EVERY;
+pub use crate::normal::NormalEquations;

@@ -29,6 +29,7 @@ pub(crate) const COPY: &str = "standard input.";
 ///
 /// One that [`Self::keep`] began remains where it is when the run ends, for another run to go on.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct AtomicFile {
     file: OpenFile,
     target: PathBuf,
@@ -44,6 +45,7 @@ enum OpenFile {
 
 /// How far a file that is kept between runs was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[doc(hidden)]
 pub struct Done {
     /// Rows in it.
     pub rows: u64,

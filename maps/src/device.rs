@@ -3,9 +3,9 @@
 
 mod aligned;
 pub(crate) mod cache;
-pub mod choice;
-pub mod cpu;
-pub mod gpu;
+pub(crate) mod choice;
+pub(crate) mod cpu;
+pub(crate) mod gpu;
 mod matrix;
 #[doc(hidden)]
 pub mod memory_left;
@@ -17,7 +17,7 @@ pub(crate) use aligned::Aligned;
 pub(crate) use aligned::Line;
 pub use choice::{DeviceChoice, DeviceReport};
 pub use cpu::CpuDevice;
-pub use gpu::{AdapterReport, GpuDevice, units::MatrixUnits};
+pub use gpu::{AdapterKind, AdapterReport, GpuDevice, units::MatrixUnits};
 pub use matrix::Matrix;
 pub(crate) use matrix::Reading;
 

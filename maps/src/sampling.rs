@@ -136,6 +136,7 @@ impl Sampling {
     }
 
     /// What draws: independent draws for [`Self::Auto`].
+    #[doc(hidden)]
     pub fn settled(self) -> Self {
         self.or(Self::MonteCarlo)
     }
@@ -181,6 +182,7 @@ impl Sampling {
     }
 
     /// Every sampling, in the order of its spellings.
+    #[doc(hidden)]
     pub fn all() -> impl Iterator<Item = Self> {
         SPELLINGS.iter().map(|&(sampling, _)| sampling)
     }
@@ -291,6 +293,7 @@ impl FromStr for Sampling {
 /// f32's normal numbers: smaller magnitudes become 0, larger ones the largest such number. A
 /// frequency rounded so is exact in f16 matrix units after a scaling by a power of two, and the
 /// estimate of k does not change beyond its own noise.
+#[doc(hidden)]
 pub fn round_to_11_bits(value: f64) -> f32 {
     const DROPPED: u32 = 53 - 11;
     if !value.is_finite() {

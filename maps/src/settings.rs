@@ -74,22 +74,26 @@ impl Settings {
     }
 
     /// With a number, in as few digits as give it back.
+    #[doc(hidden)]
     pub fn number(self, name: &str, value: f64) -> Self {
         self.text(name, format_args!("{value:?}"))
     }
 
     /// With numbers in a list, with commas.
+    #[doc(hidden)]
     pub fn numbers(self, name: &str, values: &[f64]) -> Self {
         let list: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
         self.text(name, list.join(","))
     }
 
     /// With an option that has no value, where it `is` there.
+    #[doc(hidden)]
     pub fn flag(self, name: &str, is: bool) -> Self {
         if is { self.text(name, true) } else { self }
     }
 
     /// With a number, where there is one.
+    #[doc(hidden)]
     pub fn maybe(self, name: &str, value: Option<f64>) -> Self {
         match value {
             Some(value) => self.number(name, value),
@@ -98,18 +102,21 @@ impl Settings {
     }
 
     /// With what another one says; its words count where both say something.
+    #[doc(hidden)]
     pub fn merge(self, other: Self) -> Self {
         let all = other.0.into_iter();
         all.fold(self, |settings, (name, value)| settings.text(&name, value))
     }
 
     /// Without some of the options.
+    #[doc(hidden)]
     pub fn without(mut self, names: &[&str]) -> Self {
         self.0.retain(|(name, _)| !names.contains(&name.as_str()));
         self
     }
 
     /// With the words of another learner in the place of its own, which are the first.
+    #[doc(hidden)]
     pub fn learning(self, learner: Self) -> Self {
         let said: Vec<_> = learner.iter().map(|(name, _)| name).collect();
         let rest = self.without(LEARNER).without(&said);

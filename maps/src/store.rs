@@ -53,6 +53,7 @@ impl Store {
     }
 
     /// A property that is a list of names.
+    #[doc(hidden)]
     pub fn list(&self, name: &str) -> Result<Vec<String>> {
         serde_json::from_str(self.text(name)?).map_err(|fault| {
             Error::format(format!("property {name:?} is no list of names: {fault}"))
@@ -90,6 +91,7 @@ impl Store {
     }
 
     /// Puts all of another store under `prefix.`.
+    #[doc(hidden)]
     pub fn nest(&mut self, prefix: &str, inner: Self) {
         let under = |name: String| format!("{prefix}.{name}");
         let properties = inner.properties.into_iter();
@@ -100,6 +102,7 @@ impl Store {
     }
 
     /// What was [nested](Self::nest) under `prefix.`.
+    #[doc(hidden)]
     pub fn nested(&self, prefix: &str) -> Self {
         let inner = |name: &String| Some(name.strip_prefix(prefix)?.strip_prefix('.')?.to_owned());
         let properties = self.properties.iter();
@@ -115,12 +118,14 @@ impl Store {
     }
 
     /// All properties by their names.
+    #[doc(hidden)]
     pub fn properties(&self) -> &BTreeMap<String, String> {
         &self.properties
     }
 
     /// The first thing that two stores do not have in common, in words; `None` if they are the
     /// same.
+    #[doc(hidden)]
     pub fn difference(&self, other: &Self) -> Option<String> {
         let names = self.properties.keys().chain(other.properties.keys());
         let mut names: Vec<_> = names.collect();
@@ -232,6 +237,7 @@ impl Store {
     /// The file's bytes, the same for the same contents: arrays by name, and the properties as one
     /// JSON object in the metadata entry `bochner`. `kind` says what the file is (`model`,
     /// `normal-equations`).
+    #[doc(hidden)]
     pub fn to_bytes(&self, kind: &str) -> Result<Vec<u8>> {
         let mut properties = self.properties.clone();
         properties.insert("format_version".into(), FORMAT_VERSION.to_string());
@@ -254,6 +260,7 @@ impl Store {
 
     /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of
     /// a later version, or of another kind.
+    #[doc(hidden)]
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
         let no = |what: &str| Error::format(what);
         let damaged = |e: &dyn std::fmt::Display| {
@@ -312,6 +319,7 @@ impl Store {
     }
 
     /// Writes the file whole or not at all.
+    #[doc(hidden)]
     pub fn save(&self, kind: &str, path: &Path) -> Result<()> {
         let bytes = self.to_bytes(kind)?;
         let mut file = AtomicFile::create(path)?;
@@ -320,6 +328,7 @@ impl Store {
     }
 
     /// Reads a file, naming it in every error. Nothing is read whose length the file does not have.
+    #[doc(hidden)]
     pub fn load(kind: &str, path: &Path) -> Result<Self> {
         let fail = |error| Error::io(path, error);
         // Asked first, because opening a pipe that nobody writes to waits forever.

@@ -57,6 +57,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     }
 
     /// The sums, to merge or keep elsewhere.
+    #[doc(hidden)]
     pub fn sums(&self) -> &L::Sums {
         &self.sums
     }
@@ -78,6 +79,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     /// assert_eq!(smooth.linear().lambda, 1e-3);
     /// # Ok::<(), bochner::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn model_by(&self, learner: &L) -> Result<Model<P>> {
         self.sums.check()?;
         let sums = self.sums.clone();

@@ -8,6 +8,7 @@ use ndarray::Array2;
 
 /// Two sources of the same columns, one after the other, without their targets and weights. A chunk
 /// never holds rows of both.
+#[doc(hidden)]
 pub struct Pooled<'a> {
     parts: [&'a mut dyn ChunkSource; 2],
     at: usize,

@@ -56,6 +56,7 @@ impl Job<&dyn Fit> {
     ///
     /// Errors with [`Error::Unsupported`] unless trials may choose the penalty of the learner, and
     /// as [`Search::run`] does.
+    #[doc(hidden)]
     pub fn choose<'a>(&'a self, search: &Search, rows: Rows<'a>, hear: Hear<'_>) -> Result<Chosen> {
         let options = self.penalised()?;
         let few = rows.survey.rows < LEAST_ROWS;

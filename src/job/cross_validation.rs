@@ -59,6 +59,7 @@ pub struct FoldMean {
 
 impl FoldScores {
     /// Of amounts, or of a quantile of this level, by a model of so many rows.
+    #[doc(hidden)]
     pub fn of_amounts(train_rows: u64, amounts: &AmountScores, quantile: Option<f64>) -> Self {
         let of = |target| (amounts.named(target, quantile).into_iter()).map(move |s| (target, s));
         let scores = (0..amounts.targets()).flat_map(of);
@@ -66,6 +67,7 @@ impl FoldScores {
     }
 
     /// Of labels, by a model of so many rows.
+    #[doc(hidden)]
     pub fn of_labels(train_rows: u64, labels: &LabelScores) -> Self {
         let scores = labels.named().into_iter().map(|score| (0, score));
         Self::new((train_rows, labels.rows()), scores)

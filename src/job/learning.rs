@@ -13,6 +13,7 @@ use crate::{
 
 impl Job<&dyn Fit> {
     /// The rows as a learner takes them.
+    #[doc(hidden)]
     pub fn fit_data<'a>(&self, rows: Rows<'a>, kernel: Option<ScaledKernel>) -> FitData<'a> {
         FitData {
             source: rows.source,
@@ -28,6 +29,7 @@ impl Job<&dyn Fit> {
 
     /// The learner on a map that is drawn, with probabilities and class weights. The model knows
     /// what its columns are called. Errors as [`Fit::fit`] does.
+    #[doc(hidden)]
     pub fn learn(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let (source, survey) = (data.source, data.survey);
         let data = FitData {
@@ -65,6 +67,7 @@ impl Job<&dyn Fit> {
     /// Parts the rows by a tree and fits a model of its own in each leaf, with what a search names
     /// chosen there. Errors with [`Error::Unsupported`] unless
     /// trials may choose the penalty of the learner, and as [`Leaves::fit`] does.
+    #[doc(hidden)]
     pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
         let options = self.penalised()?;
         let search = self.search.clone().unwrap_or_default();
@@ -94,6 +97,7 @@ impl Job<&dyn Fit> {
     ///
     /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and on maps that no file
     /// can keep.
+    #[doc(hidden)]
     pub fn go_on(
         &self,
         start: &LinearModel,

@@ -25,6 +25,7 @@ impl Meaning {
     ///
     /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) where amounts are text, and as
     /// [`Targets::classes`] does.
+    #[doc(hidden)]
     pub fn targets(self, survey: &Survey, schema: Option<&Schema>) -> Result<Targets> {
         match self {
             Self::Nothing => Ok(Targets::none()),

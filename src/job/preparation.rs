@@ -74,22 +74,26 @@ impl Preparation {
     }
 
     /// The seed of what is drawn beside the map.
+    #[doc(hidden)]
     pub fn seed(&self) -> Seed {
         self.seed.unwrap_or_default()
     }
 
     /// The bandwidth asked for, or that of the map, or `usual`.
+    #[doc(hidden)]
     pub fn bandwidth_or(&self, usual: Bandwidth) -> Bandwidth {
         let of_map = || self.map.usual_bandwidth();
         self.bandwidth.clone().or_else(of_map).unwrap_or(usual)
     }
 
     /// Rows that this bandwidth and the map look at.
+    #[doc(hidden)]
     pub fn sample_rows(&self, bandwidth: &Bandwidth) -> usize {
         bandwidth.sample_rows().max(self.map.sample_rows())
     }
 
     /// Reads the rows once and samples so many. Errors as [`Survey::watched`] does.
+    #[doc(hidden)]
     pub fn survey(
         &self,
         source: &mut dyn ChunkSource,
@@ -112,6 +116,7 @@ impl Preparation {
     /// How columns are prepared for the map, and lengthscales after that.
     ///
     /// Errors as [`Bandwidth::lengthscales`] does.
+    #[doc(hidden)]
     pub fn scales(&self, survey: &Survey, bandwidth: Bandwidth) -> Result<Scales> {
         self.scales_for(self.map.as_ref(), survey, bandwidth)
     }
@@ -140,6 +145,7 @@ impl Preparation {
 
     /// Draws the map, or the one that a search found; `sampling` is for few columns where the map
     /// does not say how. Errors as the map does.
+    #[doc(hidden)]
     pub fn draw(
         &self,
         rows: Rows<'_>,
@@ -191,6 +197,7 @@ impl Preparation {
     /// one that sums rows. `usual` counts where neither this nor the map says it.
     ///
     /// Errors as [`Self::scales`] and [`Self::draw`] do.
+    #[doc(hidden)]
     pub fn prepare(
         &self,
         source: &mut dyn ChunkSource,
@@ -204,6 +211,7 @@ impl Preparation {
     }
 
     /// As [`Self::prepare`], of rows that were surveyed.
+    #[doc(hidden)]
     pub fn draw_of(
         &self,
         survey: &Survey,

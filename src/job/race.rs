@@ -138,6 +138,7 @@ impl Job<&dyn Fit> {
     }
 
     /// Rows that [`Self::settled`] looks at, of a source with so many columns and targets.
+    #[doc(hidden)]
     pub fn deciding_rows(&self, (columns, targets): (usize, usize)) -> usize {
         let rescales = matches!(self.target_scale, TargetScale::Log | TargetScale::Rank);
         let looks = self.races() || rescales;
@@ -166,6 +167,7 @@ impl Job<&dyn Fit> {
     /// `run` hears of each candidate. Errors with [`crate::Error::Numerical`] on
     /// kernel values that are not finite, and with [`crate::Error::Data`] on targets
     /// that have no logarithm where that is asked for.
+    #[doc(hidden)]
     pub fn settled(
         &self,
         survey: &Survey,

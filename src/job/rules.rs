@@ -194,6 +194,7 @@ impl Job<&dyn Fit> {
     }
 
     /// As [`Self::check`], where rows come in parts to a learner that is known to sum them.
+    #[doc(hidden)]
     pub fn check_parts(&self, weighted: bool) -> Result<()> {
         let refused = self.refused(Around {
             weighted,
@@ -206,6 +207,7 @@ impl Job<&dyn Fit> {
 
     /// As [`Self::check`], with all that is asked for around the job; `None` where all goes
     /// together.
+    #[doc(hidden)]
     pub fn refused(&self, around: Around) -> Option<Refused> {
         let Around {
             weighted,

@@ -30,6 +30,7 @@ impl Job<&dyn Fit> {
     /// have a part in what the others are summed by: scales, a bandwidth, levels of a text or a map
     /// that hang on the rows; and where a penalty is chosen by groups or times of rows. So there a
     /// fold is a fit of its own.
+    #[doc(hidden)]
     pub fn cross_validate_by_sums<S: ChunkSource>(
         &self,
         mut open: impl FnMut() -> Result<S>,

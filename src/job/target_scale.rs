@@ -63,6 +63,7 @@ impl TargetScale {
     /// Errors with [`Error::Unsupported`] unless they are one column of amounts, with
     /// [`Error::Data`] where some have no logarithm, and with [`Error::Missing`] where no rows were
     /// kept to rank amounts by.
+    #[doc(hidden)]
     pub fn survey(self, of: &Survey, targets: &Targets) -> Result<Option<Survey>> {
         let rescale = match self {
             Self::Auto | Self::AsIs => return Ok(None),

@@ -53,6 +53,7 @@ impl Job<&dyn Fit> {
 
     /// As [`Self::settings`], with what targets meant and whether rows had weights: what a model
     /// keeps.
+    #[doc(hidden)]
     pub fn settings_of(&self, targets: &Targets, weighted: bool) -> Settings {
         let settings = self.settings().flag("weighted", weighted);
         match targets {

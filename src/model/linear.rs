@@ -130,6 +130,7 @@ impl LinearModel {
 
     /// What the model says of raw outputs `[n, t]`: values as they are, or the label of the largest
     /// score in each row, `[n, 1]`.
+    #[doc(hidden)]
     pub fn decide(&self, scores_nt: Array2<f64>) -> Array2<f64> {
         let Targets::Classes(labels) = &self.targets else {
             return match &self.link {

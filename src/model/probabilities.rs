@@ -41,6 +41,7 @@ pub enum Probabilities {
 impl Probabilities {
     /// Probabilities from scores `[n, t]`; every row sums to 1. Of [`Self::Averaged`], those of
     /// the scores alone, as if nothing varied.
+    #[doc(hidden)]
     pub fn apply(&self, mut scores_nt: Array2<f64>) -> Array2<f64> {
         if let Self::Tempered { slope, offset_t } = self {
             for (mut column, offset) in scores_nt.columns_mut().into_iter().zip(offset_t) {

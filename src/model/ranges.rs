@@ -39,6 +39,7 @@ pub struct Range {
 impl Range {
     /// Whether a value lies outside by more than half of what lies between the ends. None does of
     /// a column of one value, which tells nothing.
+    #[doc(hidden)]
     pub fn is_far(self, value: f64) -> bool {
         let most = FAR * (self.max - self.min);
         self.min < self.max && (value < self.min - most || value > self.max + most)
@@ -52,6 +53,7 @@ fn without_sign(ends: &[f64]) -> Vec<f64> {
 
 impl Ranges {
     /// Those of the rows that were surveyed.
+    #[doc(hidden)]
     pub fn from_survey(survey: &Survey) -> Self {
         Self {
             min: without_sign(&survey.min),

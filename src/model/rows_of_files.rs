@@ -10,6 +10,7 @@ use std::path::Path;
 impl LinearModel {
     /// How to [`open`](crate::data::open) rows to predict: columns by their names, in any order and
     /// beside others, where the model and the file have names.
+    #[doc(hidden)]
     pub fn columns(&self) -> ColumnChoice {
         match (&self.schema, &self.column_names) {
             (Some(schema), _) => ColumnChoice::Known(Box::new(schema.clone())),

@@ -22,6 +22,7 @@ pub struct Spread {
 
 impl Spread {
     /// Variance of f(x) over that of the noise, from `root'z(x)`, `[rows, D]`: one value a row.
+    #[doc(hidden)]
     pub fn relative_variance(&self, rooted_nd: &Array2<f64>) -> Array1<f64> {
         let centred = rooted_nd - &self.shift_d;
         entries::row_squares(centred.view()) + self.intercept
@@ -29,6 +30,7 @@ impl Spread {
 
     /// Coefficients of functions drawn from the posterior of target `target`, whose mean is `mean`:
     /// `[D, samples]`, and as many intercepts. Equal seeds draw equal functions.
+    #[doc(hidden)]
     pub fn sample(
         &self,
         mean: &Coefficients,

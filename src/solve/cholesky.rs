@@ -65,6 +65,7 @@ impl Cholesky {
     /// many.
     ///
     /// Errors as [`Self::solve`] does.
+    #[doc(hidden)]
     pub fn solve_with_dimension(
         &self,
         sums: &NormalEquations,

@@ -67,6 +67,7 @@ pub struct Solution {
 
 impl Solution {
     /// The coefficients, or [`Error::Numerical`] when the iteration ended before the tolerance.
+    #[doc(hidden)]
     pub fn require_converged(self) -> Result<Coefficients> {
         if self.converged {
             return Ok(self.coefficients);

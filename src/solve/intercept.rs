@@ -47,6 +47,7 @@ impl Intercept {
     /// assert_eq!((free.intercept_t[0], penalised.intercept_t[0]), (1.0, 0.5));
     /// # Ok::<(), bochner::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn solve(self, lambda: f64, sums: &NormalEquations) -> Result<(Coefficients, Option<f64>)> {
         let intercept = self == Self::Free;
         let cholesky = Cholesky { lambda, intercept };

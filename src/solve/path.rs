@@ -53,6 +53,7 @@ pub struct LambdaPath {
 impl LambdaPath {
     /// Where lambda is 0, directions whose eigenvalue is at most so much of the largest are left
     /// out: what sums of f32 features tell of them is rounding.
+    #[doc(hidden)]
     pub const CUTOFF: f64 = 1e-7;
 
     /// Decomposes the sums. `intercept` may be a `bool`. Errors when there are no rows, and on sums

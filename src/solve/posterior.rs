@@ -81,6 +81,7 @@ impl Evidence {
 
     /// As [`Self::new`] where weights count rows: one of weight w stands for w rows of weight 1 and
     /// equal targets, N being the sum of all weights.
+    #[doc(hidden)]
     pub fn counting(sums: &NormalEquations, intercept: bool) -> Result<Self> {
         Self::of_rows(sums, sums.weight, 0.0, intercept)
     }

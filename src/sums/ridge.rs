@@ -19,6 +19,7 @@ pub struct RidgeSums {
 
 impl RidgeSums {
     /// How many different rows are kept, if some are to be.
+    #[doc(hidden)]
     pub fn kept_rows(&self) -> Option<usize> {
         self.kept.as_ref().map(KeptRows::len)
     }

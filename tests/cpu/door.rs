@@ -3,7 +3,7 @@
 use bochner::{
     data::{MemorySource, Rows, Survey, ToRows},
     error::Remedy,
-    features::{Affine, FeatureMap, LeverageSpec, MapKind, MapSpec, featurize, fourier::Form},
+    features::{Affine, FeatureMap, Form, LeverageSpec, MapKind, MapSpec, featurize},
     models::{FitOptions, LinearModel, LogisticRegression, Scores, Solver, Targets},
     prelude::*,
 };

@@ -2,7 +2,7 @@
 //! codegen` compiles without a GPU.
 
 use bochner::{
-    device::gpu::AdapterKind,
+    device::AdapterKind,
     form::Tile,
     registry::{self, Op, Variant},
 };

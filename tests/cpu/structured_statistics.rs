@@ -6,9 +6,7 @@ use bochner::{
     Device, Matrix,
     data::Rows,
     error::Remedy,
-    features::{
-        Affine, Fastfood, FeatureMap, Form, Fourier, Sorf, StructuredFeatures, sorf::Radii,
-    },
+    features::{Affine, Fastfood, FeatureMap, Form, Fourier, Radii, Sorf, StructuredFeatures},
     kernels::{Cauchy, Gaussian, Kernel, Laplacian, Matern, parse},
     ops::structured::Mixing,
     seed::{Seed, Stream},

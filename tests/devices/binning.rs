@@ -6,10 +6,7 @@ use bochner::{
     Device, Run,
     data::{MemorySource, Rows, Survey, median_distance},
     error::Remedy,
-    features::{
-        Affine, Binning,
-        binning::{UNSEEN, collisions, shared_bins},
-    },
+    features::{Affine, Binning, UNSEEN, collisions, shared_bins},
     kernels::{Gaussian, Hat, Kernel, Laplacian, Norm},
     models::{FitOptions, LinearModel, Targets},
     ops::binning::{self, Grids, check::bin_edges, fixed},

@@ -373,7 +373,7 @@ fn products_agree_with_the_matrix() {
     let at = binned.bins();
     let mut z = Array2::<f64>::zeros((611, at + 300));
     for ((i, _), &column) in indices.indexed_iter() {
-        if column != bochner::features::binning::UNSEEN {
+        if column != bochner::features::UNSEEN {
             z[[i, column as usize]] += binned.value() * 0.5;
         }
     }

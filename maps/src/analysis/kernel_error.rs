@@ -118,6 +118,7 @@ pub fn kernel_errors(
 
 /// The exact kernel matrix of some rows with its norms, computed once for any number of maps.
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct ExactKernel {
     rows: Rows,
     exact_nn: Array2<f64>,

@@ -12,6 +12,7 @@ use ndarray::Array2;
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
 pub struct Curve {
     /// Rising.
     x: Vec<f64>,

@@ -196,6 +196,7 @@ impl Folds {
     ///
     /// Errors with [`Error::Parameter`] unless the share is between 0 and 1, both excluded, and
     /// where one of both parts would have no rows; and as the source does.
+    #[doc(hidden)]
     pub fn last(source: &mut dyn ChunkSource, share: f64) -> Result<Self> {
         let rows = survey::settled(source, |source| {
             let mut rows = 0_usize;
@@ -244,6 +245,7 @@ impl Folds {
     /// folds were made of.
     ///
     /// Errors with [`Error::Parameter`] where it has others.
+    #[doc(hidden)]
     pub fn all<S: ChunkSource + 'static>(&self, source: S) -> Result<Box<dyn ChunkSource>> {
         Ok(match &self.groups {
             Some(groups) => Box::new(Grouped::new(source, groups.clone())?),

@@ -20,6 +20,7 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Grouped<S> {
     source: S,
     groups: Arc<[u32]>,

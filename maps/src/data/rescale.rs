@@ -155,6 +155,7 @@ fn logarithm(amount: f64) -> Result<f64> {
 
 /// A scale with the rows by which a model on it is brought back to amounts.
 #[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
 pub struct Rescaled {
     #[doc(hidden)]
     pub rescale: Rescale,
@@ -205,6 +206,7 @@ impl Rescaled {
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct RescaledTargets<S>(S, Rescale);
 
 impl<S: ChunkSource> RescaledTargets<S> {

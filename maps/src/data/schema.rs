@@ -123,6 +123,7 @@ impl Schema {
 
     /// What was said of how cells are read where the schema was learnt, by the names and in the
     /// words of the command line; lists have several. What the cells told is none of it.
+    #[doc(hidden)]
     pub fn options(&self) -> impl Iterator<Item = (&str, &[String])> {
         let all = self.options.iter();
         all.map(|(name, words)| (name.as_str(), words.as_slice()))
@@ -135,6 +136,7 @@ impl Schema {
     }
 
     /// The columns that feature `j` becomes: those of its original, if it is a copy.
+    #[doc(hidden)]
     #[doc(hidden)]
     pub fn columns_of(&self, j: usize) -> Range<usize> {
         if let Kind::Copy(original) = &self.features[j].kind
@@ -150,6 +152,7 @@ impl Schema {
     /// [`Standardize::Auto`](crate::features::Standardize::Auto) divides others by their
     /// deviations: those that texts are hashed into, too, as a column for each category does. Two
     /// rows then differ by as much in a column of many texts as in one of numbers.
+    #[doc(hidden)]
     pub fn keep_scales_of_texts(&self, survey: &mut Survey) {
         for (j, field) in self.features.iter().enumerate() {
             if let Kind::Hashed(_) = field.kind {
@@ -184,6 +187,7 @@ impl Schema {
     }
 
     /// Errors with [`Error::Unsupported`] where a target is text, which is no amount.
+    #[doc(hidden)]
     pub fn require_amounts(&self) -> Result<()> {
         let text = |field: &&Field| matches!(field.kind, Kind::Categories(_));
         match self.targets.iter().find(text) {

@@ -101,6 +101,7 @@ impl Survey {
     /// As [`Self::watched`], and keeps `deciding` rows, those whose contents with their targets
     /// have the smallest hashes, for `Job::settled`; 0 keeps none, and
     /// costs nothing.
+    #[doc(hidden)]
     pub fn deciding(
         source: &mut dyn ChunkSource,
         (sample_rows, deciding): (usize, usize),
@@ -122,6 +123,7 @@ impl Survey {
     }
 
     /// As [`Self::new`]; `hear` gets [`Step::Survey`] after each chunk.
+    #[doc(hidden)]
     pub fn watched(
         source: &mut dyn ChunkSource,
         sample_rows: usize,
@@ -174,6 +176,7 @@ impl Survey {
     }
 
     /// Column `j` as messages call it: by its name, or by its number.
+    #[doc(hidden)]
     pub fn column(&self, j: usize) -> String {
         match &self.names {
             Some(names) => format!("column '{}'", names[j]),
@@ -188,6 +191,7 @@ impl Survey {
 
     /// Variance over all entries of X, as the `scale` rule has it: the mean of the columns'
     /// variances plus the variance of their means.
+    #[doc(hidden)]
     pub fn entry_variance(&self) -> f64 {
         let d = self.mean.len() as f64;
         let centre = self.mean.iter().map(|m| m / d).sum::<f64>();

@@ -21,7 +21,7 @@ pub use adapter::{AdapterKind, AdapterReport};
 pub(super) use adapter::{
     Found, adapters as visible_adapters, adapters_later, open as open_adapter, open_later,
 };
-pub use buffer::PooledBuffer;
+pub(crate) use buffer::PooledBuffer;
 pub(crate) use pipeline::Dispatch;
 pub(crate) use submission::{even, fixed_block_rows};
 pub(crate) use transfer::{Mapped, Pace, Readback};
@@ -195,6 +195,7 @@ impl GpuDevice {
     }
 
     /// The largest binding, in bytes.
+    #[doc(hidden)]
     pub fn max_binding_bytes(&self) -> u64 {
         binding_limit(&self.0.limits)
     }

@@ -227,11 +227,13 @@ impl Matrix {
     }
 
     /// Distance between rows, in floats.
+    #[doc(hidden)]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
     /// The number of rows that were allocated.
+    #[doc(hidden)]
     pub fn capacity_rows(&self) -> usize {
         self.capacity_rows
     }

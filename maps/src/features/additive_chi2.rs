@@ -153,6 +153,7 @@ pub struct AdditiveChi2Map {
 
 impl AdditiveChi2Map {
     /// How the spectrum is sampled.
+    #[doc(hidden)]
     pub fn samples(&self) -> Samples {
         self.samples
     }

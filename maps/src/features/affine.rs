@@ -76,6 +76,7 @@ impl Affine {
     /// let message = error.expect_err("a negative value").to_string();
     /// assert!(message.starts_with("row 1, column 1 (counted from 0) holds -3"), "{message}");
     /// ```
+    #[doc(hidden)]
     pub fn within(mut self, domain: Domain) -> Self {
         self.domain = domain;
         self
@@ -83,6 +84,7 @@ impl Affine {
 
     /// Refuses values that are not above `bound`, and takes `ln(u - bound)` of the others.
     /// Lengthscales divide what the logarithm is taken of.
+    #[doc(hidden)]
     pub fn logarithm(mut self, bound: f64) -> Self {
         self.domain = Domain::Above(bound);
         self.logarithm = Some(1.0);

@@ -51,6 +51,7 @@ pub enum Bandwidth {
 
 impl Bandwidth {
     /// Whether the lengthscales are found by a rule in the data.
+    #[doc(hidden)]
     pub fn is_rule(&self) -> bool {
         matches!(
             self,
@@ -64,6 +65,7 @@ impl Bandwidth {
     }
 
     /// Rows that [`Self::Median`] and [`Self::Neighbours`] look at.
+    #[doc(hidden)]
     pub const MEDIAN_ROWS: usize = 2000;
 
     /// Rows that have to be sampled for it.
@@ -212,6 +214,7 @@ impl Bandwidth {
 impl Standardize {
     /// The same beside a bandwidth: who gives every column its own lengthscale has scaled them, so
     /// [`Self::Auto`] is [`Self::No`] there.
+    #[doc(hidden)]
     pub fn for_bandwidth(self, bandwidth: &Bandwidth) -> Self {
         match (self, bandwidth) {
             (Self::Auto, Bandwidth::SigmaPerColumn(_)) => Self::No,

@@ -36,6 +36,7 @@ use std::sync::Arc;
 
 /// What [`BinningMap::indices`] has for a bin that no training row occupies; it contributes
 /// nothing.
+#[doc(hidden)]
 pub const UNSEEN: u32 = u32::MAX;
 
 /// Coordinates are in fixed point within this many lengthscales.
@@ -88,6 +89,7 @@ impl Binning {
     ///
     /// Errors with [`Error::Parameter`] for no grids, and with [`Error::Unsupported`] for a kernel
     /// that binning cannot serve.
+    #[doc(hidden)]
     pub fn draw(&self, input: Affine) -> Result<DrawnGrids> {
         if self.grids == 0 {
             return Err(Error::parameter("the number of grids is 0; use at least 1"));
@@ -196,6 +198,7 @@ impl MapBuilder for Binning {
 
 /// Grids that are drawn but know no data yet: what a kernel estimate needs.
 #[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
 pub struct DrawnGrids {
     origin: String,
     input: Affine,
@@ -262,6 +265,7 @@ impl BinningMap {
     }
 
     /// The first column of each grid, and D at the end, `[P + 1]`.
+    #[doc(hidden)]
     pub fn grid_starts(&self) -> Vec<usize> {
         self.dictionary.starts()
     }
@@ -274,22 +278,26 @@ impl BinningMap {
     }
 
     /// The grids without their data.
+    #[doc(hidden)]
     pub fn drawn(&self) -> &DrawnGrids {
         &self.drawn
     }
 
     /// The value of a feature that is not zero: `1/sqrt(P)`.
+    #[doc(hidden)]
     pub fn value(&self) -> f64 {
         1.0 / (self.grids() as f64).sqrt()
     }
 
     /// Loads the grids on a device.
+    #[doc(hidden)]
     pub fn on(&self, run: impl Into<Run>) -> Result<Binner<'_>> {
         Binner::new(self, &run.into())
     }
 
     /// The column of each row in each grid, `[rows, P]`, [`UNSEEN`] where no training row was: row
     /// by row the same in any batch, in any order and on any device.
+    #[doc(hidden)]
     pub fn indices(&self, run: impl Into<Run>, rows: &Rows) -> Result<Array2<u32>> {
         self.on(run)?.indices(rows)
     }

@@ -33,6 +33,7 @@ impl DenseFeatures {
 
     /// The same features of rows that are multiplied by `factor`.
     #[doc(hidden)]
+    #[doc(hidden)]
     pub fn rescaled(&self, factor: f64) -> Self {
         Self {
             input: self.input.clone().times(factor),
@@ -54,6 +55,7 @@ impl DenseFeatures {
     ///
     /// Errors with [`Error::Shape`] on another number of factors, and with [`Error::Parameter`]
     /// unless they are positive and finite.
+    #[doc(hidden)]
     pub fn stretched(&self, factors: &[f64]) -> Result<Self> {
         Ok(Self {
             input: self.input.clone().lengthscales(factors)?,

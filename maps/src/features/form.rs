@@ -39,6 +39,7 @@ impl FromStr for Form {
 
 impl Form {
     /// Frequencies of D real features. Errors when D is zero, or odd for the paired form.
+    #[doc(hidden)]
     pub fn frequencies(self, features: usize) -> Result<usize> {
         match (self, features) {
             (_, 0) => Err(Error::parameter(

@@ -1,7 +1,7 @@
 //! Random Fourier features (Rahimi & Recht 2007): cosines of random projections, drawn from the
 //! kernel's spectral measure.
 
-pub use super::form::Form;
+pub(crate) use super::form::Form;
 
 use super::{
     Affine, DenseFeatures, FeatureMap, MapBuilder, MapData,
@@ -102,6 +102,7 @@ impl Fourier {
     /// assert_eq!(map.parameters().w_ds[[0, 1]], 2.0);
     /// # Ok::<(), bochner::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Self {
         self.given = Some(Arc::new(frequencies));
         self

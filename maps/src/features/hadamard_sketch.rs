@@ -98,6 +98,7 @@ impl Shape {
 
 impl HadamardSketch {
     /// Takes these diagonals and rows instead of drawing any.
+    #[doc(hidden)]
     pub fn turns(self, turns: Turns) -> Self {
         self.given(turns)
     }
@@ -105,6 +106,7 @@ impl HadamardSketch {
 
 impl HadamardSketchMap {
     /// The diagonals and rows.
+    #[doc(hidden)]
     pub fn turns(&self) -> &Turns {
         &self.forms
     }

@@ -187,6 +187,7 @@ impl KernelColumnsMap {
     /// The kernel of the landmarks in f64, `[m, m]`, of rows as a device sees them.
     ///
     /// Errors with [`Error::Numerical`] when a value is not finite.
+    #[doc(hidden)]
     pub fn gram(&self) -> Result<Array2<f64>> {
         let k_mm = gram(
             self.kernel.as_ref(),

@@ -28,6 +28,7 @@ use std::{
 /// # Errors
 /// [`Error::Shape`] when D is no multiple of `pool` or there are no rows; [`Error::Parameter`]
 /// unless lambda is positive and finite; [`Error::Numerical`] when lambda is lost to rounding.
+#[doc(hidden)]
 pub fn leverage_scores(z_nd: ArrayView2<'_, f64>, pool: usize, lambda: f64) -> Result<Vec<f64>> {
     let (n, features) = z_nd.dim();
     if n == 0 || pool == 0 || features == 0 || features % pool != 0 {

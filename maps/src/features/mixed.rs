@@ -12,6 +12,7 @@ use ndarray::{Array2, Axis};
 
 /// `z(R'u)`: a map of the columns that a matrix R makes of the prepared ones.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Mixed {
     input: Affine,
     /// R with the scales of the map behind it, `[d, e]`.

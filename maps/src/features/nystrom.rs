@@ -234,6 +234,7 @@ impl NystromFeatures {
     }
 
     /// The inverse root of their kernel, `[m, r]`: `z(x) = root' k_m(x)`.
+    #[doc(hidden)]
     pub fn root(&self) -> ArrayView2<'_, f32> {
         let m = self.landmarks_md.nrows();
         self.root_br.slice(ndarray::s![..m, ..])

@@ -222,6 +222,7 @@ pub struct PrecomputedMap {
 
 impl PrecomputedMap {
     /// The inverse root of the landmarks' kernel, `[m, r]`.
+    #[doc(hidden)]
     pub fn root(&self) -> ArrayView2<'_, f32> {
         self.root_mr.view()
     }

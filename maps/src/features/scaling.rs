@@ -81,11 +81,13 @@ impl Scaling {
     }
 
     /// What was asked for.
+    #[doc(hidden)]
     pub fn asked(&self) -> Standardize {
         self.decision.asked
     }
 
     /// What is done: [`Standardize::Auto`] is what it came to.
+    #[doc(hidden)]
     pub fn applied(&self) -> Standardize {
         match (self.decision.yes, self.decision.asked) {
             (false, _) => Standardize::No,
@@ -125,6 +127,7 @@ impl Scaling {
     }
 
     /// What speaks against [`Standardize::No`]: scales or places that differ 100-fold or more.
+    #[doc(hidden)]
     pub fn hint(&self) -> Option<&str> {
         self.decision.hint.as_deref()
     }

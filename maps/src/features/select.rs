@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 /// The map that [`MapSpec::select`] chose, and why.
 #[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
 pub struct Selection {
     /// The map.
     pub kind: MapKind,
@@ -226,7 +227,7 @@ impl MapBuilder for Auto {
 ///
 /// Measured, on normal rows (`bochner bench --crossing`): full blocks 1.3 at 8 columns, 1.7 at 16,
 /// 1.8 to 2.0 from 64 on; half a block 1.4 to 1.5; an eighth 1.2.
-pub fn fastfood_penalty(columns: usize, freqs: usize) -> f64 {
+pub(crate) fn fastfood_penalty(columns: usize, freqs: usize) -> f64 {
     let block = columns.next_power_of_two().max(2);
     1.0 + 0.9 * (freqs as f64 / block as f64).min(1.0)
 }

@@ -78,6 +78,7 @@ impl SkewedChi2 {
 
     /// Takes these frequencies instead of drawing any, as
     /// [`Fourier::frequencies`](super::Fourier::frequencies) does.
+    #[doc(hidden)]
     pub fn frequencies(mut self, frequencies: Frequencies) -> Self {
         self.given = Some(Arc::new(frequencies));
         self

@@ -30,6 +30,7 @@ impl SparseInput {
 impl Affine {
     /// Applies the map to sparse rows. Errors when the columns differ, and on values that are too
     /// large.
+    #[doc(hidden)]
     pub fn sparse(&self, rows: &SparseRows) -> Result<SparseInput> {
         if rows.ncols() != self.columns() {
             return Err(Error::shape(format!(

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 /// How a Fourier map draws by leverage score ([`Fourier::leverage`](super::Fourier::leverage)).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(hidden)]
 pub struct LeverageSpec {
     /// The penalty per sample.
     pub lambda: f64,
@@ -44,6 +45,7 @@ pub struct LeverageSpec {
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct MapSpec {
     /// Which map or maps.
     pub map: MapChoice,

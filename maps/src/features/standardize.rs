@@ -51,6 +51,7 @@ pub(super) struct Decision {
 impl Standardize {
     /// The same for a kernel that takes the values of `domain`: standardised columns hold both
     /// signs, so [`Self::Auto`] is [`Self::No`] where not every number is taken.
+    #[doc(hidden)]
     pub fn within(self, domain: Domain) -> Self {
         match (self, domain) {
             (Self::Auto, Domain::NonNegative | Domain::Above(_)) => Self::No,

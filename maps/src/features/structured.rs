@@ -114,6 +114,7 @@ fn signs(seed: Seed, rows: usize, n: usize) -> Array2<u32> {
 
 impl StructuredFeatures {
     /// Signs, permutations, diagonals, radii and phases.
+    #[doc(hidden)]
     pub fn parameters(&self) -> &StructuredMap {
         &self.map
     }

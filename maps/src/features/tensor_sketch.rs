@@ -54,6 +54,7 @@ pub struct Hashes {
 
 impl TensorSketch {
     /// Takes these hashes instead of drawing any.
+    #[doc(hidden)]
     pub fn hashes(self, hashes: Hashes) -> Self {
         self.given(hashes)
     }
@@ -61,6 +62,7 @@ impl TensorSketch {
 
 impl TensorSketchMap {
     /// The hash functions.
+    #[doc(hidden)]
     pub fn hashes(&self) -> &Hashes {
         &self.forms
     }

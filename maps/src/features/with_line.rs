@@ -60,6 +60,7 @@ impl FromStr for Linear {
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct WithLine {
     map: Arc<dyn MapBuilder>,
 }

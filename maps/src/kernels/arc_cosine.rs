@@ -73,6 +73,7 @@ impl ArcCosineKernel {
 
     /// The law of the weights omega of its features: N(0, I), to be drawn by any
     /// [`Sampling`](crate::sampling::Sampling).
+    #[doc(hidden)]
     pub fn weights() -> &'static dyn SpectralMeasure {
         &Gaussian
     }

@@ -78,6 +78,7 @@ impl SkewedChi2Kernel {
 
     /// The law of the frequencies of its features of logarithms, to be drawn by any
     /// [`Sampling`](crate::sampling::Sampling): sech(pi omega) in every column.
+    #[doc(hidden)]
     pub fn frequencies() -> &'static dyn SpectralMeasure {
         &Sech
     }

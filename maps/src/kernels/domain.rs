@@ -22,6 +22,7 @@ pub enum Domain {
 
 impl Domain {
     /// Whether `value` is among them.
+    #[doc(hidden)]
     pub fn holds(self, value: f64) -> bool {
         match self {
             Self::Any => true,

@@ -99,6 +99,7 @@ impl Mixture {
     }
 
     /// The sum of the weights as given: this times k is the plain weighted sum.
+    #[doc(hidden)]
     pub fn total_weight(&self) -> f64 {
         self.total
     }

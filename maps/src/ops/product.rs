@@ -19,6 +19,7 @@ use ndarray::{Array2, ArrayView2};
 
 /// How a product is cut on a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum ProductForm {
     /// Few columns: neighbours share a row of the left factor.
     Narrow,
@@ -49,6 +50,7 @@ impl From<Tile> for ProductForm {
 }
 
 /// `a b` in f64, from the f32 inputs that the op sees.
+#[doc(hidden)]
 pub fn reference(a_nk: ArrayView2<'_, f32>, b_kt: ArrayView2<'_, f32>) -> Array2<f64> {
     a_nk.mapv(f64::from).dot(&b_kt.mapv(f64::from))
 }
@@ -87,6 +89,7 @@ pub fn product(a_nk: &Matrix, b_kt: &Matrix, c_nt: &mut Matrix) -> Result<()> {
 /// memory than the adapter has.
 ///
 /// [`tile::MENU`]: crate::form::tile::MENU
+#[doc(hidden)]
 pub fn product_with(
     a_nk: &Matrix,
     b_kt: &Matrix,

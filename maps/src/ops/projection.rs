@@ -44,16 +44,19 @@ pub struct DenseMap {
 
 impl DenseMap {
     /// Number of input columns, d.
+    #[doc(hidden)]
     pub fn depth(&self) -> usize {
         self.w_ds.nrows()
     }
 
     /// Number of frequencies, s.
+    #[doc(hidden)]
     pub fn freqs(&self) -> usize {
         self.w_ds.ncols()
     }
 
     /// Number of output columns, D.
+    #[doc(hidden)]
     pub fn outputs(&self) -> usize {
         self.freqs() * self.nonlinearity.outputs()
     }

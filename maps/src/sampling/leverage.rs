@@ -20,6 +20,7 @@ use ndarray::Axis;
 /// # Errors
 /// [`Error::Shape`] unless there is one score per frequency and `s` > 0; [`Error::Parameter`] when
 /// a score is negative or not finite, or all are 0.
+#[doc(hidden)]
 pub fn leverage_resample(
     pool: &Frequencies,
     scores: &[f64],

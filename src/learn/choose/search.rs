@@ -110,6 +110,7 @@ impl Search {
     }
 
     /// The kernels that `--kernel auto` races.
+    #[doc(hidden)]
     pub fn catalogue() -> Vec<Arc<dyn Kernel>> {
         vec![
             Arc::new(kernels::Gaussian),
@@ -121,6 +122,7 @@ impl Search {
     }
 
     /// Whether nothing is to be chosen.
+    #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.features.is_none() && self.is_only_size()
     }
@@ -135,6 +137,7 @@ impl Search {
     ///
     /// Errors with [`Error::Unsupported`] for maps that have no gradient where a metric is wanted,
     /// for those that cannot be stored, and as fits do; a trial that fails by itself is left out.
+    #[doc(hidden)]
     pub fn run(
         &self,
         builder: &Arc<dyn MapBuilder>,
@@ -296,6 +299,7 @@ pub struct Found {
 
 impl Found {
     /// Draws the map that was chosen. Errors as the builder does.
+    #[doc(hidden)]
     pub fn draw(&self, rows: RowsForMap<'_>) -> Result<Box<dyn FeatureMap>> {
         metric::draw(
             self.builder.as_ref(),
@@ -306,6 +310,7 @@ impl Found {
     }
 
     /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric.
+    #[doc(hidden)]
     pub fn keep(&self, model: &mut LinearModel) {
         model.metric = self.metric.clone();
     }

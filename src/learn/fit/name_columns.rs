@@ -8,6 +8,7 @@ use crate::{
 impl LinearModel {
     /// Keeps what the columns of the data are called, where that is not just the numbers from 0 on,
     /// and what they are made of; the names of classes if labels are text.
+    #[doc(hidden)]
     pub fn name_columns(&mut self, of: &dyn ChunkSource) {
         let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
         let columns = of.column_names();

@@ -56,6 +56,7 @@ pub struct Basis {
 
 impl Basis {
     /// This map and these targets, and nothing else.
+    #[doc(hidden)]
     pub fn new(map: Arc<dyn FeatureMap>, targets: Targets) -> Self {
         Self {
             map,
@@ -73,6 +74,7 @@ impl Basis {
 
     /// The sums of the rows of `source`, whose targets are as they were read; `sum` is the
     /// learner's. Errors as it does, and on amounts that are not on the scale of the sums.
+    #[doc(hidden)]
     pub fn sum<S>(
         &self,
         source: &mut dyn ChunkSource,
@@ -100,6 +102,7 @@ impl Basis {
     /// The model of sums, which knows what it is of, and predicts amounts where sums see another
     /// scale; `solve` is that of `learner`, which may have other options than the one that began.
     /// Errors as `solve` does.
+    #[doc(hidden)]
     pub fn model(
         &self,
         learner: &dyn Fit,
@@ -126,6 +129,7 @@ impl Basis {
     }
 
     /// Keeps what the columns of the data are called, where that is not just numbers.
+    #[doc(hidden)]
     pub fn name_columns(&mut self, of: &dyn ChunkSource) {
         let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
         self.column_names =
@@ -231,6 +235,7 @@ impl Basis {
 
     /// The first thing in which two are not alike, in words. Errors when a map holds code that no
     /// file can keep.
+    #[doc(hidden)]
     pub fn difference(&self, other: &Self) -> Result<Option<String>> {
         // What somebody chose says more than the numbers that followed.
         let options = |basis: &Self| {
@@ -247,6 +252,7 @@ impl Basis {
     }
 
     /// Errors unless sums on both grounds may be added, with what differs.
+    #[doc(hidden)]
     pub fn check_same(&self, other: &Self) -> Result<()> {
         let Some(difference) = self.difference(other)? else {
             return Ok(());

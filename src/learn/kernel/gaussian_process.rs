@@ -229,6 +229,7 @@ impl LinearModel {
     /// Errors with [`Error::Unsupported`] unless the model is of a
     /// [`GaussianProcess`](crate::models::GaussianProcess), and with [`Error::Parameter`] when
     /// there is no such target or nothing to draw.
+    #[doc(hidden)]
     pub fn sample(self, target: usize, samples: usize, seed: Seed) -> Result<Self> {
         let spread = match &self.targets {
             Targets::Real { .. } => self.spread.as_ref(),

@@ -80,6 +80,7 @@ impl Default for ResidualOptions {
 impl ResidualLoss {
     /// When the solver ends if nothing else is said: smooth losses at a share of 1e-4, those with a
     /// kink (epsilon-insensitive, quantile) and own losses at 1e-3, after 1000 passes at most.
+    #[doc(hidden)]
     pub fn stopping(self) -> Stopping {
         let smooth = matches!(self, Self::SquaredEpsilonInsensitive(_) | Self::Huber(_));
         Stopping::usual(smooth)

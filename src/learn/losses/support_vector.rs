@@ -72,6 +72,7 @@ impl MarginLoss {
     /// When the solver ends if nothing else is said: the squared hinge at a share of 1e-4 (what a
     /// thousandth leaves is several per cent of the objective where penalties are small), the hinge
     /// and own losses at 1e-3, after 1000 passes at most.
+    #[doc(hidden)]
     pub fn stopping(self) -> Stopping {
         Stopping::usual(self == Self::SquaredHinge)
     }

@@ -37,6 +37,7 @@ pub struct DensityOptions {
 impl DensityOptions {
     /// Multiples that serve where nothing is known: a sixteenth to twice the bandwidth, each the
     /// root of two times the one before.
+    #[doc(hidden)]
     pub fn some_multiples() -> Vec<f64> {
         (-8..=2).map(|k| 2.0_f64.powf(f64::from(k) / 2.0)).collect()
     }

@@ -204,6 +204,7 @@ impl AmountScores {
 impl AmountScores {
     /// The scores that tell of a target, by name: of a `quantile` of this level its own loss and
     /// its coverage, else errors and R2. None of a target that there is not.
+    #[doc(hidden)]
     pub fn named(&self, target: usize, quantile: Option<f64>) -> Vec<(&'static str, Score)> {
         let Some(score) = self.of_target(target) else {
             return Vec::new();

@@ -195,6 +195,7 @@ impl LabelScores {
 
     /// The largest share of a class in the rows, which who always says that class has for accuracy,
     /// and the place of the class.
+    #[doc(hidden)]
     pub fn base_rate(&self) -> (f64, usize) {
         let rows = |class: usize| {
             self.groups
@@ -255,6 +256,7 @@ impl LabelScores {
     }
 
     /// The place of the class, of two, that has fewer rows; of equally many the second.
+    #[doc(hidden)]
     pub fn rarer(&self) -> Option<usize> {
         let rows = |class: usize| {
             let rows = self.groups.iter().map(|counts| counts.of[class][0]);
@@ -271,6 +273,7 @@ impl LabelScores {
     }
 
     /// The scores of all classes together, by name; without those that rows say nothing of.
+    #[doc(hidden)]
     pub fn named(&self) -> Vec<(&'static str, Score)> {
         present([
             ("accuracy", self.accuracy()),

@@ -3,7 +3,7 @@
 use super::FeatureProducts;
 use crate::{
     Result,
-    features::binning::{BinningMap, UNSEEN},
+    features::{BinningMap, UNSEEN},
     parallel,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};

@@ -1,7 +1,7 @@
 //! The kernel matrix of binned rows: exact counts of the grids in which two rows share a bin.
 
 use super::BinnedRows;
-use crate::{features::binning::UNSEEN, parallel};
+use crate::{features::UNSEEN, parallel};
 use ndarray::Array2;
 
 /// Rows that a thread counts for at a time.

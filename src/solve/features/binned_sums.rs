@@ -1,7 +1,7 @@
 //! Normal equations of binned rows: exact counts, pair of grids after pair of grids.
 
 use super::{BinnedRows, FeatureProducts};
-use crate::{Error, Result, features::binning::UNSEEN, normal::NormalEquations, parallel};
+use crate::{Error, Result, features::UNSEEN, normal::NormalEquations, parallel};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::ops::Range;
 

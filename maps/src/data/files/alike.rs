@@ -18,6 +18,7 @@ use std::path::Path;
 /// stands in one of them alone has its column in both. A schema of the first file alone would make
 /// nothing of a text that is new in the second, and of two samples of one law only the second would
 /// have such.
+#[doc(hidden)]
 pub struct Alike {
     /// The files, in their order.
     pub sources: [Box<dyn ChunkSource>; 2],

@@ -23,6 +23,7 @@ pub struct DataFile {
 
 /// A [`DataFile`] whose labels are text: [`DataFile::with_text_labels`].
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct TextLabelled(DataFile);
 
 impl TextLabelled {
@@ -241,6 +242,7 @@ impl DataFile {
     /// assert_eq!(labels, ["flat", "house", "flat"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(hidden)]
     pub fn with_text_labels(self) -> TextLabelled {
         TextLabelled(self)
     }

@@ -41,6 +41,7 @@ impl Format {
     /// assert_eq!(Format::from_path("rows.gz"), None);
     /// assert_eq!(Format::from_path("book.xlsx#prices"), Some(Format::Excel));
     /// ```
+    #[doc(hidden)]
     pub fn from_path(path: impl AsRef<Path>) -> Option<Self> {
         let path = file_of(path.as_ref());
         if let Some(format) = of_extension(path) {
@@ -59,6 +60,7 @@ impl Format {
     }
 
     /// Whether its columns have names.
+    #[doc(hidden)]
     pub fn is_named(self) -> bool {
         let is_typed = matches!(self, Self::Parquet | Self::Arrow);
         is_typed || self == Self::Csv || self.holds_tables()
@@ -86,6 +88,7 @@ pub(in crate::data) fn extension(path: &Path) -> &str {
 /// assert_eq!(file_of("a/book.xlsx#prices".as_ref()).to_str(), Some("a/book.xlsx"));
 /// assert_eq!(file_of("rows #1.csv".as_ref()).to_str(), Some("rows #1.csv"));
 /// ```
+#[doc(hidden)]
 pub fn file_of(path: &Path) -> &Path {
     split(path).0
 }

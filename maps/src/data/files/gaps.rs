@@ -54,6 +54,7 @@ impl fmt::Display for NanRows {
 
 impl NanRows {
     /// Where rows that are left out are counted.
+    #[doc(hidden)]
     pub fn gaps(&self) -> Option<&Gaps> {
         match self {
             Self::Error => None,
@@ -84,6 +85,7 @@ impl NanRows {
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
+#[doc(hidden)]
 pub struct Gaps(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
@@ -305,6 +307,7 @@ fn finite(row: ArrayView1<'_, f64>) -> bool {
 /// Puts rows back to where they were among those that were left out, which are NaN: what is
 /// written stays beside the rows of the file.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Refill {
     gaps: Option<Gaps>,
     /// Rows that went out.

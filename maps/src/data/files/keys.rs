@@ -20,6 +20,7 @@ const ROWS: usize = 4096;
 /// Errors with [`Error::Parameter`] where no column is named, with [`Error::Data`] where it is not
 /// there or misses a value, with [`Error::Unsupported`] on files whose columns have no names, and
 /// as [`open`](super::open) does.
+#[doc(hidden)]
 pub fn groups(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<u32>> {
     let Some(column) = &options.table.group else {
         return Err(Error::parameter("no column of groups is named; name one"));
@@ -50,6 +51,7 @@ pub fn groups(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<u32>>
 ///
 /// Errors with [`Error::Data`] where the column is not there, misses a value or is neither, with
 /// [`Error::Unsupported`] on files whose columns have no names, and as [`open`](super::open) does.
+#[doc(hidden)]
 pub fn times(path: impl AsRef<Path>, column: &str, options: &OpenOptions) -> Result<Vec<f64>> {
     let mut table = opened(path.as_ref(), options)?;
     let table = table.as_mut();

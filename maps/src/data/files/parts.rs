@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 /// assert_eq!(bochner::data::parts(folder.join("b*"))?, [folder.join("b.csv")]);
 /// # Ok::<(), bochner::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn parts(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
     let path = path.as_ref();
     let (folder, pattern) = match (path.is_dir(), path.file_name().and_then(OsStr::to_str)) {

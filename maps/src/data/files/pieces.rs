@@ -18,6 +18,7 @@ const SKIPPED: usize = 8192;
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Pieces<S> {
     source: S,
     /// Rows that were read since the source was rewound.
@@ -74,6 +75,7 @@ impl<S: ChunkSource> Pieces<S> {
 
 /// Rows of a source from one row to another: see [`Pieces`].
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Piece<'a, S> {
     pieces: &'a mut Pieces<S>,
     first: u64,

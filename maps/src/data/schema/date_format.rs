@@ -103,6 +103,7 @@ impl DateFormat {
     }
 
     /// Days since 1970-01-01, in UTC where an offset follows; `None` of other text.
+    #[doc(hidden)]
     pub fn days(&self, text: &str) -> Option<f64> {
         let text = text.trim();
         let inside = text

@@ -48,6 +48,7 @@ impl fmt::Display for Dates {
 /// assert_eq!(parts.columns(4.5).collect::<Vec<_>>(), [0.0, 1.0]);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct DateParts {
     /// The year: p is the time since 1 January over the year's length.
     pub year: bool,

@@ -79,6 +79,7 @@ impl Field {
     }
 
     /// The marks of its numbers, where they are not plain.
+    #[doc(hidden)]
     pub fn marks(&self) -> Option<Marks> {
         match self.reading {
             Some(Reading::Number(marks)) => Some(marks),
@@ -111,6 +112,7 @@ impl Field {
     }
 
     /// Whether its categories are the same in whatever letters: `Yes` and `YES`.
+    #[doc(hidden)]
     pub fn is_in_any_letters(&self) -> bool {
         self.reading == Some(Reading::Answers)
     }

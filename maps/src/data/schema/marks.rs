@@ -11,6 +11,7 @@ use std::fmt;
 /// assert_eq!(marks.plain("1.23"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Marks {
     /// What stands before the fraction.
     pub decimal: char,

@@ -44,6 +44,7 @@ pub(super) fn fold_of(row: u64) -> usize {
 /// unit is that of the target, of a class its share. A text that the fit did not see has 0: what
 /// all rows say. Rows of the fit have the same of the rows in four other folds of five alone.
 #[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
 pub struct TargetMeans {
     /// What each column is: `mean of price`, `share of yes`.
     pub(super) names: Vec<String>,

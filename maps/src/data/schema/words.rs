@@ -22,6 +22,7 @@ const COLUMNS: usize = 256;
 /// side have as many columns of their own, where they tell more of the target. A text without words
 /// is 0 in all of them. Words that no row of the fit has take their columns as any others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Words {
     columns: usize,
     pairs: bool,

@@ -35,6 +35,7 @@ const DECIDING: &str = "deciding";
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct SurveyPart {
     rows: u64,
     names: Option<Vec<String>>,

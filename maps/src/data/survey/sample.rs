@@ -125,6 +125,7 @@ const TILE: usize = 32;
 ///
 /// Errors with [`Error::Shape`] if there are fewer than two rows, and with [`Error::Numerical`] if
 /// the median is 0 (at least half of the pairs are the same row twice) or exceeds the range of f64.
+#[doc(hidden)]
 pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
     let rows = sample.nrows();
     if rows < 2 {
@@ -187,6 +188,7 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
 /// let rows = ndarray::array![[0.0], [1.0], [4.0]];
 /// assert_eq!(nearest_distance(rows.view(), Norm::L2), (1.0 + 1.0 + 3.0) / 3.0);
 /// ```
+#[doc(hidden)]
 pub fn nearest_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> f64 {
     let rows = distance_rows(sample);
     let views: Vec<_> = rows.rows().into_iter().collect();

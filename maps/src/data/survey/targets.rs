@@ -26,6 +26,7 @@ pub struct TargetStats {
 
 impl TargetStats {
     /// So many different values are kept: enough for the classes of a classifier.
+    #[doc(hidden)]
     pub const MOST_DISTINCT: usize = 1025;
 }
 

@@ -293,6 +293,7 @@ async fn open_with_later(
 
 impl GpuDevice {
     /// The size of subgroups, where all have the same and shaders may shuffle in them.
+    #[doc(hidden)]
     pub fn subgroup(&self) -> Option<u32> {
         let shuffles = self.0.device.features().contains(wgpu::Features::SUBGROUP);
         self.0.report.fixed_subgroup().filter(|_| shuffles)

@@ -200,7 +200,7 @@ impl GpuDevice {
 
 /// A buffer that goes back to its device's pool when dropped. It may hold an earlier user's
 /// numbers.
-pub struct PooledBuffer {
+pub(crate) struct PooledBuffer {
     gpu: GpuDevice,
     allocation: Option<Allocation>,
 }

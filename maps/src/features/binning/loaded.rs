@@ -131,6 +131,7 @@ impl Work<'_> {
 
 /// A [`BinningMap`] on a device, with its buffers.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Binner<'m> {
     map: &'m BinningMap,
     hashed: HashedRows<'m>,

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 /// The kernel estimate: the share of grids in which two rows share a bin, `[n, m]` for hashes
 /// `[n, P]` and `[m, P]`. Unbiased for k(x, y), with variance `k (1 - k) / P`. Panics when the
 /// numbers of grids differ.
+#[doc(hidden)]
 pub fn shared_bins(a_np: ArrayView2<'_, u64>, b_mp: ArrayView2<'_, u64>) -> Array2<f64> {
     assert_eq!(a_np.ncols(), b_mp.ncols(), "hashes of other grids");
     let (n, m, grids) = (a_np.nrows(), b_mp.nrows(), a_np.ncols());
@@ -32,6 +33,7 @@ pub fn shared_bins(a_np: ArrayView2<'_, u64>, b_mp: ArrayView2<'_, u64>) -> Arra
 /// How often two different bins of one grid that `x` (at unit lengthscale, as a device sees it)
 /// occupies have one hash: bins are compared exactly, coordinate by coordinate. Takes `4 d n` bytes
 /// and much longer than hashing.
+#[doc(hidden)]
 pub fn collisions(grids: &Grids, x_nd: ArrayView2<'_, f32>) -> u64 {
     let count = |g: usize| {
         let mut first: HashMap<u64, Vec<u32>> = HashMap::new();

@@ -28,6 +28,7 @@ use std::ops::Range;
 /// assert_eq!(writer.into_inner()?.finish()?, 3);
 /// # Ok::<(), bochner::Error>(())
 /// ```
+#[doc(hidden)]
 pub fn featurize_behind<W: RowWriter<f32>>(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,

@@ -10,6 +10,7 @@ use std::f64::consts::TAU;
 impl Formula {
     /// Errors with [`Error::Unsupported`] where a nonlinearity or a kernel has no gradient that is
     /// known; [`Self::gradient`] is of the others.
+    #[doc(hidden)]
     pub fn require_smooth(&self) -> Result<()> {
         match self {
             Self::Projected { nonlinearity, .. } => match nonlinearity {

@@ -11,6 +11,7 @@ use ndarray::Array2;
 
 /// A map and its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(hidden)]
 pub struct MapCost {
     /// Which map.
     pub kind: MapKind,

@@ -37,6 +37,7 @@ pub enum MapKind {
 
 impl MapKind {
     /// All of them.
+    #[doc(hidden)]
     pub const ALL: [Self; 13] = [
         Self::Fourier,
         Self::Fastfood,
@@ -54,6 +55,7 @@ impl MapKind {
     ];
 
     /// Whether the map comes as cosines, so that a [`Form`](crate::features::Form) matters.
+    #[doc(hidden)]
     pub fn takes_form(self) -> bool {
         matches!(
             self,
@@ -62,11 +64,13 @@ impl MapKind {
     }
 
     /// Whether it makes as many features as it is asked for.
+    #[doc(hidden)]
     pub fn takes_features(self) -> bool {
         !matches!(self, Self::Identity | Self::Precomputed)
     }
 
     /// Whether a [`Sampling`](crate::sampling::Sampling) matters.
+    #[doc(hidden)]
     pub fn takes_sampling(self) -> bool {
         matches!(
             self,
@@ -118,6 +122,7 @@ impl FromStr for MapKind {
 
 /// One of several maps side by side.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[doc(hidden)]
 pub struct MapPart {
     /// Which map.
     pub kind: MapKind,
@@ -130,6 +135,7 @@ pub struct MapPart {
 /// One map, or several side by side: `fourier`, `binning+fourier` (each of weight 1/2),
 /// `0.3*binning:200+0.7*fourier:800`.
 #[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
 pub struct MapChoice {
     parts: Vec<MapPart>,
 }

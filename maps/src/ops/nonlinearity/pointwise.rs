@@ -42,6 +42,7 @@ impl Pointwise {
 
     /// The function at `t`.
     #[inline]
+    #[doc(hidden)]
     pub fn at(&self, t: f32) -> f32 {
         (self.function)(t)
     }

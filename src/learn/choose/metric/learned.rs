@@ -38,6 +38,7 @@ impl LearnedMetric {
     ///
     /// Errors with [`Error::Shape`] unless M is square, with [`Error::Parameter`] unless the power
     /// is positive and finite, and with [`Error::Numerical`] when M is not finite.
+    #[doc(hidden)]
     pub fn from_matrix(m_dd: &Array2<f64>, options: MetricOptions) -> Result<Self> {
         let d = m_dd.nrows();
         if m_dd.ncols() != d || d == 0 {

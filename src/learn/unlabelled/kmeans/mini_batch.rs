@@ -57,6 +57,7 @@ impl GrowingClusters {
     ///
     /// Errors with [`Error::Parameter`] when the model is no k-means, and when there is not one
     /// weight for each cluster, 0 or positive, and finite.
+    #[doc(hidden)]
     pub fn resume(model: LinearModel, weights: Vec<f64>, run: Run) -> Result<Self> {
         if model.learner != "kmeans" {
             let problem = format!(
@@ -92,6 +93,7 @@ impl GrowingClusters {
     }
 
     /// Computes as `run` says from here on.
+    #[doc(hidden)]
     pub fn set_run(&mut self, run: Run) {
         self.run = run;
     }
@@ -119,6 +121,7 @@ impl GrowingClusters {
     }
 
     /// What [`Self::model`] predicts with.
+    #[doc(hidden)]
     pub fn linear(&self) -> LinearModel {
         let map = Box::new(self.map.clone());
         let mut model = centres_model(map, &self.centres_kd, self.rows(), &self.run.device);

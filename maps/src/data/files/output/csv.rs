@@ -28,6 +28,7 @@ impl CsvWriter {
 
     /// Begins a file that is [kept](AtomicFile::keep) between runs, or goes on with one, `done`
     /// being what [`Self::mark`] said last. Errors with [`Error::Io`].
+    #[doc(hidden)]
     pub fn go_on(file: AtomicFile, names: &[impl AsRef<str>], done: Done) -> Result<Self> {
         let mut writer = Self {
             file: BufWriter::with_capacity(256 * 1024, file),
@@ -56,6 +57,7 @@ impl CsvWriter {
     /// assert_eq!(CsvWriter::quoted("a,b"), "\"a,b\"");
     /// assert_eq!(CsvWriter::quoted("a b"), "a b");
     /// ```
+    #[doc(hidden)]
     pub fn quoted(text: &str) -> Cow<'_, str> {
         if text.contains(['"', ',', '\n', '\r']) {
             format!("\"{}\"", text.replace('"', "\"\"")).into()
@@ -70,6 +72,7 @@ impl CsvWriter {
     /// use bochner::data::CsvWriter;
     /// assert_eq!([CsvWriter::number(2.0), CsvWriter::number(1e-7)], ["2", "1e-7"]);
     /// ```
+    #[doc(hidden)]
     pub fn number(value: impl NpyValue) -> String {
         // Debug turns to exponents where Display would write hundreds of zeros, but ends whole
         // numbers with .0.
@@ -78,12 +81,14 @@ impl CsvWriter {
     }
 
     /// The columns of its rows.
+    #[doc(hidden)]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// Writes all rows so far through to the disk, and says how far the file is. Errors with
     /// [`Error::Io`].
+    #[doc(hidden)]
     pub fn mark(&mut self) -> Result<Done> {
         let path = self.file.get_ref().path().to_owned();
         let fail = |error| Error::io(&path, error);

@@ -82,6 +82,7 @@ impl<T: NpyValue> NpyWriter<T> {
     /// assert_eq!(writer.finish()?, 4);
     /// # Ok::<(), bochner::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn go_on(file: AtomicFile, columns: Option<usize>, done: Done) -> Result<Self> {
         let mut writer = Self {
             file: BufWriter::with_capacity(256 * 1024, file),
@@ -96,12 +97,14 @@ impl<T: NpyValue> NpyWriter<T> {
     }
 
     /// The columns of its rows.
+    #[doc(hidden)]
     pub fn columns(&self) -> usize {
         self.columns.unwrap_or(1)
     }
 
     /// Writes all rows so far through to the disk, and says how far the file is. Errors with
     /// [`Error::Io`].
+    #[doc(hidden)]
     pub fn mark(&mut self) -> Result<Done> {
         self.file.flush().map_err(|error| self.fail(error))?;
         self.file.get_ref().sync()?;

@@ -23,6 +23,7 @@ use std::io::{BufWriter, Seek, Write};
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct RawWriter {
     file: BufWriter<AtomicFile>,
     columns: usize,

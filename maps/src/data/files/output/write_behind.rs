@@ -9,6 +9,7 @@ use std::{
 };
 
 /// Who writes rows of T.
+#[doc(hidden)]
 pub trait RowWriter<T>: Send + 'static {
     /// Appends rows `[n, columns]`, n of any size.
     fn write_rows(&mut self, rows: ArrayView2<'_, T>) -> Result<()>;
@@ -48,6 +49,7 @@ impl RowWriter<f32> for RawWriter {
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct WriteBehind<W, T> {
     /// Values and columns of rows on their way; `None` once the writer is done.
     rows: Option<SyncSender<(Vec<T>, usize)>>,
