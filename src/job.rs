@@ -1,9 +1,9 @@
 //! A fit from end to end, written once for every door: data -> scales -> map -> fit -> calibrate.
 //!
 //! The builders of [`models`](crate::models), the command line and the Python package fill in a
-//! [`Job`] and say what came of it. [`Job::fit`] runs all stages. The command line and Python, which have
-//! something to say between them or sum rows in parts, call them one by one, in this order; they
-//! are public for these two alone, and may change in any release.
+//! [`Job`] and say what came of it. [`Job::fit`] runs all stages. The command line and Python have
+//! something to say between them, or sum rows in parts, and call them one by one, in this order;
+//! they are public for these two alone, and may change in any release.
 //!
 //! | stage | what it does |
 //! |---|---|
