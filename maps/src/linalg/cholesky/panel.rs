@@ -65,7 +65,7 @@ impl WithSimd for Forward<'_> {
         match S::F64_LANES {
             8 => self.run::<S, 8, 3, 3, 1>(simd),
             4 => self.run::<S, 6, 4, 2, 3>(simd),
-            2 => self.run::<S, 6, 1, 3, 1>(simd),
+            2 => self.run::<S, 8, 1, 2, 2>(simd),
             _ => self.run::<S, 3, 1, 3, 1>(simd),
         }
     }

@@ -20,7 +20,8 @@ fn slabs() -> (usize, usize) {
     match crate::instructions::arch().dispatch(Lanes) {
         8 => (24, 12),
         4 => (24, 6),
-        lanes => (3 * lanes, 12),
+        2 => (8, 12),
+        _ => (3, 12),
     }
 }
 
@@ -122,7 +123,7 @@ impl WithSimd for Subtract<'_> {
         match S::F64_LANES {
             8 => self.run::<S, 8, 3, 3, 1>(simd),
             4 => self.run::<S, 6, 4, 2, 3>(simd),
-            2 => self.run::<S, 6, 1, 3, 1>(simd),
+            2 => self.run::<S, 8, 1, 2, 2>(simd),
             _ => self.run::<S, 3, 1, 3, 1>(simd),
         }
     }

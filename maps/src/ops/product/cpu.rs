@@ -191,16 +191,18 @@ fn dots<S: Simd, const R: usize, const C: usize>(
     b: [&[f32]; C],
 ) -> [[f32; R]; C] {
     // A pair of vectors of them at a time, all that registers hold: narrow ones pass over their
-    // share of the places once for each pair.
+    // share of the places once for each pair. Calls and no closure, which might not be inlined.
     let sums = match S::F32_LANES {
         16 | 1 => pair::<S, R, C, 2>(simd, a, b, 0),
         8 => {
-            let pair = |p| pair::<S, R, C, 4>(simd, a, b, p);
-            add(simd, pair(0), pair(1))
+            let first = pair::<S, R, C, 4>(simd, a, b, 0);
+            add(simd, first, pair::<S, R, C, 4>(simd, a, b, 1))
         }
         _ => {
-            let pair = |p| pair::<S, R, C, 8>(simd, a, b, p);
-            let (even, odd) = (add(simd, pair(0), pair(2)), add(simd, pair(1), pair(3)));
+            let first = pair::<S, R, C, 8>(simd, a, b, 0);
+            let even = add(simd, first, pair::<S, R, C, 8>(simd, a, b, 2));
+            let second = pair::<S, R, C, 8>(simd, a, b, 1);
+            let odd = add(simd, second, pair::<S, R, C, 8>(simd, a, b, 3));
             add(simd, even, odd)
         }
     };
@@ -252,9 +254,9 @@ fn pair<S: Simd, const R: usize, const C: usize, const VECTORS: usize>(
 ) -> Pairs<S, R, C> {
     // All of one length, so that the loop has one check for all.
     let step = VECTORS * S::F32_LANES;
-    let (steps, rest) = (a[0].len() / step, a[0].len() % step);
-    let whole = |v| &steps_of::<S, VECTORS>(v)[..steps];
-    let (a_steps, b_steps) = (a.map(whole), b.map(whole));
+    let steps = a[0].len() / step;
+    let a_steps = all_steps::<S, R, VECTORS>(a, steps);
+    let b_steps = all_steps::<S, C, VECTORS>(b, steps);
     let mut sums = [[[simd.splat_f32s(0.0); 2]; R]; C];
     for k in 0..steps {
         for half in 0..2 {
@@ -267,16 +269,30 @@ fn pair<S: Simd, const R: usize, const C: usize, const VECTORS: usize>(
             }
         }
     }
-    // What fills no whole step, zeros beyond: rounded as the others.
+    add_rest(simd, (a, b), steps * step, pair, sums)
+}
+
+/// Adds what lies from `from` on and fills no whole step to the sums of a pair, zeros beyond:
+/// rounded as the others. It takes a copy of the sums, for its loops stay loops, and would have
+/// those of whole steps in memory.
+#[inline(always)]
+fn add_rest<S: Simd, const R: usize, const C: usize>(
+    simd: S,
+    (a, b): ([&[f32]; R], [&[f32]; C]),
+    from: usize,
+    pair: usize,
+    mut sums: Pairs<S, R, C>,
+) -> Pairs<S, R, C> {
     for half in 0..2 {
-        let at = (2 * pair + half) * S::F32_LANES;
-        if at < rest {
+        let at = from + (2 * pair + half) * S::F32_LANES;
+        if at < a[0].len() {
             let vector = |v: &[f32]| {
-                let v = &v[steps * step + at..];
+                let v = &v[at..];
                 simd.partial_load_f32s(&v[..v.len().min(S::F32_LANES)])
             };
-            for (r, a) in a.into_iter().map(vector).enumerate() {
-                for (sums, b) in sums.iter_mut().zip(b) {
+            for (r, a) in a.iter().enumerate() {
+                let a = vector(a);
+                for (sums, b) in sums.iter_mut().zip(&b) {
                     sums[r][half] = simd.mul_add_e_f32s(a, vector(b), sums[r][half]);
                 }
             }
@@ -285,8 +301,69 @@ fn pair<S: Simd, const R: usize, const C: usize, const VECTORS: usize>(
     sums
 }
 
-/// So many vectors at a time.
+/// The whole steps of each, so many vectors at a time. A loop and not `map`: a call of its closure
+/// would have them in memory, and with them the sums.
 #[inline(always)]
-fn steps_of<S: Simd, const VECTORS: usize>(v: &[f32]) -> &[[S::f32s; VECTORS]] {
-    S::as_simd_f32s(v).0.as_chunks().0
+fn all_steps<S: Simd, const N: usize, const VECTORS: usize>(
+    all: [&[f32]; N],
+    steps: usize,
+) -> [&[[S::f32s; VECTORS]]; N] {
+    let mut whole: [&[[S::f32s; VECTORS]]; N] = [&[]; N];
+    for (whole, v) in whole.iter_mut().zip(all) {
+        *whole = &S::as_simd_f32s(v).0.as_chunks().0[..steps];
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{device::InstructionSet, instructions::instruction_set};
+
+    /// 32 partial sums in the order of the depth, the upper half onto the lower one until one is
+    /// left. Vectors of one number have two, and round a product before it is added, as those of a
+    /// browser do.
+    fn plain(a: &[f32], b: &[f32]) -> f32 {
+        let set = instruction_set();
+        let (count, twice) = match set {
+            InstructionSet::Scalar => (2, true),
+            _ => (32, set == InstructionSet::Simd128),
+        };
+        let mut sums = vec![0.0_f32; count];
+        for (k, (&a, &b)) in a.iter().zip(b).enumerate() {
+            let sum = &mut sums[k % count];
+            *sum = if twice {
+                a * b + *sum
+            } else {
+                a.mul_add(b, *sum)
+            };
+        }
+        while sums.len() > 1 {
+            let upper = sums.split_off(sums.len() / 2);
+            sums.iter_mut().zip(upper).for_each(|(low, up)| *low += up);
+        }
+        sums[0]
+    }
+
+    #[test]
+    fn narrow_products_are_sums_in_one_order_for_all_rows_and_columns() {
+        let number = |i: usize| ((i * 7919 + 13) % 1009) as f32 / 504.0 - 1.0;
+        for depth in [1, 5, 31, 32, 33, 64, 103] {
+            for (rows, cols) in [(1, 1), (2, 3), (3, 2), (4, 7), (7, 4), (3, 1)] {
+                let a: Vec<f32> = (0..rows * depth).map(number).collect();
+                let b: Vec<f32> = (0..depth * cols).map(|i| number(5 * i + 3)).collect();
+                let mut c = vec![f32::NAN; rows * cols];
+                RightFactor::new(&b, depth, cols).times(&a, &mut c);
+                for (i, j) in (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))) {
+                    let column: Vec<f32> = b.iter().skip(j).step_by(cols).copied().collect();
+                    let expected = plain(&a[i * depth..][..depth], &column);
+                    assert_eq!(
+                        c[i * cols + j],
+                        expected,
+                        "{depth}: {i} of {rows}, {j} of {cols}"
+                    );
+                }
+            }
+        }
+    }
 }
