@@ -29,7 +29,6 @@ pub(crate) const COPY: &str = "standard input.";
 ///
 /// One that [`Self::keep`] began remains where it is when the run ends, for another run to go on.
 #[derive(Debug)]
-#[doc(hidden)]
 pub struct AtomicFile {
     file: OpenFile,
     target: PathBuf,
@@ -106,6 +105,7 @@ impl AtomicFile {
     /// when the run ends. What it has beyond `bytes` is cut off.
     ///
     /// Errors as [`Self::create`] does, and with [`Error::Data`] if `part` is shorter than that.
+    #[doc(hidden)]
     pub fn keep(path: impl AsRef<Path>, part: impl AsRef<Path>, bytes: u64) -> Result<Self> {
         let (path, part) = (path.as_ref(), part.as_ref());
         let (target, _) = place(path)?;
@@ -139,6 +139,7 @@ impl AtomicFile {
     }
 
     /// The path that [`Self::finish`] gives the file.
+    #[doc(hidden)]
     pub fn path(&self) -> &Path {
         &self.target
     }
@@ -151,6 +152,7 @@ impl AtomicFile {
     }
 
     /// Writes everything through to the disk. Errors with [`Error::Io`].
+    #[doc(hidden)]
     pub fn sync(&self) -> Result<()> {
         let synced = self.file().sync_all();
         synced.map_err(|error| Error::io(&self.target, error))
@@ -159,6 +161,7 @@ impl AtomicFile {
     /// Writes everything through to the disk and gives the file its name.
     ///
     /// Errors with [`Error::Io`]; then nothing of the new file remains, but for one that is kept.
+    #[doc(hidden)]
     pub fn finish(self) -> Result<()> {
         self.sync()?;
         let Self { file, target } = self;

@@ -7,7 +7,7 @@
 //! of cross-validation. [`Survey`] reads a source once and returns what standardisation and
 //! bandwidth rules need. A [`Table`] has columns of text and truth values too, a [`CsvTable`] being
 //! one; a [`Schema`] says what numbers they become, and a [`TableSource`] yields these.
-//! [`NpyWriter`] and [`CsvWriter`] write results.
+//! [`AtomicFile`], [`NpyWriter`] and [`CsvWriter`] write results.
 //!
 //! Rows and columns of arrays are counted from 0 in every message; a CSV file is described by the
 //! line (the first line of the file is 1) and the column's name.

@@ -201,6 +201,7 @@ impl Draws {
     ///
     /// # Panics
     /// If `n` is 0.
+    #[doc(hidden)]
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "below(0) has no value to draw");
         let threshold = n.wrapping_neg() % n;
@@ -216,6 +217,7 @@ impl Draws {
 
     /// Puts the items in a uniformly random order (Fisher-Yates), the same on every platform and in
     /// every version.
+    #[doc(hidden)]
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;
@@ -224,6 +226,7 @@ impl Draws {
     }
 
     /// A uniform permutation of 0..n: the numbers, [shuffled](Self::shuffle).
+    #[doc(hidden)]
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         self.shuffle(&mut order);

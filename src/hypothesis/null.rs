@@ -134,11 +134,13 @@ impl WeightedChiSquares {
     }
 
     /// The mean, sum_i w_i.
+    #[doc(hidden)]
     pub fn mean(&self) -> f64 {
         self.sums[0]
     }
 
     /// The variance, 2 sum_i w_i^2.
+    #[doc(hidden)]
     pub fn variance(&self) -> f64 {
         2.0 * self.sums[1]
     }

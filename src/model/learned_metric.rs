@@ -75,6 +75,7 @@ impl LearnedMetric {
     }
 
     /// Number of columns, d.
+    #[doc(hidden)]
     pub fn columns(&self) -> usize {
         self.root.ncols()
     }

@@ -62,6 +62,7 @@ impl Ranges {
     }
 
     /// Number of columns.
+    #[doc(hidden)]
     pub fn columns(&self) -> usize {
         self.min.len()
     }

@@ -155,6 +155,7 @@ impl CpuDevice {
     }
 
     /// One line: threads and the vector instructions in use.
+    #[doc(hidden)]
     pub fn describe(&self) -> String {
         let threads = counted(self.threads(), "thread");
         format!("CPU, {threads}, {}", instruction_set())

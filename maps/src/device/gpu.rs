@@ -175,11 +175,13 @@ impl GpuDevice {
     }
 
     /// One line for people.
+    #[doc(hidden)]
     pub fn describe(&self) -> String {
         self.0.report.describe()
     }
 
     /// Whether both handles stand for one opened device.
+    #[doc(hidden)]
     pub fn same_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -223,6 +225,7 @@ impl GpuDevice {
     }
 
     /// Submits what is recorded and waits for the device.
+    #[doc(hidden)]
     pub fn synchronize(&self) -> Result<()> {
         self.flush();
         self.wait(None)?;

@@ -102,6 +102,7 @@ impl Scaling {
     }
 
     /// Which columns are divided by their standard deviations or ranges, `[d]`.
+    #[doc(hidden)]
     pub fn standardized(&self) -> &[bool] {
         &self.decision.standardized
     }

@@ -45,6 +45,7 @@ impl<'m> Predictor<'m> {
     }
 
     /// The model that predicts.
+    #[doc(hidden)]
     pub fn model(&self) -> &'m LinearModel {
         self.model
     }

@@ -283,6 +283,7 @@ fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// Whether a panic of this thread will become an error about a file, so that a hook need not say
 /// more.
+#[doc(hidden)]
 pub fn is_guarded() -> bool {
     GUARDED.get() > 0
 }

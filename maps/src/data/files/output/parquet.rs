@@ -96,6 +96,7 @@ impl ParquetWriter {
     }
 
     /// Number of columns.
+    #[doc(hidden)]
     pub fn columns(&self) -> usize {
         self.schema.fields().len()
     }
