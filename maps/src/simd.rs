@@ -31,7 +31,7 @@ mod triangle;
 pub(crate) use bf16_pieces::Bf16Panels;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
-pub(crate) use hint::{PastCache, Sink, ThroughCache, prefetch};
+pub(crate) use hint::{PastCache, Sink, ThroughCache, Upcoming, prefetch};
 pub use outer::HeldRows;
 pub(crate) use pack::{Panels, PanelsView, Parts};
 pub(crate) use rows::{Epilogue, for_each_row, rows_per_block};

@@ -85,7 +85,7 @@ mod simd {
     pub(crate) mod swap;
     mod tile;
 
-    pub(crate) use hint::prefetch;
+    pub(crate) use hint::{Upcoming, prefetch};
     pub(crate) use pack::{Panels, PanelsView, Parts};
     pub(crate) use rows::{Epilogue, for_each_row, rows_per_block};
 

@@ -42,6 +42,36 @@ pub(crate) fn prefetch_beyond<T>(data: &[T], at: usize) {
     let _ = (data, at);
 }
 
+/// Numbers that are read next: their cache lines are asked for while others are worked on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Upcoming<'a> {
+    /// Not empty: the address of an empty slice is no memory, and a hint for it takes long.
+    all: &'a [f32],
+    at: usize,
+}
+
+impl<'a> Upcoming<'a> {
+    /// Those of `all` from `at` on.
+    #[inline(always)]
+    pub(crate) fn new(all: &'a [f32], at: usize) -> Self {
+        Self { all, at }
+    }
+
+    /// Takes so many lines of them off.
+    #[inline(always)]
+    pub(crate) fn lines(&mut self, count: usize) -> Self {
+        let taken = *self;
+        self.at += count * LINE;
+        taken
+    }
+
+    /// Asks for the line `k`.
+    #[inline(always)]
+    pub(crate) fn ask_for(self, k: usize) {
+        prefetch_beyond(self.all, self.at + k * LINE);
+    }
+}
+
 /// How results are written.
 pub(crate) trait Sink {
     /// Writes one vector.

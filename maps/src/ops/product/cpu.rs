@@ -4,7 +4,7 @@ use crate::{
     Result,
     device::{CpuDevice, Matrix},
     parallel,
-    simd::{Epilogue, Panels, for_each_row, rows_per_block},
+    simd::{Epilogue, Panels, Upcoming, for_each_row, rows_per_block},
 };
 use pulp::{Simd, WithSimd};
 
@@ -129,17 +129,19 @@ impl WithSimd for Dots<'_> {
             depth,
         } = self;
         let cols = columns.len() / depth;
-        let rows = a.chunks(ROWS * depth);
-        for (a, c) in rows.zip(c.chunks_mut(ROWS * cols)) {
+        let rows = a.chunks(ROWS * depth).enumerate();
+        let all = a;
+        for ((i, a), c) in rows.zip(c.chunks_mut(ROWS * cols)) {
+            let next = Upcoming::new(all, (i + 1) * ROWS * depth);
             let row = |i: usize| &a[i * depth..][..depth];
             if a.len() == ROWS * depth {
                 // Three rows by two columns have twelve sums of vectors, which hide the latency of
                 // a multiply-add, take fewer loads than multiply-adds, and fit 16 registers.
                 let a: [&[f32]; ROWS] = [row(0), row(1), row(2)];
-                by_columns::<S, ROWS, 2>(simd, a, columns, c);
+                by_columns::<S, ROWS, 2>(simd, a, columns, c, next);
             } else {
                 for (i, c) in c.chunks_exact_mut(cols).enumerate() {
-                    by_columns::<S, 1, 4>(simd, [row(i)], columns, c);
+                    by_columns::<S, 1, 4>(simd, [row(i)], columns, c, next);
                 }
             }
         }
@@ -156,10 +158,12 @@ fn by_columns<S: Simd, const R: usize, const C: usize>(
     a: [&[f32]; R],
     columns: &[f32],
     c: &mut [f32],
+    mut next: Upcoming<'_>,
 ) {
     let depth = a[0].len();
     let cols = columns.len() / depth;
     for from in (0..cols).step_by(C) {
+        let next = &mut next;
         let column = |t: usize| &columns[(from + t) * depth..][..depth];
         let mut put = |dots: &[[f32; R]]| {
             for (t, dots) in dots.iter().enumerate() {
@@ -169,11 +173,11 @@ fn by_columns<S: Simd, const R: usize, const C: usize>(
             }
         };
         match cols - from {
-            1 => put(&dots(simd, a, [column(0)])),
-            2 => put(&dots(simd, a, [0, 1].map(column))),
-            _ if C == 2 => put(&dots(simd, a, [0, 1].map(column))),
-            3 => put(&dots(simd, a, [0, 1, 2].map(column))),
-            _ => put(&dots(simd, a, [0, 1, 2, 3].map(column))),
+            1 => put(&dots(simd, a, [column(0)], next)),
+            2 => put(&dots(simd, a, [0, 1].map(column), next)),
+            _ if C == 2 => put(&dots(simd, a, [0, 1].map(column), next)),
+            3 => put(&dots(simd, a, [0, 1, 2].map(column), next)),
+            _ => put(&dots(simd, a, [0, 1, 2, 3].map(column), next)),
         }
     }
 }
@@ -189,20 +193,21 @@ fn dots<S: Simd, const R: usize, const C: usize>(
     simd: S,
     a: [&[f32]; R],
     b: [&[f32]; C],
+    next: &mut Upcoming<'_>,
 ) -> [[f32; R]; C] {
     // A pair of vectors of them at a time, all that registers hold: narrow ones pass over their
     // share of the places once for each pair. Calls and no closure, which might not be inlined.
     let sums = match S::F32_LANES {
-        16 | 1 => pair::<S, R, C, 2>(simd, a, b, 0),
+        16 | 1 => pair::<S, R, C, 2>(simd, a, b, 0, next),
         8 => {
-            let first = pair::<S, R, C, 4>(simd, a, b, 0);
-            add(simd, first, pair::<S, R, C, 4>(simd, a, b, 1))
+            let first = pair::<S, R, C, 4>(simd, a, b, 0, next);
+            add(simd, first, pair::<S, R, C, 4>(simd, a, b, 1, next))
         }
         _ => {
-            let first = pair::<S, R, C, 8>(simd, a, b, 0);
-            let even = add(simd, first, pair::<S, R, C, 8>(simd, a, b, 2));
-            let second = pair::<S, R, C, 8>(simd, a, b, 1);
-            let odd = add(simd, second, pair::<S, R, C, 8>(simd, a, b, 3));
+            let first = pair::<S, R, C, 8>(simd, a, b, 0, next);
+            let even = add(simd, first, pair::<S, R, C, 8>(simd, a, b, 2, next));
+            let second = pair::<S, R, C, 8>(simd, a, b, 1, next);
+            let odd = add(simd, second, pair::<S, R, C, 8>(simd, a, b, 3, next));
             add(simd, even, odd)
         }
     };
@@ -251,6 +256,7 @@ fn pair<S: Simd, const R: usize, const C: usize, const VECTORS: usize>(
     a: [&[f32]; R],
     b: [&[f32]; C],
     pair: usize,
+    next: &mut Upcoming<'_>,
 ) -> Pairs<S, R, C> {
     // All of one length, so that the loop has one check for all.
     let step = VECTORS * S::F32_LANES;
@@ -258,7 +264,11 @@ fn pair<S: Simd, const R: usize, const C: usize, const VECTORS: usize>(
     let a_steps = all_steps::<S, R, VECTORS>(a, steps);
     let b_steps = all_steps::<S, C, VECTORS>(b, steps);
     let mut sums = [[[simd.splat_f32s(0.0); 2]; R]; C];
+    let ahead = next.lines(steps);
     for k in 0..steps {
+        // A line of the rows after these at each step: a row may be a page, at whose end the
+        // processor's own reading ahead stops.
+        ahead.ask_for(k);
         for half in 0..2 {
             // A row at a time, so that 16 registers hold twelve sums, two columns and it.
             for (r, a) in a_steps.iter().enumerate() {
