@@ -106,8 +106,7 @@ impl Forward<'_> {
                 let x = &x[..k * width];
                 let l = if own { x } else { &above[slab..][..k * width] };
                 let pair = ((l, tile), (x, group));
-                *sums =
-                    Sums::<S, ROWS, VECTORS>::compute::<TILES, GROUPS>(simd, pair, &[], |_| &[]).0;
+                *sums = Sums::<S, ROWS, VECTORS>::of_slab::<TILES, GROUPS>(simd, pair).0;
             }
             let columns = Columns {
                 k,

@@ -2,6 +2,7 @@
 
 use crate::{parallel, simd::prefetch};
 use pulp::{Simd, WithSimd};
+use std::cell::RefCell;
 
 /// Numbers of a cache line.
 const LINE: usize = 8;
@@ -95,14 +96,23 @@ pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &P
     // The last bands are the longest: they go first.
     bands.reverse();
     parallel::alone().parts(&mut bands, &|_, (band, rows)| {
-        crate::instructions::arch().dispatch(Subtract {
-            rows,
-            stride,
-            first,
-            slab: *band * slabs,
-            packed,
+        // Borrowed out here: in a closure under the dispatch there might be no vectors.
+        TILES.with_borrow_mut(|tiles| {
+            crate::instructions::arch().dispatch(Subtract {
+                rows,
+                stride,
+                first,
+                slab: *band * slabs,
+                packed,
+                tiles,
+            });
         });
     });
+}
+
+thread_local! {
+    /// Rows of a band as tiles take them.
+    static TILES: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// As [`subtract`], for one band, whose first slab is `slab`.
@@ -112,6 +122,8 @@ struct Subtract<'a> {
     first: usize,
     slab: usize,
     packed: &'a Packed,
+    /// Room for the rows, laid out.
+    tiles: &'a mut Vec<f64>,
 }
 
 impl WithSimd for Subtract<'_> {
@@ -119,12 +131,13 @@ impl WithSimd for Subtract<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        // As for Gram matrices: whole tiles in a slab, and a register to spare.
+        // As for Gram matrices: whole tiles in a slab, a register to spare, and four steps of depth
+        // in a turn where a processor would begin too few instructions else.
         match S::F64_LANES {
-            8 => self.run::<S, 8, 3, 3, 1>(simd),
-            4 => self.run::<S, 6, 4, 2, 3>(simd),
-            2 => self.run::<S, 8, 1, 2, 2>(simd),
-            _ => self.run::<S, 3, 1, 3, 1>(simd),
+            8 => self.run::<S, 8, 3, 3, 1, 4>(simd),
+            4 => self.run::<S, 6, 4, 2, 3, 4>(simd),
+            2 => self.run::<S, 8, 1, 2, 2, 1>(simd),
+            _ => self.run::<S, 3, 1, 3, 1, 1>(simd),
         }
     }
 }
@@ -138,48 +151,77 @@ impl Subtract<'_> {
         const TILES: usize,
         const VECTORS: usize,
         const GROUPS: usize,
+        const STEPS: usize,
     >(
         self,
         simd: S,
     ) {
-        let width = ROWS * TILES;
-        let part = VECTORS * S::F64_LANES;
-        let Self { rows, stride, .. } = self;
+        let (width, part) = (ROWS * TILES, VECTORS * S::F64_LANES);
+        let Self {
+            rows,
+            stride,
+            tiles,
+            ..
+        } = self;
         let count = rows.len().div_ceil(stride);
         let slabs = count.div_ceil(width);
-        for j in 0..self.slab + slabs {
-            let (b, next) = (
-                self.packed.slab(j),
-                self.packed.slab((j + 1).min(self.slab + slabs - 1)),
-            );
-            let from = j.saturating_sub(self.slab);
+        let tile_len = ROWS * self.packed.depth;
+        tiles.resize((slabs * TILES * tile_len).max(tiles.len()), 0.0);
+        for (s, tiles) in (0..slabs).zip(tiles.chunks_exact_mut(TILES * tile_len)) {
+            lay_out::<ROWS, TILES>(self.packed.slab(self.slab + s), tiles);
+        }
+        let last = self.slab + slabs - 1;
+        for j in 0..=last {
+            let (b, next) = (self.packed.slab(j), self.packed.slab((j + 1).min(last)));
+            let from = j.saturating_sub(self.slab) * TILES;
             // Each tile asks for its share of the next slab.
-            let share = next.len().div_ceil((slabs - from) * TILES * GROUPS);
+            let share = next.len().div_ceil((slabs * TILES - from) * GROUPS);
             let mut shares = next.chunks(share.next_multiple_of(LINE));
-            for i in from..slabs {
-                let a = self.packed.slab(self.slab + i);
-                for (t, group) in (0..TILES * GROUPS).map(|tile| (tile / GROUPS, tile % GROUPS)) {
-                    let row = i * width + t * ROWS;
-                    let col = self.first + j * width + group * part;
-                    let whole = row + ROWS <= count && col + part <= stride;
+            // Columns outside, rows inside: a group of columns stays in first-level cache for all
+            // tiles of the band, which are read in the order that they lie in.
+            for group in 0..GROUPS {
+                let col = self.first + j * width + group * part;
+                for t in from..slabs * TILES {
+                    let row = t * ROWS;
+                    let below = (row + ROWS..row + 2 * ROWS).map(|row| row.min(count - 1));
+                    let places = below.map(|row| &rows[row * stride + col.min(stride)..]);
+                    places.for_each(|place| ask_for(place, part));
+                    let a = &tiles[t * tile_len..][..tile_len];
                     let share = shares.next().unwrap_or_default();
-                    let pair = ((a, t), (b, group));
-                    let c = Sums::<S, ROWS, VECTORS>::compute::<TILES, GROUPS>(
+                    let c = Sums::<S, ROWS, VECTORS>::of_tile::<GROUPS, STEPS>(
                         simd,
-                        pair,
+                        a,
+                        (b, group),
                         share,
-                        |r| {
-                            let next = (row + ROWS + r).min(count - 1);
-                            &rows[next * stride + col.min(stride)..(next + 1) * stride]
-                        },
                     );
-                    if whole {
+                    if row + ROWS <= count && col + part <= stride {
                         c.subtract_from(simd, (&mut *rows, stride), (row, col));
                     } else {
                         c.subtract_part_from((&mut *rows, stride), (row, col), count);
                     }
                 }
             }
+        }
+    }
+}
+
+/// Asks for so many numbers, wherever in a line they begin.
+#[inline(always)]
+fn ask_for(place: &[f64], count: usize) {
+    for line in 0..=count / LINE {
+        prefetch(place, line * LINE);
+    }
+}
+
+/// Lays a slab out, tile after tile.
+#[inline(always)]
+fn lay_out<const ROWS: usize, const TILES: usize>(slab: &[f64], tiles: &mut [f64]) {
+    let (slab, _) = slab.as_chunks::<ROWS>();
+    let (slab, _) = slab.as_chunks::<TILES>();
+    let (tiles, _) = tiles.as_chunks_mut::<ROWS>();
+    for (k, rows) in slab.iter().enumerate() {
+        for (t, rows) in rows.iter().enumerate() {
+            tiles[t * slab.len() + k] = *rows;
         }
     }
 }
@@ -228,37 +270,66 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Sums<S, ROWS, VECTORS> {
         }
     }
 
-    /// `a' b` for tile `t` of the slab `a` and a group of vectors of the slab `b`. Meanwhile
-    /// `share` comes nearer, and the places of the tile after this one, row by row.
+    /// `a' b` for a tile that is laid out and a group of vectors of the slab `b`. Meanwhile `share`
+    /// comes nearer.
     #[inline(always)]
-    pub(super) fn compute<'c, const TILES: usize, const GROUPS: usize>(
+    fn of_tile<const GROUPS: usize, const STEPS: usize>(
         simd: S,
-        ((a, t), (b, group)): (Part<'_>, Part<'_>),
+        a: &[f64],
+        (b, group): Part<'_>,
         share: &[f64],
-        places: impl Fn(usize) -> &'c [f64],
     ) -> Self {
-        assert!(t < TILES && group < GROUPS);
-        for r in 0..ROWS {
-            let row = places(r);
-            for line in 0..=VECTORS * S::F64_LANES / LINE {
-                prefetch(row, line * LINE);
+        assert!(group < GROUPS);
+        let (a, _) = a.as_chunks::<ROWS>();
+        let (b, _) = S::as_simd_f64s(b);
+        let (b, _) = b.as_chunks::<VECTORS>();
+        let (b, _) = b.as_chunks::<GROUPS>();
+        let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<STEPS>(), b.as_chunks::<STEPS>());
+        let mut sums = [[simd.splat_f64s(0.0); VECTORS]; ROWS];
+        for (k, (a, b)) in a.iter().zip(b).enumerate() {
+            prefetch(share, k * LINE);
+            for (a, b) in a.iter().zip(b) {
+                add_step(simd, &mut sums, a, &b[group]);
             }
         }
+        for (a, b) in a_rest.iter().zip(b_rest) {
+            add_step(simd, &mut sums, a, &b[group]);
+        }
+        Self(sums)
+    }
+
+    /// As [`Self::of_tile`], for tile `t` of the slab `a` as it is.
+    #[inline(always)]
+    pub(super) fn of_slab<const TILES: usize, const GROUPS: usize>(
+        simd: S,
+        ((a, t), (b, group)): (Part<'_>, Part<'_>),
+    ) -> Self {
+        assert!(t < TILES && group < GROUPS);
         let (a, _) = a.as_chunks::<ROWS>();
         let (a, _) = a.as_chunks::<TILES>();
         let (b, _) = S::as_simd_f64s(b);
         let (b, _) = b.as_chunks::<VECTORS>();
         let (b, _) = b.as_chunks::<GROUPS>();
         let mut sums = [[simd.splat_f64s(0.0); VECTORS]; ROWS];
-        for (k, (a, b)) in a.iter().zip(b).enumerate() {
-            prefetch(share, k * LINE);
-            for (sums, &a) in sums.iter_mut().zip(&a[t]) {
-                let a = simd.splat_f64s(a);
-                for (sum, &b) in sums.iter_mut().zip(&b[group]) {
-                    *sum = simd.mul_add_e_f64s(a, b, *sum);
-                }
-            }
+        for (a, b) in a.iter().zip(b) {
+            add_step(simd, &mut sums, &a[t], &b[group]);
         }
         Self(sums)
+    }
+}
+
+/// One step of depth of a tile.
+#[inline(always)]
+fn add_step<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    sums: &mut [[S::f64s; VECTORS]; ROWS],
+    a: &[f64; ROWS],
+    b: &[S::f64s; VECTORS],
+) {
+    for (sums, &a) in sums.iter_mut().zip(a) {
+        let a = simd.splat_f64s(a);
+        for (sum, &b) in sums.iter_mut().zip(b) {
+            *sum = simd.mul_add_e_f64s(a, b, *sum);
+        }
     }
 }

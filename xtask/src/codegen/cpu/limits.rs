@@ -93,7 +93,7 @@ pub(super) const LOOPS: [Loop; 6] = [
     sums(
         "cholesky",
         ["8Subtract", "6update8subtract"],
-        [(6, 2), (8, 3), (8, 2)],
+        [(4 * 6, 2), (4 * 8, 3), (8, 2)],
     ),
     // Three rows by two columns, two vectors each. One comparison stays for all five: LLVM sees
     // through arrays of slices after it has looked for such.
