@@ -2,13 +2,16 @@
 //! models and predictions, in sizes that fill no whole vector.
 
 use bochner::{
+    Matrix,
     data::Rows,
     device::InstructionSet,
     features::{Form, KernelColumns},
     models::*,
+    ops::kernel_block::KernelBlock,
     prelude::*,
 };
 use ndarray::Array2;
+use std::sync::Arc;
 
 /// 37 rows of seven columns, by whole numbers alone; few columns, so that no matrix unit takes
 /// them.
@@ -70,6 +73,20 @@ fn kernel_ridge(kernel: impl Kernel + 'static, count: usize) -> u64 {
         .fit((&rows(), &targets(count)))
         .expect("fits");
     model_of(&model)
+}
+
+/// Of kernels of long rows, which come from products, and of neighbours among them.
+fn long_rows() -> u64 {
+    let device = Device::cpu();
+    let whole = |i: usize| f32::from(u8::try_from(i % 101).expect("small")) / 50.5 - 1.0;
+    let y = Array2::from_shape_fn((67, 75), |(i, j)| whole(i * i * 31 + j * j * 17 + i * j));
+    let x = Array2::from_shape_fn((41, 75), |(i, j)| y[[i, j]] * 0.9 + 0.1 * whole(i + j * 7));
+    let block = KernelBlock::load(&device, Arc::new(Exponential), y.view()).expect("loads");
+    let x_nd = Matrix::upload(&device, x.view()).expect("fits");
+    let mut k_nm = Matrix::new(&device, 41, 67).expect("fits");
+    block.run(&x_nd, &mut k_nm).expect("runs");
+    let k = k_nm.download().expect("reads back");
+    hash(k.iter().flat_map(|v| v.to_le_bytes()))
 }
 
 /// Of other learners.
@@ -145,12 +162,13 @@ fn maps() -> Vec<(&'static str, u64)> {
             kernel_ridge(Matern::new(1.5).expect("a matern"), 3),
         ),
         ("kernel ridge, 13 targets", kernel_ridge(Laplacian, 13)),
+        ("kernels of long rows", long_rows()),
     ]
 }
 
 /// What stands above gives where vectors round once: AVX-512, AVX2, NEON. Eigenvectors are not
 /// among it: the library that finds them chooses its own instructions.
-const HASHES: [u64; 19] = [
+const HASHES: [u64; 20] = [
     0xea42_d0dd_38a6_5064, // paired, 500 frequencies
     0x333e_36d0_fcab_2d5e, // paired, 77 frequencies
     0x4961_3766_b296_86cd, // phase, 504
@@ -165,6 +183,7 @@ const HASHES: [u64; 19] = [
     0x470a_fa08_7107_caf7, // kernel ridge, gaussian
     0x26d0_e98c_d491_a066, // kernel ridge, matern
     0x7bef_401e_092d_463e, // kernel ridge, 13 targets
+    0,                     // kernels of long rows
     0x7088_7588_ca74_d772, // ridge, penalty chosen
     0x6f12_f501_2e49_79fc, // logistic
     0xa98c_71d8_c5f5_0bac, // support vectors

@@ -212,6 +212,7 @@ mod ops {
     pub(crate) mod kernel_block {
         mod elementary;
         mod forms;
+        mod tiles;
 
         /// As the library's.
         #[derive(Debug, Clone, Copy)]
@@ -221,7 +222,7 @@ mod ops {
         }
 
         pub fn gaussian(x: &[f32], d: usize, packed: &[f32], k: &mut [f32]) {
-            forms::Block {
+            tiles::Block {
                 form: crate::kernels::BlockForm::Gaussian,
                 level: Level::Zero,
                 x,

@@ -58,9 +58,12 @@ pub fn reference_from(
 
 /// A kernel and its landmarks, loaded on a device.
 ///
-/// Kernels with a [`BlockForm`] run everywhere, in f32, from coordinate differences (`|x|^2 + |y|^2
-/// - 2 x.y` would cancel); all others run on the CPU, in f64, through [`Kernel::evaluate`]. Values
-/// are measured from a [`Level`].
+/// Kernels with a [`BlockForm`] run everywhere, in f32, from coordinate differences; all others run
+/// on the CPU, in f64, through [`Kernel::evaluate`]. Values are measured from a [`Level`].
+///
+/// On the CPU, kernels of the distance of rows of 64 columns or more may come from the product x.y.
+/// The distance of neighbours, which cancels in it, is summed from differences all the same. An
+/// entry has the same bits whatever rows are beside it.
 #[derive(Debug)]
 pub struct KernelBlock {
     depth: usize,

@@ -3,6 +3,8 @@
 
 mod elementary;
 mod forms;
+mod products;
+mod tiles;
 
 use super::{Level, Scaled};
 use crate::{
@@ -15,6 +17,7 @@ use crate::{
 };
 use forms::LANES;
 use ndarray::ArrayView2;
+use products::Products;
 use std::sync::Arc;
 
 /// A kernel and its landmarks.
@@ -35,6 +38,8 @@ enum Layout {
         tiles: Vec<f32>,
         lengths: Vec<f32>,
     },
+    /// Long landmarks of a kernel of their distance.
+    Products(Products),
     /// One row after another, for a kernel without a form.
     Rows {
         kernel: Arc<dyn Kernel>,
@@ -56,6 +61,21 @@ impl Landmarks {
         landmarks: &Scaled<'_>,
     ) -> Self {
         let (count, depth) = landmarks.landmarks_md.dim();
+        let layout = match Products::new(form, level, landmarks.landmarks_md) {
+            Some(products) => Layout::Products(products),
+            None => Self::tiles(form, landmarks),
+        };
+        Self {
+            cpu: cpu.clone(),
+            depth,
+            count,
+            level,
+            layout,
+        }
+    }
+
+    fn tiles(form: BlockForm, landmarks: &Scaled<'_>) -> Layout {
+        let (count, depth) = landmarks.landmarks_md.dim();
         let tiles = 0..count.div_ceil(LANES);
         // Sixteen landmarks beside each other for every column of x: one value of x meets a whole
         // vector of them.
@@ -64,17 +84,10 @@ impl Landmarks {
             values.map(move |(lane, c)| landmarks.value(tile * LANES + lane, c))
         };
         let padded = 0..count.next_multiple_of(LANES);
-        let layout = Layout::Tiles {
+        Layout::Tiles {
             form,
             tiles: tiles.flat_map(tile).collect(),
             lengths: padded.map(|j| landmarks.length(j)).collect(),
-        };
-        Self {
-            cpu: cpu.clone(),
-            depth,
-            count,
-            level,
-            layout,
         }
     }
 
@@ -144,7 +157,7 @@ impl Landmarks {
                 form,
                 tiles,
                 lengths,
-            } => forms::Block {
+            } => tiles::Block {
                 form: *form,
                 level: self.level,
                 x,
@@ -155,6 +168,7 @@ impl Landmarks {
                 k,
             }
             .write(),
+            Layout::Products(products) => products.write(x, k),
             Layout::Rows { kernel, rows, base } => {
                 let each = x.chunks_exact(self.depth);
                 for (x, k) in each.zip(k.chunks_exact_mut(self.width())) {

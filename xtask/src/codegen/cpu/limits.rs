@@ -106,7 +106,7 @@ pub(super) const LOOPS: [Loop; 6] = [
         others: [8, 8, 16],
         ..sums(
             "kernel block",
-            ["5forms5Block", "12kernel_block"],
+            ["5tiles5Block", "12kernel_block"],
             [(4, 2), (8, 1), (4, 4)],
         )
     },

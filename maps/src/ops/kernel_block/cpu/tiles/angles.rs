@@ -1,8 +1,11 @@
 //! Kernels of angles.
 
 use super::{
-    super::elementary::{Rounding, arc_tangent},
-    Block, LANES, ROWS, some_rows, store,
+    super::{
+        elementary::{Rounding, arc_tangent},
+        forms::LANES,
+    },
+    Block, ROWS, some_rows, store,
 };
 use std::f32::consts::{FRAC_1_PI, FRAC_PI_2};
 
