@@ -18,6 +18,8 @@ pub(crate) mod f16;
 #[cfg(target_arch = "x86_64")]
 mod half;
 mod hint;
+#[cfg(target_arch = "aarch64")]
+mod lanes;
 pub mod mixed;
 mod outer;
 mod pack;

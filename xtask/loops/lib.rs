@@ -80,6 +80,8 @@ mod device {
 #[path = "../../maps/src/simd"]
 mod simd {
     mod hint;
+    #[cfg(target_arch = "aarch64")]
+    mod lanes;
     mod pack;
     mod rows;
     pub(crate) mod swap;

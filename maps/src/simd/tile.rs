@@ -132,10 +132,22 @@ fn add_step<S: Simd, const ROWS: usize>(
     a: &[f32; ROWS],
     b: &[S::f32s; 2],
 ) {
-    for (sum, &a) in sums.iter_mut().zip(a) {
-        let a = simd.splat_f32s(a);
+    let add = |sum: &mut [S::f32s; 2], a: S::f32s| {
         sum[0] = simd.mul_add_e_f32s(a, b[0], sum[0]);
         sum[1] = simd.mul_add_e_f32s(a, b[1], sum[1]);
+    };
+    #[cfg(target_arch = "aarch64")]
+    if S::F32_LANES == 4 && ROWS.is_multiple_of(4) {
+        let (fours, _) = S::as_simd_f32s(a);
+        for (sums, &four) in sums.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
+            for (sum, a) in sums.iter_mut().zip(super::lanes::lanes::<S>(four)) {
+                add(sum, a);
+            }
+        }
+        return;
+    }
+    for (sum, &a) in sums.iter_mut().zip(a) {
+        add(sum, simd.splat_f32s(a));
     }
 }
 

@@ -73,7 +73,8 @@ impl<'a> Function<'a> {
 }
 
 impl<'a> Innermost<'_, 'a> {
-    fn lines(&self) -> impl Iterator<Item = &'a str> {
+    /// Its instructions.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &'a str> {
         let lines = self.of.lines[self.first..=self.last].iter().copied();
         lines.filter(|line| !line.ends_with(':'))
     }
@@ -126,6 +127,15 @@ impl<'a> Innermost<'_, 'a> {
                 .any(|s| line.starts_with(s));
             let x86 = line.starts_with("vmov") && line.ends_with(')');
             has_vector(line) && (arm || x86)
+        })
+    }
+
+    /// Instructions that read memory.
+    pub(super) fn loads(&self) -> usize {
+        self.count(|line| {
+            let no_load = ["lea", "prefetch"].iter().any(|op| line.starts_with(op));
+            let x86 = line.contains('(') && !line.ends_with(')') && !no_load;
+            line.starts_with("ld") || x86
         })
     }
 
@@ -237,6 +247,10 @@ _RtileV3:
         let text = with("\tvsubps\t%ymm1, %ymm2, %ymm2");
         assert_eq!(functions(&text)[0].loops()[0].other_arithmetic(), 1);
         one(&with("\tcallq\tmemcpy"), [2, 7, 0, 0, 1, 1]);
+        let loads = |text: &str| functions(text)[0].loops()[0].loads();
+        assert_eq!(loads(X86), 2);
+        assert_eq!(loads(&with("\tvmovups\t32(%rsp), %ymm1")), 3);
+        assert_eq!(loads(&with("\tvmovups\t%ymm1, (%rdi)")), 2);
         one(
             &X86.replace("panic_bounds_check", "next"),
             [2, 7, 0, 0, 0, 0],
@@ -244,6 +258,7 @@ _RtileV3:
         let arm = "_RtileNeon:\n.LBB0_1:\n\tldr\tq0, [x1], #16\n\tfmla\tv1.4s, v0.4s, v2.s[0]\n\
                    \tstr\tq3, [sp, #16]\n\tsubs\tx8, x8, #1\n\tb.ne\t.LBB0_1\n\tret\n";
         one(arm, [1, 5, 1, 1, 0, 0]);
+        assert_eq!(loads(arm), 1);
         one(&arm.replace("[sp, #16]", "[x2]"), [1, 5, 0, 1, 0, 0]);
         one(
             &arm.replace("\tstr\tq3, [sp, #16]\n", "\tldr\tx3, [sp]\n"),
