@@ -183,7 +183,7 @@ const HASHES: [u64; 20] = [
     0x470a_fa08_7107_caf7, // kernel ridge, gaussian
     0x26d0_e98c_d491_a066, // kernel ridge, matern
     0x7bef_401e_092d_463e, // kernel ridge, 13 targets
-    0,                     // kernels of long rows
+    0xcf30_e3fe_c2a9_cd08, // kernels of long rows
     0x7088_7588_ca74_d772, // ridge, penalty chosen
     0x6f12_f501_2e49_79fc, // logistic
     0xa98c_71d8_c5f5_0bac, // support vectors
