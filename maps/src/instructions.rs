@@ -1,7 +1,8 @@
 //! Which vector instructions the code of the CPU takes: the best that the machine has, or those
 //! that `BOCHNER_CPU` names, so that any machine tests and measures what others run.
 
-use crate::{Error, Result};
+use crate::{Error, Result, simd::fused::Plain};
+use pulp::Simd;
 use std::{fmt, str::FromStr, sync::OnceLock};
 
 /// The environment variable that names an instruction set.
@@ -23,7 +24,8 @@ pub enum InstructionSet {
     Neon,
     /// 4 lanes of f32 in a browser.
     Simd128,
-    /// One number at a time, on any machine.
+    /// No vectors, on any machine: numbers one by one, with as many operations for each
+    /// multiply-add as have its bits.
     Scalar,
 }
 use InstructionSet::*;
@@ -32,18 +34,18 @@ impl InstructionSet {
     /// All of them, best first.
     const ALL: [Self; 5] = [Avx512, Avx2, Neon, Simd128, Scalar];
 
-    /// What pulp runs for it, where this machine has it.
-    pub(crate) fn arch(self) -> Option<pulp::Arch> {
+    /// What runs for it, where this machine has it.
+    pub(crate) fn arch(self) -> Option<Arch> {
         match self {
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Avx512 => pulp::x86::V4::try_new().map(pulp::Arch::V4),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Avx2 => pulp::x86::V3::try_new().map(pulp::Arch::V3),
+            #[cfg(target_arch = "x86_64")]
+            Avx512 => pulp::x86::V4::try_new().map(Arch::V4),
+            #[cfg(target_arch = "x86_64")]
+            Avx2 => pulp::x86::V3::try_new().map(Arch::V3),
             #[cfg(target_arch = "aarch64")]
-            Neon => pulp::aarch64::Neon::try_new().map(pulp::Arch::Neon),
+            Neon => pulp::aarch64::Neon::try_new().map(Arch::Neon),
             #[cfg(target_arch = "wasm32")]
-            Simd128 => pulp::wasm::Simd128::try_new().map(pulp::Arch::Simd128),
-            Scalar => Some(pulp::Arch::Scalar),
+            Simd128 => pulp::wasm::Simd128::try_new().map(Arch::Simd128),
+            Scalar => Some(Arch::Plain(Plain)),
             _ => None,
         }
     }
@@ -120,6 +122,38 @@ pub(crate) fn instruction_set() -> InstructionSet {
     })
 }
 
+/// The vectors of an instruction set, as pulp knows them.
+#[derive(Debug, Clone, Copy)]
+pub enum Arch {
+    #[cfg(target_arch = "x86_64")]
+    V4(pulp::x86::V4),
+    #[cfg(target_arch = "x86_64")]
+    V3(pulp::x86::V3),
+    #[cfg(target_arch = "aarch64")]
+    Neon(pulp::aarch64::Neon),
+    #[cfg(target_arch = "wasm32")]
+    Simd128(pulp::wasm::Simd128),
+    Plain(Plain),
+}
+
+impl Arch {
+    /// Runs `op` with them.
+    #[inline(always)]
+    pub fn dispatch<Op: pulp::WithSimd>(self, op: Op) -> Op::Output {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::V4(simd) => Simd::vectorize(simd, op),
+            #[cfg(target_arch = "x86_64")]
+            Self::V3(simd) => Simd::vectorize(simd, op),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(simd) => Simd::vectorize(simd, op),
+            #[cfg(target_arch = "wasm32")]
+            Self::Simd128(simd) => Simd::vectorize(simd, op),
+            Self::Plain(simd) => Simd::vectorize(simd, op),
+        }
+    }
+}
+
 /// Vector instructions as a page has them: known when it is compiled, so that it holds no code of
 /// any other, as an arm for numbers one at a time would be.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -128,7 +162,7 @@ pub struct OnlyVectors(pulp::wasm::Simd128);
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 impl OnlyVectors {
-    /// Runs `op`, as `pulp::Arch` does elsewhere.
+    /// Runs `op`, as [`Arch`] does elsewhere.
     #[inline(always)]
     pub fn dispatch<Op: pulp::WithSimd>(self, op: Op) -> Op::Output {
         pulp::Simd::vectorize(self.0, op)
@@ -146,16 +180,16 @@ pub fn arch() -> OnlyVectors {
 /// What runs vector code: the one door to it.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline]
-pub fn arch() -> pulp::Arch {
-    static ARCH: OnceLock<pulp::Arch> = OnceLock::new();
-    *ARCH.get_or_init(|| instruction_set().arch().unwrap_or(pulp::Arch::Scalar))
+pub fn arch() -> Arch {
+    static ARCH: OnceLock<Arch> = OnceLock::new();
+    *ARCH.get_or_init(|| instruction_set().arch().unwrap_or(Arch::Plain(Plain)))
 }
 
 /// AVX-512, where that is in use: what matrix units and 16-bit floats of x86-64 stand on.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn wide() -> Option<pulp::x86::V4> {
     match arch() {
-        pulp::Arch::V4(token) => Some(token),
+        Arch::V4(token) => Some(token),
         _ => None,
     }
 }
@@ -177,8 +211,7 @@ mod tests {
         let expected = match instruction_set() {
             Avx512 => 16,
             Avx2 => 8,
-            Neon | Simd128 => 4,
-            Scalar => 1,
+            Neon | Simd128 | Scalar => 4,
         };
         assert_eq!(lanes, expected);
     }

@@ -15,6 +15,7 @@ mod bf16_codes;
 mod bf16_pieces;
 pub(crate) mod cos2pi;
 pub(crate) mod f16;
+pub(crate) mod fused;
 #[cfg(target_arch = "x86_64")]
 mod half;
 mod hint;
@@ -31,6 +32,7 @@ mod triangle;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use bf16_pieces::Bf16Panels;
+pub(crate) use fused::Fused;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
 pub(crate) use hint::{PastCache, Sink, ThroughCache, Upcoming, prefetch};

@@ -11,6 +11,7 @@ use crate::{
     Error, Result,
     device::{CpuDevice, Device, GpuDevice, Matrix, gpu::Dispatch},
     parallel,
+    simd::Fused,
 };
 use pulp::{Simd, WithSimd};
 
@@ -223,16 +224,16 @@ impl WithSimd for HostFma {
             mut j,
         ] = start.map(|v| simd.splat_f32s(v));
         for _ in 0..self.rounds {
-            a = simd.mul_add_e_f32s(a, scale, shift);
-            b = simd.mul_add_e_f32s(b, scale, shift);
-            c = simd.mul_add_e_f32s(c, scale, shift);
-            d = simd.mul_add_e_f32s(d, scale, shift);
-            e = simd.mul_add_e_f32s(e, scale, shift);
-            f = simd.mul_add_e_f32s(f, scale, shift);
-            g = simd.mul_add_e_f32s(g, scale, shift);
-            h = simd.mul_add_e_f32s(h, scale, shift);
-            i = simd.mul_add_e_f32s(i, scale, shift);
-            j = simd.mul_add_e_f32s(j, scale, shift);
+            a = simd.fused_f32s(a, scale, shift);
+            b = simd.fused_f32s(b, scale, shift);
+            c = simd.fused_f32s(c, scale, shift);
+            d = simd.fused_f32s(d, scale, shift);
+            e = simd.fused_f32s(e, scale, shift);
+            f = simd.fused_f32s(f, scale, shift);
+            g = simd.fused_f32s(g, scale, shift);
+            h = simd.fused_f32s(h, scale, shift);
+            i = simd.fused_f32s(i, scale, shift);
+            j = simd.fused_f32s(j, scale, shift);
         }
         let mut sum = j;
         for acc in [a, b, c, d, e, f, g, h, i] {

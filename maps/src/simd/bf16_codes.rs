@@ -26,7 +26,7 @@ pub(super) fn code(value: f32) -> Option<u16> {
     // 0 is taken, and what lies below the least is no code.
     let exact = bits & 0x1fff == 0 && (2..1 << 15).contains(&at);
     let sign = if value < 0.0 { 0x8000 } else { 0 };
-    exact.then_some(sign | (at as u16 - 1))
+    exact.then(|| sign | (at as u16 - 1))
 }
 
 /// By the last five bits of a code, what the exponent and the mantissa of its second piece are

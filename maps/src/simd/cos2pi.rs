@@ -4,6 +4,7 @@
 //! `t - round(t)` is exact in f32, so the error is that of the polynomial, 2e-7 at any phase;
 //! WGSL's own `cos` is promised to 2^-11 inside [-pi, pi] only.
 
+use super::Fused;
 use pulp::Simd;
 #[cfg(target_arch = "aarch64")]
 use pulp::{aarch64::Neon, f32x4};
@@ -92,11 +93,6 @@ fn fractions<S: Simd>(simd: S, t: S::f32s) -> (S::f32s, S::f32s) {
     if let Some(r) = reduced(simd, t) {
         return (simd.abs_f32s(r), r);
     }
-    // One number at a time has an instruction or a function for it.
-    if S::F32_LANES == 1 {
-        let r: S::f32s = bytemuck::cast(fraction(bytemuck::cast(t)));
-        return (simd.abs_f32s(r), r);
-    }
     // Adding and subtracting 2^23 rounds what is less to the nearest integer; what is not is one.
     let whole = simd.splat_f32s(8_388_608.0);
     let size = simd.abs_f32s(t);
@@ -112,7 +108,7 @@ fn sin_quarters<S: Simd>(simd: S, u: S::f32s) -> S::f32s {
     let q = simd.mul_f32s(u, u);
     let mut p = simd.splat_f32s(SIN[0]);
     for c in &SIN[1..] {
-        p = simd.mul_add_e_f32s(p, q, simd.splat_f32s(*c));
+        p = simd.fused_f32s(p, q, simd.splat_f32s(*c));
     }
     simd.mul_f32s(u, p)
 }

@@ -8,10 +8,10 @@
 )]
 
 use super::{
-    Epilogue, Panels, PanelsView, Parts, f16,
+    Epilogue, Fused, Panels, PanelsView, Parts, f16,
     tile::{ABREAST, STRETCH, panel_columns},
 };
-use crate::device::Line;
+use crate::{device::Line, instructions::Arch};
 use bytemuck::Pod;
 use pulp::{
     NullaryFnOnce, Simd,
@@ -37,8 +37,8 @@ enum Machine {
 impl Machine {
     fn here() -> Option<Self> {
         match crate::instructions::arch() {
-            pulp::Arch::V4(token) => Some(Self::Wide(token)),
-            pulp::Arch::V3(token) => Narrow::with(token).map(Self::Narrow),
+            Arch::V4(token) => Some(Self::Wide(token)),
+            Arch::V3(token) => Narrow::with(token).map(Self::Narrow),
             _ => None,
         }
     }
@@ -234,8 +234,8 @@ impl<H: Halves, E: Epilogue, const ROWS: usize, const PANELS: usize> NullaryFnOn
                         let b = [halves.convert(b[k][0]), halves.convert(b[k][1])];
                         for (sum, x) in sums.iter_mut().zip(x) {
                             let x = simd.splat_f32s(x[k]);
-                            sum[0] = simd.mul_add_e_f32s(x, b[0], sum[0]);
-                            sum[1] = simd.mul_add_e_f32s(x, b[1], sum[1]);
+                            sum[0] = simd.fused_f32s(x, b[0], sum[0]);
+                            sum[1] = simd.fused_f32s(x, b[1], sum[1]);
                         }
                     }
                 }

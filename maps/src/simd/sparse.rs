@@ -1,6 +1,6 @@
 //! Sparse rows times packed columns, with the epilogue of dense ones.
 
-use super::{Epilogue, PanelsView};
+use super::{Epilogue, Fused, PanelsView};
 use pulp::{Simd, WithSimd};
 
 /// Entries of rows as the product takes them.
@@ -65,8 +65,8 @@ impl<E: Epilogue> WithSimd for Product<'_, E> {
                     let from = j as usize * width;
                     let (w, _) = S::as_simd_f32s(&panel[from..from + width]);
                     let v = simd.splat_f32s(v);
-                    low = simd.mul_add_f32s(v, w[0], low);
-                    high = simd.mul_add_f32s(v, w[1], high);
+                    low = simd.fused_f32s(v, w[0], low);
+                    high = simd.fused_f32s(v, w[1], high);
                 }
                 (sums[0], sums[1]) = (low, high);
                 epilogue.row(simd, row, col, &t[..within]);

@@ -1,6 +1,9 @@
 //! The register tile: `rows x (two vectors)` sums that stay in registers over a stretch of depth.
 
-use super::hint::{LINE, prefetch, prefetch_beyond};
+use super::{
+    Fused,
+    hint::{LINE, prefetch, prefetch_beyond},
+};
 use pulp::{Simd, WithSimd};
 use std::sync::OnceLock;
 
@@ -15,10 +18,9 @@ const STEPS: usize = 4;
 /// registers.
 pub(super) const fn most_rows(lanes: usize) -> usize {
     match lanes {
-        // AVX-512 and NEON have 32 registers, AVX2 has 16.
-        16 | 4 => 12,
+        // AVX2 has 16 registers, AVX-512 and NEON have 32.
         8 => 6,
-        _ => 4,
+        _ => 12,
     }
 }
 
@@ -133,8 +135,8 @@ fn add_step<S: Simd, const ROWS: usize>(
     b: &[S::f32s; 2],
 ) {
     let add = |sum: &mut [S::f32s; 2], a: S::f32s| {
-        sum[0] = simd.mul_add_e_f32s(a, b[0], sum[0]);
-        sum[1] = simd.mul_add_e_f32s(a, b[1], sum[1]);
+        sum[0] = simd.fused_f32s(a, b[0], sum[0]);
+        sum[1] = simd.fused_f32s(a, b[1], sum[1]);
     };
     #[cfg(target_arch = "aarch64")]
     if S::F32_LANES == 4 && ROWS.is_multiple_of(4) {
@@ -192,8 +194,8 @@ fn abreast<S: Simd, const ROWS: usize, const PANELS: usize>(
                 for (sums, panel) in sums.iter_mut().zip(panels) {
                     for (sum, &a) in sums.iter_mut().zip(a) {
                         let a = simd.splat_f32s(a);
-                        sum[0] = simd.mul_add_e_f32s(a, panel[k][0], sum[0]);
-                        sum[1] = simd.mul_add_e_f32s(a, panel[k][1], sum[1]);
+                        sum[0] = simd.fused_f32s(a, panel[k][0], sum[0]);
+                        sum[1] = simd.fused_f32s(a, panel[k][1], sum[1]);
                     }
                 }
             }

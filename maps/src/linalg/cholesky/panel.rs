@@ -6,6 +6,7 @@
 
 use super::update::{Packed, Sums};
 use crate::parallel;
+use crate::simd::Fused;
 use pulp::{Simd, WithSimd};
 
 /// Factors a block on the diagonal, packed as rows of itself. Gives the inverses of the pivots;
@@ -65,8 +66,7 @@ impl WithSimd for Forward<'_> {
         match S::F64_LANES {
             8 => self.run::<S, 8, 3, 3, 1>(simd),
             4 => self.run::<S, 6, 4, 2, 3>(simd),
-            2 => self.run::<S, 8, 1, 2, 2>(simd),
-            _ => self.run::<S, 3, 1, 3, 1>(simd),
+            _ => self.run::<S, 8, 1, 2, 2>(simd),
         }
     }
 }
@@ -194,7 +194,7 @@ impl Columns<'_> {
                         None => x[self.place(i, j)],
                         Some(above) => above[self.place(i, j)],
                     };
-                    sum = simd.mul_add_e_f64s(simd.splat_f64s(l), vector(x, j), sum);
+                    sum = simd.fused_f64s(simd.splat_f64s(l), vector(x, j), sum);
                 }
                 let rest = simd.sub_f64s(vector(x, i), sum);
                 let to = &mut x[(k + i) * width + at..][..S::F64_LANES];

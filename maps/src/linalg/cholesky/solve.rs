@@ -1,6 +1,7 @@
 //! Triangular solves for a few right-hand sides, each sum in one order on every machine.
 
 use super::Lower;
+use crate::simd::Fused;
 use pulp::{Simd, WithSimd};
 
 /// Partial sums of a product of rows: those of the widest vectors, whatever vectors there are.
@@ -45,7 +46,7 @@ impl WithSimd for Product<'_> {
         for (a, b) in a.iter().zip(b) {
             let ((a, _), (b, _)) = (S::as_simd_f64s(a), S::as_simd_f64s(b));
             for ((sum, &a), &b) in sum.iter_mut().zip(a).zip(b) {
-                *sum = simd.mul_add_e_f64s(a, b, *sum);
+                *sum = simd.fused_f64s(a, b, *sum);
             }
         }
         let (mut a, mut b) = ([0.0; PARTS], [0.0; PARTS]);
@@ -53,7 +54,7 @@ impl WithSimd for Product<'_> {
         b[..b_rest.len()].copy_from_slice(b_rest);
         let ((a, _), (b, _)) = (S::as_simd_f64s(&a), S::as_simd_f64s(&b));
         for ((sum, &a), &b) in sum.iter_mut().zip(a).zip(b) {
-            *sum = simd.mul_add_e_f64s(a, b, *sum);
+            *sum = simd.fused_f64s(a, b, *sum);
         }
         let [a, b, c, d, e, f, g, h] = sums;
         ((a + b) + (c + d)) + ((e + f) + (g + h))
@@ -72,15 +73,10 @@ impl WithSimd for AddMultiple<'_> {
         let ((to, to_rest), (x, x_rest)) = (S::as_mut_simd_f64s(to), S::as_simd_f64s(x));
         let factors = simd.splat_f64s(factor);
         for (to, &x) in to.iter_mut().zip(x) {
-            *to = simd.mul_add_e_f64s(factors, x, *to);
+            *to = simd.fused_f64s(factors, x, *to);
         }
         for (to, &x) in to_rest.iter_mut().zip(x_rest) {
-            // As vectors do it: at once, but for one number at a time.
-            *to = if S::F64_LANES == 1 {
-                factor * x + *to
-            } else {
-                factor.mul_add(x, *to)
-            };
+            *to = factor.mul_add(x, *to);
         }
     }
 }

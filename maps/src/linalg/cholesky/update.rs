@@ -1,6 +1,9 @@
 //! The bulk of a factorization: rows below a factored panel less the products of its rows.
 
-use crate::{parallel, simd::prefetch};
+use crate::{
+    parallel,
+    simd::{Fused, prefetch},
+};
 use pulp::{Simd, WithSimd};
 use std::cell::RefCell;
 
@@ -21,8 +24,7 @@ fn slabs() -> (usize, usize) {
     match crate::instructions::arch().dispatch(Lanes) {
         8 => (24, 12),
         4 => (24, 6),
-        2 => (8, 12),
-        _ => (3, 12),
+        _ => (8, 12),
     }
 }
 
@@ -136,8 +138,7 @@ impl WithSimd for Subtract<'_> {
         match S::F64_LANES {
             8 => self.run::<S, 8, 3, 3, 1, 4>(simd),
             4 => self.run::<S, 6, 4, 2, 3, 4>(simd),
-            2 => self.run::<S, 8, 1, 2, 2, 1>(simd),
-            _ => self.run::<S, 3, 1, 3, 1, 1>(simd),
+            _ => self.run::<S, 8, 1, 2, 2, 1>(simd),
         }
     }
 }
@@ -329,7 +330,7 @@ fn add_step<S: Simd, const ROWS: usize, const VECTORS: usize>(
     for (sums, &a) in sums.iter_mut().zip(a) {
         let a = simd.splat_f64s(a);
         for (sum, &b) in sums.iter_mut().zip(b) {
-            *sum = simd.mul_add_e_f64s(a, b, *sum);
+            *sum = simd.fused_f64s(a, b, *sum);
         }
     }
 }

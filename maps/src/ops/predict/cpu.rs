@@ -4,7 +4,7 @@
 use crate::{
     ops::projection::cpu::Map,
     parallel,
-    simd::{Epilogue, ThroughCache, rows_per_block},
+    simd::{Epilogue, Fused, ThroughCache, rows_per_block},
 };
 use pulp::Simd;
 
@@ -143,8 +143,8 @@ impl Predictions<'_> {
                 let mut sum = [sums[0], sums[1]];
                 for (z, b) in z.chunks_exact(LANES).zip(&b) {
                     let (z, _) = S::as_simd_f32s(&z[..width]);
-                    sum[0] = simd.mul_add_e_f32s(z[0], b[0], sum[0]);
-                    sum[1] = simd.mul_add_e_f32s(z[1], b[1], sum[1]);
+                    sum[0] = simd.fused_f32s(z[0], b[0], sum[0]);
+                    sum[1] = simd.fused_f32s(z[1], b[1], sum[1]);
                 }
                 (sums[0], sums[1]) = (sum[0], sum[1]);
             }
@@ -159,11 +159,11 @@ fn add_products<S: Simd>(simd: S, z: &[f32], beta: &[f32], sums: &mut [f32]) {
     let (sums, sums_rest) = S::as_mut_simd_f32s(sums);
     let ((z, z_rest), (beta, beta_rest)) = (S::as_simd_f32s(z), S::as_simd_f32s(beta));
     for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(beta) {
-        *sum = simd.mul_add_e_f32s(z, b, *sum);
+        *sum = simd.fused_f32s(z, b, *sum);
     }
     if !z_rest.is_empty() {
         let [z, b] = [z_rest, beta_rest].map(|rest| simd.partial_load_f32s(rest));
         let sum = simd.partial_load_f32s(sums_rest);
-        simd.partial_store_f32s(sums_rest, simd.mul_add_e_f32s(z, b, sum));
+        simd.partial_store_f32s(sums_rest, simd.fused_f32s(z, b, sum));
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     Result,
     device::{CpuDevice, Matrix},
     parallel,
-    simd::{Epilogue, Panels, Upcoming, for_each_row, rows_per_block},
+    simd::{Epilogue, Fused, Panels, Upcoming, for_each_row, rows_per_block},
 };
 use pulp::{Simd, WithSimd};
 
@@ -198,7 +198,7 @@ fn dots<S: Simd, const R: usize, const C: usize>(
     // A pair of vectors of them at a time, all that registers hold: narrow ones pass over their
     // share of the places once for each pair. Calls and no closure, which might not be inlined.
     let sums = match S::F32_LANES {
-        16 | 1 => pair::<S, R, C, 2>(simd, a, b, 0, next),
+        16 => pair::<S, R, C, 2>(simd, a, b, 0, next),
         8 => {
             let first = pair::<S, R, C, 4>(simd, a, b, 0, next);
             add(simd, first, pair::<S, R, C, 4>(simd, a, b, 1, next))
@@ -274,7 +274,7 @@ fn pair<S: Simd, const R: usize, const C: usize, const VECTORS: usize>(
             for (r, a) in a_steps.iter().enumerate() {
                 for (sums, b) in sums.iter_mut().zip(b_steps) {
                     let (a, b) = (a[k][2 * pair + half], b[k][2 * pair + half]);
-                    sums[r][half] = simd.mul_add_e_f32s(a, b, sums[r][half]);
+                    sums[r][half] = simd.fused_f32s(a, b, sums[r][half]);
                 }
             }
         }
@@ -303,7 +303,7 @@ fn add_rest<S: Simd, const R: usize, const C: usize>(
             for (r, a) in a.iter().enumerate() {
                 let a = vector(a);
                 for (sums, b) in sums.iter_mut().zip(&b) {
-                    sums[r][half] = simd.mul_add_e_f32s(a, vector(b), sums[r][half]);
+                    sums[r][half] = simd.fused_f32s(a, vector(b), sums[r][half]);
                 }
             }
         }
@@ -331,14 +331,10 @@ mod tests {
     use crate::{device::InstructionSet, instructions::instruction_set};
 
     /// 32 partial sums in the order of the depth, the upper half onto the lower one until one is
-    /// left. Vectors of one number have two, and round a product before it is added, as those of a
-    /// browser do.
+    /// left. Those of a browser round a product before it is added.
     fn plain(a: &[f32], b: &[f32]) -> f32 {
-        let set = instruction_set();
-        let (count, twice) = match set {
-            InstructionSet::Scalar => (2, true),
-            _ => (32, set == InstructionSet::Simd128),
-        };
+        let twice = instruction_set() == InstructionSet::Simd128;
+        let count = 32;
         let mut sums = vec![0.0_f32; count];
         for (k, (&a, &b)) in a.iter().zip(b).enumerate() {
             let sum = &mut sums[k % count];

@@ -6,7 +6,10 @@
 use crate::{
     device::CpuDevice,
     parallel,
-    simd::swap::{swapped, vector},
+    simd::{
+        Fused,
+        swap::{swapped, vector},
+    },
 };
 use pulp::{Simd, WithSimd};
 
@@ -173,7 +176,7 @@ fn level<S: Simd, const H: usize>(simd: S, v: S::f32s) -> S::f32s {
     let sign = vector::<S>(std::array::from_fn(|i| if i & H == 0 { 1.0 } else { -1.0 }));
     // The lower of two lanes becomes their sum, the upper one lower less upper. The product is
     // exact: these are the bits of an addition.
-    simd.mul_add_e_f32s(v, sign, swapped::<S, H>(simd, v))
+    simd.fused_f32s(v, sign, swapped::<S, H>(simd, v))
 }
 
 #[inline(always)]

@@ -3,7 +3,10 @@
 use super::{ABREAST, SCRATCH, Scratch, TARGETS, doubles, of_targets, pieces};
 use crate::{
     parallel,
-    simd::hint::{LINE, prefetch},
+    simd::{
+        Fused,
+        hint::{LINE, prefetch},
+    },
 };
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use pulp::{Simd, WithSimd};
@@ -258,7 +261,7 @@ fn multiply<S: Simd, const SIDE: usize, const T: usize>(
             for (k, b) in b.iter().enumerate() {
                 let b = vector(b);
                 for (sums, &a) in sums.iter_mut().zip(&a) {
-                    sums[k] = simd.mul_add_e_f64s(a, b, sums[k]);
+                    sums[k] = simd.fused_f64s(a, b, sums[k]);
                 }
             }
         }

@@ -3,7 +3,10 @@
 use super::{ABREAST, SCRATCH, Scratch, TARGETS, doubles, of_targets, pieces};
 use crate::{
     parallel,
-    simd::hint::{LINE, prefetch},
+    simd::{
+        Fused,
+        hint::{LINE, prefetch},
+    },
 };
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, s};
 use pulp::{Simd, WithSimd};
@@ -177,7 +180,7 @@ fn multiply<S: Simd, const SIDE: usize, const T: usize>(
         for (sums, &r) in sums.iter_mut().zip(r) {
             let r = simd.splat_f64s(r);
             for (sum, &a) in sums.iter_mut().zip(a) {
-                *sum = simd.mul_add_e_f64s(a, r, *sum);
+                *sum = simd.fused_f64s(a, r, *sum);
             }
         }
     }

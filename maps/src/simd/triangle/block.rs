@@ -6,6 +6,7 @@
 //! cache holds: a stretch of slab i is laid out anew, band after band, for all slabs j.
 
 use super::super::{
+    Fused,
     hint::{LINE, prefetch_beyond},
     tile::{STRETCH, panel_columns},
 };
@@ -52,8 +53,7 @@ impl<'a, F: Fn(usize) -> &'a [f32]> WithSimd for Block<'_, F> {
         match S::F32_LANES {
             16 => self.add::<S, 8, 6, 3, 1, 4>(simd),
             8 => self.add::<S, 6, 8, 2, 3, 4>(simd),
-            4 => self.add::<S, 6, 2, 3, 1, 1>(simd),
-            _ => self.add::<S, 3, 1, 3, 1, 1>(simd),
+            _ => self.add::<S, 6, 2, 3, 1, 1>(simd),
         }
     }
 }
@@ -192,7 +192,7 @@ fn add_step<S: Simd, const ROWS: usize, const VECTORS: usize>(
     for (sums, &a) in sums.iter_mut().zip(a) {
         let a = simd.splat_f32s(a);
         for (sum, &b) in sums.iter_mut().zip(b) {
-            *sum = simd.mul_add_e_f32s(a, b, *sum);
+            *sum = simd.fused_f32s(a, b, *sum);
         }
     }
 }

@@ -1,19 +1,23 @@
 //! Elementary functions in f32 that compile to vector instructions. Everything is inlined: a call
 //! would leave those of the dispatch.
 
+use crate::simd::fused::{in_parts, is_plain};
 use pulp::Simd;
 
-/// How `a b + c` is rounded.
+/// How `a b + c` is computed.
 pub(super) trait Rounding: Copy {
     fn mul_add(a: f32, b: f32, c: f32) -> f32;
 }
 
-/// Once, in one instruction.
+/// Rounded once, in one instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Once;
 
-/// Twice, where a processor has no such instruction: the function in its place is a hundred times
-/// as slow.
+/// Rounded once, where a processor has no such instruction.
+#[derive(Clone, Copy)]
+pub(super) struct InParts;
+
+/// Rounded twice.
 #[derive(Clone, Copy)]
 pub(super) struct Twice;
 
@@ -24,6 +28,13 @@ impl Rounding for Once {
     }
 }
 
+impl Rounding for InParts {
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        in_parts(a, b, c)
+    }
+}
+
 impl Rounding for Twice {
     #[inline(always)]
     fn mul_add(a: f32, b: f32, c: f32) -> f32 {
@@ -31,11 +42,21 @@ impl Rounding for Twice {
     }
 }
 
-/// Whether vectors of these instructions are multiplied and added at once. Those of browsers are
-/// not.
+/// What takes a way of rounding.
+pub(super) trait ByRounding {
+    fn round<R: Rounding>(self);
+}
+
+/// Has it round as vectors of these instructions do: those of browsers do it twice.
 #[inline(always)]
-pub(super) const fn rounds_once<S: Simd>() -> bool {
-    S::F32_LANES > 1 && !cfg!(target_family = "wasm")
+pub(super) fn as_vectors<S: Simd>(work: impl ByRounding) {
+    if is_plain::<S>() {
+        work.round::<InParts>();
+    } else if cfg!(target_family = "wasm") {
+        work.round::<Twice>();
+    } else {
+        work.round::<Once>();
+    }
 }
 
 /// exp(t) - 1 for t <= 0, relative error 2e-7.
@@ -144,6 +165,7 @@ mod tests {
     #[test]
     fn elementary_functions_keep_their_bounds() {
         keep_their_bounds::<Once>();
+        keep_their_bounds::<InParts>();
         keep_their_bounds::<Twice>();
     }
 

@@ -3,7 +3,7 @@
 //! distance is summed from differences after it.
 
 use super::{
-    elementary::{Once, Rounding, Twice, rounds_once},
+    elementary::{ByRounding, Rounding, Twice, as_vectors},
     forms::{
         Below, Exponential, Form, Gaussian, LANES, Lanes, Matern32, Matern52, RationalQuadratic,
         values,
@@ -223,17 +223,13 @@ impl WithSimd for Kernels<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        if rounds_once::<S>() {
-            self.by_form::<Once>();
-        } else {
-            self.by_form::<Twice>();
-        }
+        as_vectors::<S>(self);
     }
 }
 
-impl Kernels<'_> {
+impl ByRounding for Kernels<'_> {
     #[inline(always)]
-    fn by_form<R: Rounding>(self) {
+    fn round<R: Rounding>(self) {
         match self.block.form {
             Squared::Gaussian => self.at_level::<R, _>(Gaussian),
             Squared::Exponential => self.at_level::<R, _>(Exponential),
@@ -244,7 +240,9 @@ impl Kernels<'_> {
             }
         }
     }
+}
 
+impl Kernels<'_> {
     #[inline(always)]
     fn at_level<R: Rounding, F: Form>(self, form: F) {
         match self.block.level {

@@ -4,7 +4,7 @@
 mod angles;
 
 use super::{
-    elementary::{Once, Rounding, Twice, rounds_once},
+    elementary::{ByRounding, Rounding, as_vectors},
     forms::{
         Below, Cauchy, Exponential, Form, Gaussian, Hat, LANES, Lanes, Laplacian, Matern32,
         Matern52, RationalQuadratic, values,
@@ -47,11 +47,17 @@ impl WithSimd for Block<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        if rounds_once::<S>() {
-            by_form::<Once>(self, S::F32_LANES);
-        } else {
-            by_form::<Twice>(self, S::F32_LANES);
-        }
+        as_vectors::<S>(WithLanes(self, S::F32_LANES));
+    }
+}
+
+/// A block by vectors of so many lanes.
+struct WithLanes<'a>(Block<'a>, usize);
+
+impl ByRounding for WithLanes<'_> {
+    #[inline(always)]
+    fn round<R: Rounding>(self) {
+        by_form::<R>(self.0, self.1);
     }
 }
 
