@@ -184,7 +184,7 @@ pub(crate) fn fma_host(cpu: &CpuDevice, rounds: usize) -> f64 {
 }
 
 /// Latency times issue width, with registers to spare on AVX2.
-const HOST_CHAINS: usize = 10;
+const HOST_CHAINS: usize = 12;
 
 struct Lanes;
 
@@ -210,7 +210,9 @@ impl WithSimd for HostFma {
         let shift = simd.splat_f32s(std::hint::black_box(0.001));
         // Named, so that they stay in registers.
         // Each starts elsewhere: equal chains would be computed once for all.
-        let start = std::hint::black_box([0.0_f32, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);
+        let start = std::hint::black_box([
+            0.0_f32, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1,
+        ]);
         let [
             mut a,
             mut b,
@@ -222,6 +224,8 @@ impl WithSimd for HostFma {
             mut h,
             mut i,
             mut j,
+            mut k,
+            mut l,
         ] = start.map(|v| simd.splat_f32s(v));
         for _ in 0..self.rounds {
             a = simd.fused_f32s(a, scale, shift);
@@ -234,9 +238,11 @@ impl WithSimd for HostFma {
             h = simd.fused_f32s(h, scale, shift);
             i = simd.fused_f32s(i, scale, shift);
             j = simd.fused_f32s(j, scale, shift);
+            k = simd.fused_f32s(k, scale, shift);
+            l = simd.fused_f32s(l, scale, shift);
         }
-        let mut sum = j;
-        for acc in [a, b, c, d, e, f, g, h, i] {
+        let mut sum = l;
+        for acc in [a, b, c, d, e, f, g, h, i, j, k] {
             sum = simd.add_f32s(sum, acc);
         }
         simd.reduce_sum_f32s(sum)
