@@ -3,7 +3,10 @@
 
 mod block;
 
-use super::tile::STRETCH;
+use super::{
+    hint::{LINE, prefetch},
+    tile::STRETCH,
+};
 use crate::{device::Aligned, parallel};
 use block::{Block, slab_columns, stretch_floats};
 use ndarray::Array2;
@@ -17,10 +20,13 @@ const MOST_ROWS: usize = 4096;
 /// Columns on a side of a block of sums: in f32 it stays in second-level cache beside the operands
 /// of one stretch.
 const BLOCK_COLUMNS: usize = 288;
-/// Blocks on a side of the matrix, at least, so that every thread has some.
-const LEAST_BLOCKS: usize = 6;
+/// Blocks of a large matrix that each thread has, about: those on the diagonal are half as long.
+const BLOCKS_OF_A_THREAD: usize = 8;
 /// Slabs packed by one thread at a time: whole runs of a row.
 const PACKED_TOGETHER: usize = 4;
+/// Rows after the one that is packed whose lines are asked for: of a wide matrix a thread packs a
+/// part of each, too short for the processor to see what comes.
+const ROWS_AHEAD: usize = 8;
 /// Sums that a thread sets to zero at a time.
 const CLEARED: usize = 1 << 16;
 
@@ -34,10 +40,11 @@ thread_local! {
 pub(crate) struct Triangle {
     features: usize,
     targets: usize,
-    /// Rows that the slabs hold before they are summed: by the shape alone, so that sums do not
-    /// depend on how rows come.
+    /// Rows that the slabs hold before they are summed.
     capacity: usize,
     filled: usize,
+    /// Pairs of slabs that are summed together.
+    blocks: Vec<Slabs>,
     /// Slab after slab of `[Z | Y]`, each `[capacity, slab columns]`.
     packed: Aligned,
     /// Block after block, pair after pair, tile after tile.
@@ -58,17 +65,16 @@ impl Triangle {
     pub(crate) fn new(features: usize, targets: usize) -> Self {
         let width = slab_columns();
         let slabs = (features + targets).div_ceil(width);
-        let pairs: usize = blocks(features, targets).map(|b| pairs(&b)).sum();
+        let blocks: Vec<_> = blocks(features, targets, rayon::current_num_threads()).collect();
+        let pairs: usize = blocks.iter().map(pairs).sum();
         let sums = vec![0.0; pairs * width * width];
-        // Of the bytes and of the shape, never of the threads: the cut decides which products are
-        // added in f32, and so the bits.
-        let rows = PACKED_BYTES.max(size_of_val(&sums[..]) / 8) / (4 * slabs * width);
-        let capacity = ((rows + STRETCH / 2) / STRETCH * STRETCH).clamp(STRETCH, MOST_ROWS);
+        let capacity = rows_held(features + targets);
         Self {
             features,
             targets,
             capacity,
             filled: 0,
+            blocks,
             packed: Aligned::zeroed(slabs * width * capacity),
             sums,
         }
@@ -100,7 +106,11 @@ impl Triangle {
             // The last run may have fewer slabs than the others.
             let columns = slabs.len() / self.capacity;
             let mut edge = vec![0.0; columns];
+            let all = z;
             for (k, (z, y)) in z.chunks_exact(d).zip(y.chunks_exact(t)).enumerate() {
+                for line in (0..columns).step_by(LINE) {
+                    prefetch(all, (k + ROWS_AHEAD) * d + first + line);
+                }
                 let row = z.get(first..first + columns).unwrap_or_else(|| {
                     // The end of Z, then Y, then zeros.
                     let z = &z[first.min(d)..];
@@ -130,8 +140,8 @@ impl Triangle {
         // always added to by one thread in one order.
         let mut rest = &mut self.sums[..];
         let mut work = Vec::new();
-        for block in blocks(self.features, self.targets) {
-            let (sums, tail) = rest.split_at_mut(pairs(&block) * width * width);
+        for block in &self.blocks {
+            let (sums, tail) = rest.split_at_mut(pairs(block) * width * width);
             work.push((block, sums));
             rest = tail;
         }
@@ -179,8 +189,8 @@ impl Triangle {
         // Of each slab of rows its tiles: where they lie, and their slab of columns.
         let mut tiles = vec![Vec::new(); (d + t).div_ceil(width)];
         let mut at = 0;
-        for (i, j) in blocks(d, t) {
-            for j in j {
+        for (i, j) in &self.blocks {
+            for j in j.clone() {
                 for i in i.clone() {
                     tiles[i].push((at, j));
                     at += width * width;
@@ -217,15 +227,29 @@ impl Triangle {
     }
 }
 
+/// Rows that the slabs of so many columns hold before they are summed: of the shape alone, never of
+/// threads or vectors, for the cut decides which products are added in f32, and so the bits.
+fn rows_held(columns: usize) -> usize {
+    let bytes = PACKED_BYTES.max(columns * columns / 2);
+    let rows = bytes / (4 * columns).max(1);
+    ((rows + STRETCH / 2) / STRETCH * STRETCH).clamp(STRETCH, MOST_ROWS)
+}
+
+/// Slabs of `[Z | Y]`, and those of Z that they are multiplied with.
+type Slabs = (Range<usize>, Range<usize>);
+
 /// Blocks of pairs of slabs: runs of slabs of `[Z | Y]`, from the diagonal on, against a run of
-/// slabs of Z.
-fn blocks(features: usize, targets: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+/// slabs of Z. A slab is laid out once in a block, so few long runs are best, of which each thread
+/// has some.
+fn blocks(features: usize, targets: usize, threads: usize) -> impl Iterator<Item = Slabs> {
     let width = slab_columns();
     let slabs = (features + targets).div_ceil(width);
-    let side = slabs
-        .div_ceil(LEAST_BLOCKS)
-        .min(BLOCK_COLUMNS / width)
-        .max(1);
+    // Half of the pairs of runs are below the diagonal. One thread waits for no other.
+    let runs = match threads {
+        0 | 1 => 1,
+        _ => (2 * BLOCKS_OF_A_THREAD * threads).isqrt(),
+    };
+    let side = slabs.div_ceil(runs).min(BLOCK_COLUMNS / width).max(1);
     let run = move |from: usize, end: usize| from..end.min(from + side);
     let columns = features.div_ceil(width);
     (0..columns).step_by(side).flat_map(move |j| {
@@ -236,7 +260,7 @@ fn blocks(features: usize, targets: usize) -> impl Iterator<Item = (Range<usize>
 }
 
 /// Pairs of a block. Those above the diagonal have a place too, which stays zero.
-fn pairs((i, j): &(Range<usize>, Range<usize>)) -> usize {
+fn pairs((i, j): &Slabs) -> usize {
     i.len() * j.len()
 }
 

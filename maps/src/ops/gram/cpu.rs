@@ -15,7 +15,7 @@ impl Sums {
     pub(super) fn new(cpu: &CpuDevice, (features, targets): (usize, usize)) -> Self {
         Self {
             cpu: cpu.clone(),
-            triangle: Triangle::new(features, targets),
+            triangle: cpu.install(|| Triangle::new(features, targets)),
         }
     }
 

@@ -93,14 +93,22 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                     } else {
                         stretch((i + 1).min(self.i.end - 1))
                     };
-                    let (laid, b) = (self.laid.chunks_exact(depth * ROWS), stretch(j));
+                    let b = stretch(j);
                     let c = &mut self.scratch[place(i, j)..][..size];
-                    let bands = c.chunks_exact_mut(ROWS * width).zip(laid);
-                    for (band, (c, a)) in bands.enumerate() {
-                        for group in 0..GROUPS {
+                    // Columns outside, rows inside: a group of vectors stays in first-level cache
+                    // for all bands, which are read in the order that they lie in.
+                    for group in 0..GROUPS {
+                        let bands = c.chunks_exact_mut(ROWS * width);
+                        let bands = bands.zip(self.laid.chunks_exact(depth * ROWS));
+                        for (band, (c, a)) in bands.enumerate() {
+                            // Nobody reads what is above the diagonal.
+                            let from = group * VECTORS * S::F32_LANES;
+                            if i == j && (band + 1) * ROWS <= from {
+                                continue;
+                            }
                             // Each tile asks for its share, a line with every step; then there is
                             // no more to ask for, and what it has anyway costs nothing.
-                            let from = (band * GROUPS + group) * STRETCH * LINE;
+                            let from = (group * BANDS + band) * STRETCH * LINE;
                             let next = next.get(from..).unwrap_or(b);
                             let tile = (a, (b, group), next);
                             multiply::<S, ROWS, VECTORS, GROUPS, STEPS>(simd, tile, c, k > 0);
