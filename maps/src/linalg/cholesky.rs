@@ -122,9 +122,9 @@ impl Lower {
                 return false;
             };
             block.unpack(rows, stride, from);
-            packed.pack(below, stride, (from, to));
-            panel::solve(&block, &inverses, &mut packed, n - to);
-            packed.unpack(below, stride, from);
+            packed.pack_through(below, stride, (from, to), &|slab| {
+                panel::solve(&block, &inverses, slab);
+            });
             subtract(below, stride, to, &packed);
         }
         true

@@ -5,7 +5,6 @@
 //! vector length, tile or thread says anything of its bits.
 
 use super::update::{Packed, Sums};
-use crate::parallel;
 use crate::simd::Fused;
 use pulp::{Simd, WithSimd};
 
@@ -29,17 +28,13 @@ pub(super) fn factor(block: &mut Packed) -> Option<Vec<f64>> {
     Some(inverses)
 }
 
-/// Overwrites rows B, packed, with `B L'^-1`, L a block that [`factor`] has factored.
-pub(super) fn solve(block: &Packed, inverses: &[f64], rows: &mut Packed, count: usize) {
-    let size = rows.slab_len();
-    let slabs = count.div_ceil(rows.width());
-    parallel::usual().chunks(&mut rows.data[..slabs * size], size, &|_, x| {
-        crate::instructions::arch().dispatch(Forward {
-            above: &block.data,
-            x,
-            depth: block.depth,
-            inverses: Inverses::Known(inverses),
-        });
+/// Overwrites a slab of rows B, packed, with `B L'^-1`, L a block that [`factor`] has factored.
+pub(super) fn solve(block: &Packed, inverses: &[f64], slab: &mut [f64]) {
+    crate::instructions::arch().dispatch(Forward {
+        above: &block.data,
+        x: slab,
+        depth: block.depth,
+        inverses: Inverses::Known(inverses),
     });
 }
 
