@@ -8,11 +8,15 @@ use std::{fmt, str::FromStr, sync::OnceLock};
 /// The environment variable that names an instruction set.
 pub(crate) const CPU_VARIABLE: &str = "BOCHNER_CPU";
 
+/// The environment variable that says what matrix units are for: `none`, `projections` or `all`, of
+/// which a GPU takes the first where nobody says it, and a processor the last.
+pub(crate) const UNITS_VARIABLE: &str = "BOCHNER_UNITS";
+
 /// Vector instructions of a processor.
 ///
 /// Products and solvers of dependencies (faer: eigenvectors, singular values, inverses, products in
 /// f64) choose their own, and matrix units of x86-64 (AMX) are taken beside
-/// [`Self::Avx512`] alone.
+/// [`Self::Avx512`] alone, unless `BOCHNER_UNITS` is `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstructionSet {

@@ -10,7 +10,7 @@ use bochner::{
     ops::kernel_block::KernelBlock,
     prelude::*,
 };
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use std::sync::Arc;
 
 /// 37 rows of seven columns, by whole numbers alone; few columns, so that no matrix unit takes
@@ -89,6 +89,66 @@ fn long_rows() -> u64 {
     hash(k.iter().flat_map(|v| v.to_le_bytes()))
 }
 
+/// Of half of the digits, each class by a column; of every pixel or of squares of four, so few
+/// columns that no matrix unit takes them.
+fn digits(by_squares: bool) -> u64 {
+    let text = include_str!("../../data/digits.csv");
+    let numbers = text
+        .lines()
+        .skip(1)
+        .take(900)
+        .flat_map(|line| line.split(','));
+    let numbers: Vec<f64> = numbers.map(|n| n.parse().expect("a number")).collect();
+    let table = Array2::from_shape_vec((900, 65), numbers).expect("900 lines of 65");
+    let labels: Vec<i64> = table.column(64).iter().map(|&label| label as i64).collect();
+    let x = if by_squares {
+        Array2::from_shape_fn((900, 16), |(i, j)| {
+            let first = j / 4 * 16 + j % 4 * 2;
+            [0, 1, 8, 9].iter().map(|at| table[[i, first + at]]).sum()
+        })
+    } else {
+        table.slice(s![.., ..64]).to_owned()
+    };
+    let model = RidgeClassifier::on(Fourier::new(Gaussian).features(120))
+        .lambda(1e-3)
+        .device(&Device::cpu())
+        .fit((&x, &labels))
+        .expect("fits");
+    let beta = &model.linear().coefficients.beta_dt;
+    hash(beta.iter().flat_map(|v| v.to_le_bytes()))
+}
+
+/// Of 10^5 rows of 16 columns, on one machine and on two whose sums are merged.
+fn many_rows() -> [u64; 2] {
+    let whole = |i: usize| f64::from(u32::try_from(i % 1009).expect("small")) / 504.5 - 1.0;
+    let x = Array2::from_shape_fn((100_000, 16), |(i, j)| {
+        whole(i * (j + 7) + i / 1009 * j * j)
+    });
+    let y = Array2::from_shape_fn((100_000, 1), |(i, _)| x[[i, 3]] * x[[i, 5]] + whole(i * 31));
+    let ridge = || {
+        Ridge::on(Fourier::new(Gaussian).features(20))
+            .bandwidth(Bandwidth::Sigma(3.0))
+            .lambda(1e-3)
+            .device(&Device::cpu())
+    };
+    let part = |from: usize, to: usize| (x.slice(s![from..to, ..]), y.slice(s![from..to, ..]));
+    let begun = |from, to| {
+        let (x, y) = part(from, to);
+        ridge().start((&x, &y)).expect("starts")
+    };
+    let mut merged = begun(0, 50_000);
+    let plan = merged.without_rows().and_then(|none| none.to_bytes());
+    let mut other = ridge().go_on(&plan.expect("writes")).expect("goes on");
+    let (x_rest, y_rest) = part(50_000, 100_000);
+    other.add((&x_rest, &y_rest)).expect("adds");
+    merged.merge(&other).expect("merges");
+    let whole = ridge().fit((&x, &y)).expect("fits");
+    [whole, merged.model().expect("fits")].map(|model| {
+        let beta = &model.linear().coefficients.beta_dt;
+        hash(beta.iter().flat_map(|v| v.to_le_bytes()))
+    })
+}
+
 /// Of other learners.
 fn learners() -> Vec<(&'static str, u64)> {
     let (x, y) = (rows(), targets(1));
@@ -101,7 +161,11 @@ fn learners() -> Vec<(&'static str, u64)> {
                 .device(&Device::cpu())
         };
     }
+    let [one, merged] = many_rows();
     vec![
+        ("digits", digits(true)),
+        ("100,000 rows of 16 columns", one),
+        ("the same, of merged sums", merged),
         (
             "ridge, penalty chosen",
             model_of(&on!(Ridge).fit((&x, &y)).expect("fits")),
@@ -168,7 +232,7 @@ fn maps() -> Vec<(&'static str, u64)> {
 
 /// What stands above gives outside of browsers, under every instruction set. Eigenvectors are not
 /// among it: the library that finds them chooses its own instructions.
-const HASHES: [u64; 20] = [
+const HASHES: [u64; 23] = [
     0xea42_d0dd_38a6_5064, // paired, 500 frequencies
     0x333e_36d0_fcab_2d5e, // paired, 77 frequencies
     0x4961_3766_b296_86cd, // phase, 504
@@ -184,12 +248,18 @@ const HASHES: [u64; 20] = [
     0x26d0_e98c_d491_a066, // kernel ridge, matern
     0x7bef_401e_092d_463e, // kernel ridge, 13 targets
     0xcf30_e3fe_c2a9_cd08, // kernels of long rows
+    0xcc6d_9a9e_9280_1fcb, // digits
+    0x9ba4_c181_1962_9ed8, // 100,000 rows of 16 columns
+    0x77b9_b70c_0a07_5414, // the same, of merged sums
     0x7088_7588_ca74_d772, // ridge, penalty chosen
     0x6f12_f501_2e49_79fc, // logistic
     0xa98c_71d8_c5f5_0bac, // support vectors
     0x6ed0_3a57_a4d0_83fb, // lasso
     0x8fa4_7cbe_5b25_ce9f, // kmeans
 ];
+
+/// Likewise of digits, all pixels.
+const WIDE_DIGITS: u64 = 0x3f93_5e40_8caa_3765;
 
 #[test]
 fn one_seed_gives_one_set_of_bits_on_every_processor() {
@@ -209,4 +279,24 @@ fn one_seed_gives_one_set_of_bits_on_every_processor() {
         .filter(|((_, seen), hash)| seen != hash)
         .collect();
     assert!(differ.is_empty(), "other bits under {set}: {differ:?}");
+}
+
+/// In a process of its own, for they are chosen once.
+#[test]
+fn rows_of_many_columns_have_one_set_of_bits_without_matrix_units() {
+    const UNITS: &str = "BOCHNER_UNITS";
+    if std::env::var(UNITS).is_ok_and(|units| units == "none") {
+        let seen = digits(false);
+        assert_eq!(seen, WIDE_DIGITS, "{seen:#x}");
+        return;
+    }
+    let name = "bits::rows_of_many_columns_have_one_set_of_bits_without_matrix_units";
+    let program = std::env::current_exe().expect("a program");
+    let run = std::process::Command::new(program)
+        .args([name, "--exact"])
+        .env(UNITS, "none")
+        .output()
+        .expect("runs");
+    let told = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && told.contains("1 passed"), "{told}");
 }

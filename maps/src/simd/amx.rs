@@ -10,7 +10,7 @@
     reason = "the language has no stable words for tiles; each use says why it is sound"
 )]
 
-use crate::device::Line;
+use crate::{device::Line, instructions::UNITS_VARIABLE};
 use std::{arch::asm, marker::PhantomData, sync::OnceLock};
 
 /// Lines of a tile, which are rows of what is on the left of a product and pairs of depths of what
@@ -22,12 +22,14 @@ pub(super) const DEPTH: usize = 32;
 /// What a tile holds: 16 lines of 16 f32 or 32 bf16.
 pub(super) type Tile = [Line; LINES];
 
-/// Whether this machine has the unit, AVX-512 is in use, and the system lets this process use the
-/// unit. The first call asks the system for it.
+/// Whether this machine has the unit, AVX-512 is in use, nobody left matrix units out, and the
+/// system lets this process use the unit. The first call asks the system for it.
 pub(super) fn available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
-    *AVAILABLE
-        .get_or_init(|| crate::instructions::wide().is_some() && has_bf16_tiles() && is_permitted())
+    *AVAILABLE.get_or_init(|| {
+        let is_wanted = std::env::var(UNITS_VARIABLE).map_or(true, |units| units != "none");
+        is_wanted && crate::instructions::wide().is_some() && has_bf16_tiles() && is_permitted()
+    })
 }
 
 /// Whether the processor multiplies tiles of bf16.

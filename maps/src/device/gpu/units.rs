@@ -2,7 +2,7 @@
 //! were seen to work.
 
 use super::{GpuDevice, lock};
-use crate::{Error, Result};
+use crate::{Error, Result, instructions::UNITS_VARIABLE};
 use std::{
     collections::HashMap,
     str::FromStr,
@@ -123,7 +123,7 @@ pub(super) struct Units {
 impl Units {
     /// As `BOCHNER_UNITS` says, else for nothing. Errors on other words.
     pub(super) fn usual() -> Result<Self> {
-        let used = match std::env::var("BOCHNER_UNITS") {
+        let used = match std::env::var(UNITS_VARIABLE) {
             Ok(text) => text.parse()?,
             Err(_) => MatrixUnits::None,
         };

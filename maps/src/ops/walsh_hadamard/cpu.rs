@@ -7,7 +7,7 @@ use crate::{
     device::CpuDevice,
     parallel,
     simd::{
-        Fused,
+        fused::is_plain,
         swap::{swapped, vector},
     },
 };
@@ -176,7 +176,11 @@ fn level<S: Simd, const H: usize>(simd: S, v: S::f32s) -> S::f32s {
     let sign = vector::<S>(std::array::from_fn(|i| if i & H == 0 { 1.0 } else { -1.0 }));
     // The lower of two lanes becomes their sum, the upper one lower less upper. The product is
     // exact: these are the bits of an addition.
-    simd.fused_f32s(v, sign, swapped::<S, H>(simd, v))
+    let partner = swapped::<S, H>(simd, v);
+    if is_plain::<S>() {
+        return simd.add_f32s(simd.mul_f32s(v, sign), partner);
+    }
+    simd.mul_add_e_f32s(v, sign, partner)
 }
 
 #[inline(always)]
