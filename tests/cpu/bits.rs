@@ -281,11 +281,12 @@ fn one_seed_gives_one_set_of_bits_on_every_processor() {
     assert!(differ.is_empty(), "other bits under {set}: {differ:?}");
 }
 
-/// In a process of its own, for they are chosen once.
+/// In a process of its own where there may be some, for they are chosen once.
 #[test]
 fn rows_of_many_columns_have_one_set_of_bits_without_matrix_units() {
     const UNITS: &str = "BOCHNER_UNITS";
-    if std::env::var(UNITS).is_ok_and(|units| units == "none") {
+    let are_left_out = std::env::var(UNITS).is_ok_and(|units| units == "none");
+    if are_left_out || cfg!(not(target_arch = "x86_64")) {
         let seen = digits(false);
         assert_eq!(seen, WIDE_DIGITS, "{seen:#x}");
         return;

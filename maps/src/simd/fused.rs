@@ -160,11 +160,11 @@ fn sum_and_lost(a: f64, b: f64) -> (f64, f64) {
 #[inline(always)]
 fn to_odd(sum: f64, lost: f64) -> f64 {
     let bits = sum.to_bits();
-    // Away from zero where the exact sum is further from it. NaN is neither more nor less.
+    // Away from zero where the exact sum is further from it. NaN is no more.
     let further = (lost > 0.0) == (sum > 0.0);
     let step = if further { 1 } else { u64::MAX };
     let is_even = bits & 1 == 0;
-    let is_rounded = lost < 0.0 || lost > 0.0;
+    let is_rounded = lost.abs() > 0.0;
     f64::from_bits(bits.wrapping_add(if is_even && is_rounded { step } else { 0 }))
 }
 

@@ -98,12 +98,10 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                     // Columns outside, rows inside: a group of vectors stays in first-level cache
                     // for all bands, which are read in the order that they lie in.
                     for group in 0..GROUPS {
-                        let bands = c.chunks_exact_mut(ROWS * width);
-                        let bands = bands.zip(self.laid.chunks_exact(depth * ROWS));
-                        for (band, (c, a)) in bands.enumerate() {
+                        let bands = c.chunks_exact_mut(ROWS * width).enumerate();
+                        for ((band, c), a) in bands.zip(self.laid.chunks_exact(depth * ROWS)) {
                             // Nobody reads what is above the diagonal.
-                            let from = group * VECTORS * S::F32_LANES;
-                            if i == j && (band + 1) * ROWS <= from {
+                            if i == j && (band + 1) * ROWS <= group * VECTORS * S::F32_LANES {
                                 continue;
                             }
                             // Each tile asks for its share, a line with every step; then there is
@@ -119,8 +117,7 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
         }
         // The stretches were added up in f32; f64 is touched once for all of them.
         for j in self.j.clone() {
-            let first = self.i.start.max(j);
-            let range = place(first, j)..place(self.i.end, j);
+            let range = place(self.i.start.max(j), j)..place(self.i.end, j);
             widen(&self.scratch[range.clone()], &mut self.sums[range]);
         }
     }
