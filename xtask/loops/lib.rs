@@ -79,6 +79,7 @@ mod device {
 
 #[path = "../../maps/src/simd"]
 mod simd {
+    pub(crate) mod fused;
     mod hint;
     #[cfg(target_arch = "aarch64")]
     mod lanes;
@@ -87,6 +88,7 @@ mod simd {
     pub(crate) mod swap;
     mod tile;
 
+    pub(crate) use fused::Fused;
     pub(crate) use hint::{Upcoming, prefetch};
     pub(crate) use pack::{Panels, PanelsView, Parts};
     pub(crate) use rows::{Epilogue, for_each_row, rows_per_block};
