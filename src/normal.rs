@@ -8,13 +8,14 @@ mod of_targets;
 mod resume;
 mod sparse;
 
-pub use accumulation::COPY_EVERY;
+pub use accumulation::{ADD_EVERY, COPY_EVERY};
 pub(crate) use accumulation::{Accumulation, SUM_BYTES};
 pub use resume::{Keep, Resume};
 pub(crate) use resume::{check_all_there, keeping};
 
 use crate::{
-    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, model::Targets, store::Store,
+    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, linalg::compensated,
+    model::Targets, store::Store,
 };
 use ndarray::{Array1, Array2};
 use std::path::Path;
@@ -23,6 +24,10 @@ const KIND: &str = "normal-equations";
 
 /// The lower triangle of the Gram matrix in a file.
 const TRIANGLE: &str = "gram_triangle";
+/// What rounding took from it: what lies above the diagonal, row after row.
+const ABOVE: &str = "gram_rest";
+/// What rounding took from the other sums.
+const REST: &str = "rest";
 /// The sum of logarithms of weights, as text: JSON has no word for an infinite number.
 const LOG_WEIGHT: &str = "log_weight";
 
@@ -37,7 +42,8 @@ pub struct NormalEquations {
     /// The sum of the logarithms of the weights, of which only a likelihood asks: minus infinity
     /// where a row has weight 0, and NaN where nobody knows.
     pub log_weight: f64,
-    /// `Z'Z`, `[D, D]`, lower triangle.
+    /// `Z'Z`, `[D, D]`, lower triangle. Above the diagonal lies what rounding took from it: less
+    /// than 2^-52 of the sums, where there are some thousands of rows, and zeros otherwise.
     pub gram_dd: Array2<f64>,
     /// `Z'Y`, `[D, t]`.
     pub zty_dt: Array2<f64>,
@@ -47,6 +53,10 @@ pub struct NormalEquations {
     pub y_sum_t: Array1<f64>,
     /// Sums of squares of Y, `[t]`.
     pub y_square_t: Array1<f64>,
+    /// What rounding took from the other sums: of the diagonal of `Z'Z`, then of the numbers
+    /// beside it. Empty where it took nothing.
+    #[doc(hidden)]
+    pub rest: Vec<f64>,
 }
 
 impl NormalEquations {
@@ -61,6 +71,48 @@ impl NormalEquations {
             z_sum_d: Array1::zeros(features),
             y_sum_t: Array1::zeros(targets),
             y_square_t: Array1::zeros(targets),
+            rest: Vec::new(),
+        }
+    }
+
+    /// The numbers beside `Z'Z`, one after another.
+    fn beside(&self) -> impl Iterator<Item = &f64> {
+        let vectors = self.z_sum_d.iter().chain(&self.y_sum_t);
+        let vectors = self.zty_dt.iter().chain(vectors).chain(&self.y_square_t);
+        vectors.chain([&self.weight, &self.log_weight])
+    }
+
+    /// `Z'Z`, and what rounding took from its diagonal: see [`compensated`].
+    fn gram_and_rest(&mut self) -> (&mut Array2<f64>, &mut [f64]) {
+        let features = self.gram_dd.nrows();
+        let numbers = features + self.beside().count();
+        self.rest.resize(numbers, 0.0);
+        (&mut self.gram_dd, &mut self.rest[..features])
+    }
+
+    /// Adds `sign` times other sums of the same shape, but for the number of rows. The sums come
+    /// out the same in whatever order they are added.
+    fn add(&mut self, other: &Self, sign: f64) {
+        let of_diagonal = other.rest.get(..other.gram_dd.nrows()).unwrap_or_default();
+        let others = (&other.gram_dd, of_diagonal);
+        compensated::add_all(self.gram_and_rest(), others, sign);
+        self.add_beside(other, sign);
+    }
+
+    /// As [`Self::add`], of what is beside `Z'Z`.
+    fn add_beside(&mut self, other: &Self, sign: f64) {
+        let features = self.gram_and_rest().0.nrows();
+        let vectors = self.z_sum_d.iter_mut().chain(&mut self.y_sum_t);
+        let vectors = self.zty_dt.iter_mut().chain(vectors);
+        let vectors = vectors.chain(&mut self.y_square_t);
+        let sums = vectors.chain([&mut self.weight, &mut self.log_weight]);
+        let pairs = sums.zip(&mut self.rest[features..]);
+        for (k, (pair, value)) in pairs.zip(other.beside()).enumerate() {
+            let rest = other.rest.get(features + k).copied().unwrap_or_default();
+            compensated::add(pair, (sign * value, sign * rest));
+        }
+        if self.rest.iter().all(|&rest| rest == 0.0) {
+            self.rest.clear();
         }
     }
 
@@ -135,8 +187,11 @@ impl NormalEquations {
         Accumulation::new(map, targets, run, COPY_EVERY).add(source, self)
     }
 
-    /// Adds the sums of other rows: associative and, but for rounding, commutative. Errors when the
-    /// shapes differ.
+    /// Adds the sums of other rows. Parts of the rows, cut at multiples of [`ADD_EVERY`] rows and
+    /// summed on the CPU, merge to the bits of all rows summed at once, in whatever order: sums
+    /// keep what rounding takes from them. Other parts agree to 1e-6.
+    ///
+    /// Errors when the shapes differ.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         if self.zty_dt.dim() != other.zty_dt.dim() {
             return Err(Error::shape(format!(
@@ -146,13 +201,7 @@ impl NormalEquations {
             )));
         }
         self.rows += other.rows;
-        self.weight += other.weight;
-        self.log_weight += other.log_weight;
-        self.gram_dd += &other.gram_dd;
-        self.zty_dt += &other.zty_dt;
-        self.z_sum_d += &other.z_sum_d;
-        self.y_sum_t += &other.y_sum_t;
-        self.y_square_t += &other.y_square_t;
+        self.add(other, 1.0);
         Ok(())
     }
 
@@ -176,13 +225,8 @@ impl NormalEquations {
             )));
         }
         self.rows -= other.rows;
-        self.weight = (self.weight - other.weight).max(0.0);
-        self.log_weight -= other.log_weight;
-        self.gram_dd -= &other.gram_dd;
-        self.zty_dt -= &other.zty_dt;
-        self.z_sum_d -= &other.z_sum_d;
-        self.y_sum_t -= &other.y_sum_t;
-        self.y_square_t -= &other.y_square_t;
+        self.add(other, -1.0);
+        self.weight = self.weight.max(0.0);
         Ok(())
     }
 
@@ -224,6 +268,16 @@ impl NormalEquations {
             .flat_map(|(i, row)| row.into_iter().take(i + 1).copied())
             .collect();
         store.put_vector(TRIANGLE, &triangle);
+        let rows = self.gram_dd.rows().into_iter().enumerate();
+        let above: Vec<f64> = rows
+            .flat_map(|(i, row)| row.into_iter().skip(i + 1).copied())
+            .collect();
+        if above.iter().any(|&rest| rest != 0.0) {
+            store.put_vector(ABOVE, &above);
+        }
+        if !self.rest.is_empty() {
+            store.put_vector(REST, &self.rest);
+        }
         store.put_f64("zty", self.zty_dt.view());
         store.set(LOG_WEIGHT, self.log_weight.to_string());
         for (name, vector) in [
@@ -274,11 +328,18 @@ impl NormalEquations {
         } else {
             f64::NAN
         };
+        let beside = features * (targets + 1) + 2 * targets + 2;
+        let rest = if store.has(REST) {
+            store.vector(REST, features + beside)?.to_vec()
+        } else {
+            Vec::new()
+        };
         Ok(Self {
             rows,
             weight,
             log_weight,
             gram_dd,
+            rest,
             zty_dt,
             z_sum_d: store.vector("z_sum", features)?,
             y_sum_t: store.vector("y_sum", targets)?,
@@ -287,19 +348,26 @@ impl NormalEquations {
     }
 }
 
-/// The lower triangle that a file has, in a square of zeros.
+/// The lower triangle that a file has, in a square, and what rounding took from it, if it is there.
 fn square(store: &Store, features: usize) -> Result<Array2<f64>> {
     let entries = features
         .checked_add(1)
         .and_then(|f| f.checked_mul(features));
     let entries = entries.ok_or_else(|| Error::format("too many features for this machine"))?;
-    let triangle = store.vector(TRIANGLE, entries / 2)?;
     let mut gram_dd = Array2::zeros((features, features));
-    let mut values = triangle.into_iter();
+    let mut values = store.vector(TRIANGLE, entries / 2)?.into_iter();
     for (i, mut row) in gram_dd.rows_mut().into_iter().enumerate() {
         // The numbers go together: one for each place.
         for (entry, value) in row.iter_mut().take(i + 1).zip(&mut values) {
             *entry = value;
+        }
+    }
+    if store.has(ABOVE) {
+        let mut values = store.vector(ABOVE, entries / 2 - features)?.into_iter();
+        for (i, mut row) in gram_dd.rows_mut().into_iter().enumerate() {
+            for (entry, value) in row.iter_mut().skip(i + 1).zip(&mut values) {
+                *entry = value;
+            }
         }
     }
     Ok(gram_dd)

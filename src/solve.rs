@@ -67,6 +67,6 @@ pub(crate) use quasi_newton::{QuasiNewton, Reached};
 #[doc(hidden)]
 pub use stagewise::{Boosting, Greedy, Stagewise};
 
-#[doc(hidden)]
-pub use crate::normal::COPY_EVERY;
 pub use crate::normal::NormalEquations;
+#[doc(hidden)]
+pub use crate::normal::{ADD_EVERY, COPY_EVERY};

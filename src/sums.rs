@@ -176,6 +176,7 @@ mod tests {
             z_sum_d: Array1::from_shape_fn(features, |i| entry(i + 1000)),
             y_sum_t: Array1::from_shape_fn(targets, |k| entry(k + 2000)),
             y_square_t: Array1::from_shape_fn(targets, |k| entry(k + 3000)),
+            rest: Vec::new(),
         }
     }
 

@@ -17,6 +17,7 @@ mod remaining;
 mod rows;
 mod scoring;
 mod search;
+mod shard;
 mod sources;
 mod stages;
 mod task;
@@ -47,9 +48,10 @@ use folds::FoldArgs;
 use learner::LearnerArgs;
 pub(crate) use learner::meant;
 use parts::PartArgs;
-pub(crate) use parts::{Shard, of_sums};
+pub(crate) use parts::of_sums;
 use remaining::Remaining;
 use search::SearchArgs;
+pub(crate) use shard::Shard;
 use sources::Source;
 use std::{
     path::{Path, PathBuf},

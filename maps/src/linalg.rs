@@ -1,6 +1,7 @@
 //! Dense linear algebra in f64, which knows no problem.
 
 pub mod cholesky;
+pub mod compensated;
 pub mod eigen;
 pub mod entries;
 pub mod leading;

@@ -29,9 +29,9 @@ pub(crate) const SUM_BYTES: u32 = 12;
 pub const COPY_EVERY: u64 = 1 << 20;
 
 /// Those of the CPU are added to the total at multiples of so many rows, so that a run that goes on
-/// from there ends in the same bits. They take one pass over the sums where the rows themselves
-/// took four or more.
-const ADD_EVERY: u64 = 1 << 14;
+/// from there ends in the same bits, as do sums of rows that are cut there and merged. They take
+/// one pass over the sums where the rows themselves took four or more.
+pub const ADD_EVERY: u64 = 1 << 14;
 
 /// What a stream is summed with.
 pub(crate) struct Accumulation<'a> {
@@ -324,8 +324,9 @@ impl Running<'_> {
     /// Adds what the device has summed to the total, and begins anew. It ends at the same rows
     /// however fast they came and wherever an earlier call ended, so that these show in no bit.
     fn end_stretch(&mut self) -> Result<()> {
-        let mut zty_dt = self.sums.take_onto(&mut self.total.gram_dd)?;
-        (self.double).take_onto(self.device, &mut self.total.gram_dd, &mut zty_dt)?;
+        let (gram_dd, rest_d) = self.total.gram_and_rest();
+        let mut zty_dt = self.sums.take_onto(gram_dd, rest_d)?;
+        (self.double).take_onto(self.device, (gram_dd, rest_d), &mut zty_dt)?;
         let none = OfTargets::zero(self.targets.outputs());
         let of_targets = mem::replace(&mut self.of_targets, none);
         of_targets.join((zty_dt, self.sparse.as_mut()), self.targets, self.total)?;
@@ -351,9 +352,10 @@ impl Running<'_> {
             total.gram_dd = gram_dd;
             zty_dt
         } else {
-            sums.take_onto(&mut total.gram_dd)?
+            let (gram_dd, rest_d) = total.gram_and_rest();
+            sums.take_onto(gram_dd, rest_d)?
         };
-        double.take_onto(self.device, &mut total.gram_dd, &mut zty_dt)?;
+        double.take_onto(self.device, total.gram_and_rest(), &mut zty_dt)?;
         let mut sparse = self.sparse;
         (self.of_targets).join((zty_dt, sparse.as_mut()), self.targets, total)
     }

@@ -4,7 +4,7 @@ use crate::{
     Device, Result,
     device::memory_left,
     features::{Affine, FeatureMap, Formula},
-    linalg::products::subtract_lower_outer,
+    linalg::{compensated, products::subtract_lower_outer},
     parallel,
 };
 use ndarray::{Array2, ArrayView1, ArrayView2};
@@ -118,22 +118,20 @@ impl DoubleSums {
         Ok(())
     }
 
-    /// Adds what was summed to `Z'Z` (the lower triangle) and `Z'Y` of other rows, and begins anew.
+    /// Adds what was summed to `Z'Z` of other rows, [`compensated`], and to `Z'Y`, and begins anew.
     pub(super) fn take_onto(
         &mut self,
         device: &Device,
-        gram_dd: &mut Array2<f64>,
+        (gram_dd, rest_d): (&mut Array2<f64>, &mut [f64]),
         zty_dt: &mut Array2<f64>,
     ) -> Result<()> {
         self.end_block(device)?;
         if self.minus_dd.is_empty() {
             return Ok(());
         }
-        let lines = gram_dd.rows_mut().into_iter().zip(self.minus_dd.rows());
-        for (j, (mut line, own)) in lines.enumerate() {
-            for (to, minus) in line.iter_mut().zip(own).take(j + 1) {
-                *to -= minus;
-            }
+        let lines = compensated::rows(gram_dd, rest_d).into_iter();
+        for (mut line, minus) in lines.zip(self.minus_dd.rows()) {
+            line.add(0, minus.into_iter().map(|minus| -minus));
         }
         *zty_dt += &self.zty_dt;
         self.minus_dd.fill(0.0);

@@ -35,27 +35,31 @@ impl OfTargets {
     ) -> Result<()> {
         let outputs = targets.outputs();
         if let Some(sparse) = sparse {
-            sparse.take_onto(&mut total.gram_dd, &mut zty_dt);
+            sparse.take_onto(total.gram_and_rest(), &mut zty_dt);
         }
         let z_sum_d = zty_dt.column(outputs).to_owned();
         for k in 0..outputs {
             let mut column = zty_dt.column_mut(k);
             column.scaled_add(targets.shift(k), &z_sum_d);
         }
-        let zty_dt = zty_dt.slice(s![.., ..outputs]);
+        let zty_dt = zty_dt.slice_move(s![.., ..outputs]);
         // No product of columns is larger than the larger of their squares.
         let squares = total.gram_dd.diag();
         if squares.iter().chain(&zty_dt).any(|v| !v.is_finite()) {
             let problem = "the sums are not finite: the features or targets are too large";
             return Err(Error::numerical(problem).help(Remedy::Standardize));
         }
-        total.zty_dt += &zty_dt;
-        total.z_sum_d += &z_sum_d;
         total.rows += self.rows;
-        total.weight += self.weight;
-        total.log_weight += self.log_weight;
-        total.y_sum_t += &self.y_sum_t;
-        total.y_square_t += &self.y_square_t;
+        let beside = NormalEquations {
+            weight: self.weight,
+            log_weight: self.log_weight,
+            zty_dt,
+            z_sum_d,
+            y_sum_t: self.y_sum_t,
+            y_square_t: self.y_square_t,
+            ..NormalEquations::zero(0, 0)
+        };
+        total.add_beside(&beside, 1.0);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Sums of rows that are mostly zeros, of their other values alone.
 
-use crate::{Device, Matrix, parallel};
+use crate::{Device, Matrix, linalg::compensated, parallel};
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
 use std::ops::Range;
 
@@ -127,8 +127,12 @@ impl SparseSums {
         Some(Entries { rows, columns })
     }
 
-    /// Adds what was summed to `Z'Z` (the lower triangle) and `Z'Y` of other rows, and begins anew.
-    pub(super) fn take_onto(&mut self, gram_dd: &mut Array2<f64>, zty_dt: &mut Array2<f64>) {
+    /// Adds what was summed to `Z'Z` of other rows, [`compensated`], and to `Z'Y`, and begins anew.
+    pub(super) fn take_onto(
+        &mut self,
+        (gram_dd, rest_d): (&mut Array2<f64>, &mut [f64]),
+        zty_dt: &mut Array2<f64>,
+    ) {
         if self.triangle.is_empty() {
             return;
         }
@@ -136,11 +140,13 @@ impl SparseSums {
         let weight = self.y_sum_t[ones];
         let base: Vec<f64> = self.base_d.iter().map(|&b| f64::from(b)).collect();
         let e_sum: Vec<f64> = self.ety_dt.column(ones).to_vec();
-        for (j, mut line) in gram_dd.rows_mut().into_iter().enumerate() {
-            let own = &self.triangle[j * (j + 1) / 2..][..=j];
-            for (k, (to, ee)) in line.iter_mut().zip(own).enumerate() {
-                *to += ee + base[j] * e_sum[k] + e_sum[j] * base[k] + weight * base[j] * base[k];
-            }
+        let lines = compensated::rows(gram_dd, rest_d).into_iter().enumerate();
+        for (j, mut line) in lines {
+            let own = self.triangle[j * (j + 1) / 2..].iter().take(j + 1);
+            let sums = own.enumerate().map(|(k, ee)| {
+                ee + base[j] * e_sum[k] + e_sum[j] * base[k] + weight * base[j] * base[k]
+            });
+            line.add(0, sums);
         }
         for ((j, k), to) in zty_dt.indexed_iter_mut() {
             *to += self.ety_dt[[j, k]] + base[j] * self.y_sum_t[k];

@@ -188,6 +188,7 @@ mod tests {
             z_sum_d: z.sum_axis(Axis(0)),
             y_sum_t: y.sum_axis(Axis(0)),
             y_square_t: (&y * &y).sum_axis(Axis(0)),
+            rest: Vec::new(),
         };
         (z, y, sums)
     }

@@ -265,6 +265,7 @@ mod tests {
             z_sum_d: z_dn.sum_axis(Axis(1)),
             y_sum_t: y_nt.sum_axis(Axis(0)),
             y_square_t: (&y_nt * &y_nt).sum_axis(Axis(0)),
+            rest: Vec::new(),
         };
         for intercept in [true, false] {
             let evidence = Evidence::new(&sums, intercept).expect("decomposes");

@@ -41,6 +41,7 @@ impl Intercept {
     ///     z_sum_d: array![0.0],
     ///     y_sum_t: array![2.0],
     ///     y_square_t: array![2.0],
+    ///     ..NormalEquations::zero(1, 1)
     /// };
     /// let (free, _) = Intercept::Free.solve(1.0, &sums)?;
     /// let (penalised, _) = Intercept::Penalised.solve(1.0, &sums)?;
@@ -96,6 +97,7 @@ pub(super) fn beside_ones(sums: &NormalEquations) -> Result<NormalEquations> {
         z_sum_d: concatenate(Axis(0), &[sums.z_sum_d.view(), weight.view()]).map_err(shape)?,
         y_sum_t: sums.y_sum_t.clone(),
         y_square_t: sums.y_square_t.clone(),
+        rest: Vec::new(),
     })
 }
 

@@ -118,7 +118,8 @@ fn digits(by_squares: bool) -> u64 {
     hash(beta.iter().flat_map(|v| v.to_le_bytes()))
 }
 
-/// Of 10^5 rows of 16 columns, on one machine and on two whose sums are merged.
+/// Of 10^5 rows of 16 columns, on one machine and on two whose sums are merged: cut where sums go
+/// to the total, they have the bits of rows that came one after another.
 fn many_rows() -> [u64; 2] {
     let whole = |i: usize| f64::from(u32::try_from(i % 1009).expect("small")) / 504.5 - 1.0;
     let x = Array2::from_shape_fn((100_000, 16), |(i, j)| {
@@ -136,17 +137,24 @@ fn many_rows() -> [u64; 2] {
         let (x, y) = part(from, to);
         ridge().start((&x, &y)).expect("starts")
     };
-    let mut merged = begun(0, 50_000);
+    const CUT: usize = 3 * bochner::solve::ADD_EVERY as usize;
+    let mut merged = begun(0, CUT);
     let plan = merged.without_rows().and_then(|none| none.to_bytes());
     let mut other = ridge().go_on(&plan.expect("writes")).expect("goes on");
-    let (x_rest, y_rest) = part(50_000, 100_000);
+    let (x_rest, y_rest) = part(CUT, 100_000);
     other.add((&x_rest, &y_rest)).expect("adds");
     merged.merge(&other).expect("merges");
+    let mut added = begun(0, CUT);
+    added.add((&x_rest, &y_rest)).expect("adds");
     let whole = ridge().fit((&x, &y)).expect("fits");
-    [whole, merged.model().expect("fits")].map(|model| {
+    let parts = [merged, added].map(|parts| parts.model().expect("fits"));
+    let [merged, added] = parts;
+    let [whole, merged, added] = [whole, merged, added].map(|model| {
         let beta = &model.linear().coefficients.beta_dt;
         hash(beta.iter().flat_map(|v| v.to_le_bytes()))
-    })
+    });
+    assert_eq!(merged, added);
+    [whole, merged]
 }
 
 /// Of other learners.
@@ -249,8 +257,8 @@ const HASHES: [u64; 23] = [
     0x7bef_401e_092d_463e, // kernel ridge, 13 targets
     0xcf30_e3fe_c2a9_cd08, // kernels of long rows
     0xcc6d_9a9e_9280_1fcb, // digits
-    0x9ba4_c181_1962_9ed8, // 100,000 rows of 16 columns
-    0x77b9_b70c_0a07_5414, // the same, of merged sums
+    0xd8de_9b12_2bac_4efc, // 100,000 rows of 16 columns
+    0x5641_41cd_184d_e176, // the same, of merged sums
     0x7088_7588_ca74_d772, // ridge, penalty chosen
     0x6f12_f501_2e49_79fc, // logistic
     0xa98c_71d8_c5f5_0bac, // support vectors

@@ -249,6 +249,7 @@ fn in_f64(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
         z_sum_d: z.sum_axis(Axis(0)),
         y_sum_t: y.sum_axis(Axis(0)),
         y_square_t: (y * y).sum_axis(Axis(0)),
+        rest: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Fits by sums of rows: kept on the way, and shards of several processes.
 
-use super::{Args, Source, chosen::Chosen, describe};
+use super::{Args, Shard, Source, chosen::Chosen, describe};
 use crate::{
     Cli, Command,
     args::named,
@@ -22,7 +22,7 @@ use bochner::{
     },
     seed::Seed,
 };
-use std::{ffi::OsString, fmt, mem, path::PathBuf, str::FromStr, sync::Arc};
+use std::{ffi::OsString, mem, path::PathBuf, sync::Arc};
 
 /// Which part of the rows is summed, and where the sums go.
 #[derive(Debug, Clone, clap::Args)]
@@ -35,49 +35,6 @@ pub(crate) struct PartArgs {
     /// Where the sums of a --shard go
     #[arg(long, value_name = "FILE", requires = "shard", value_parser = named())]
     pub(crate) partial: Option<PathBuf>,
-}
-
-/// Part `index` of `count`, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Shard {
-    pub(crate) index: u64,
-    pub(crate) count: u64,
-}
-
-impl Shard {
-    /// All rows.
-    const WHOLE: Self = Self { index: 1, count: 1 };
-
-    /// Its rows among all, from the first to before the last.
-    fn rows(self, all: u64) -> (u64, u64) {
-        let at = |index: u64| {
-            let row = u128::from(all) * u128::from(index) / u128::from(self.count);
-            u64::try_from(row).unwrap_or(all)
-        };
-        (at(self.index - 1), at(self.index))
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.count)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let problem = || "must be I/N, such as 2/8: part I of N, I from 1 to N".to_owned();
-        let (index, count) = text.split_once('/').ok_or_else(problem)?;
-        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| problem());
-        let (index, count) = (number(index)?, number(count)?);
-        if index >= 1 && index <= count {
-            Ok(Self { index, count })
-        } else {
-            Err(problem())
-        }
-    }
 }
 
 /// The options of a shard that says how many there are.
@@ -363,28 +320,5 @@ fn arguments_of(given: &Given) -> Result<Box<Args>> {
     match Cli::parse_from_words(words).map(|cli| cli.command) {
         Ok(Command::Fit(args)) => Ok(args),
         _ => Err(Usage("its options are none of `fit`; sum the rows again".into()).into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shards_cover_all_rows_once() {
-        for (all, count) in [(10, 3), (2, 5), (0, 2), (1 << 60, 7)] {
-            let mut next = 0;
-            for index in 1..=count {
-                let (first, end) = Shard { index, count }.rows(all);
-                assert_eq!(first, next);
-                assert!(end - first <= all / count + 1);
-                next = end;
-            }
-            assert_eq!(next, all);
-        }
-        assert_eq!("2/8".parse(), Ok(Shard { index: 2, count: 8 }));
-        for text in ["0/2", "3/2", "2", "a/b", "-1/2", "1/0", ""] {
-            assert!(text.parse::<Shard>().is_err(), "{text}");
-        }
     }
 }

@@ -115,6 +115,28 @@ fn shards_merge_to_the_model_of_one_process() {
     }
 }
 
+/// Rows enough for every shard: not one bit of a model shows that there were some, of fixed and
+/// chosen penalties, weights and several targets.
+#[test]
+fn shards_of_many_rows_merge_to_the_bits_of_one_process() {
+    let here = here();
+    let folder = here.path();
+    data(folder, 41_000);
+    for (learner, count) in [
+        ("--target y --ignore label --lambda 1e-9", 2),
+        ("--target y --ignore label", 2),
+        ("--target label --ignore y --weight a", 2),
+        ("--target y,label", 2),
+    ] {
+        let fit = format!("fit x.csv {learner} --features 24 --gamma 0.5 -q --device cpu");
+        bochner(folder, &fit, &["-o", "whole"]).ok();
+        merged(folder, &fit, count);
+        let predicted = |model| predictions(folder, model, "");
+        let (whole, merged) = (predicted("whole"), predicted("merged"));
+        assert!(whole == merged, "{learner}");
+    }
+}
+
 /// More shards than rows: some have none.
 #[test]
 fn shards_may_have_no_rows() {

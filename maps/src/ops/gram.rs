@@ -31,6 +31,7 @@ use crate::{
     Error, Result,
     device::{Device, GpuDevice, Matrix},
     form::{DenseForm, Tile, tile},
+    linalg::compensated,
 };
 use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
@@ -198,16 +199,20 @@ impl GramAccumulator {
         }
     }
 
-    /// Adds `Z'Z` to that of other rows, and gives `Z'Y`; begins anew at zero. After an error
-    /// nothing was added.
+    /// Adds `Z'Z` to that of other rows, [`compensated`], and gives `Z'Y`; begins anew at zero.
+    /// After an error nothing was added.
     #[doc(hidden)]
-    pub fn take_onto(&mut self, gram_dd: &mut Array2<f64>) -> Result<Array2<f64>> {
+    pub fn take_onto(
+        &mut self,
+        gram_dd: &mut Array2<f64>,
+        rest_d: &mut [f64],
+    ) -> Result<Array2<f64>> {
         match &mut self.loaded {
             // In place: large triangles are in memory once.
-            Loaded::Cpu(sums) => Ok(sums.take_onto(gram_dd, self.targets)),
+            Loaded::Cpu(sums) => Ok(sums.take_onto(gram_dd, rest_d)),
             Loaded::Gpu(sums) => {
                 let sums = sums.take()?;
-                *gram_dd += &sums.gram_dd;
+                compensated::add_all((gram_dd, rest_d), (&sums.gram_dd, &[]), 1.0);
                 Ok(sums.zty_dt)
             }
         }

@@ -7,7 +7,7 @@ use super::{
     hint::{LINE, prefetch},
     tile::STRETCH,
 };
-use crate::{device::Aligned, parallel};
+use crate::{device::Aligned, linalg::compensated, parallel};
 use block::{Block, slab_columns, stretch_floats};
 use ndarray::Array2;
 use std::{cell::RefCell, ops::Range};
@@ -166,28 +166,54 @@ impl Triangle {
     pub(crate) fn finish(mut self) -> (Array2<f64>, Array2<f64>) {
         let (d, t) = (self.features, self.targets);
         let mut gram = Array2::zeros((d, d));
-        let mut zty = Array2::zeros((d, t));
         self.sum();
         // Given back before the matrices are touched: both at once would be the peak of a fit.
         self.packed = Aligned::default();
-        self.add_to(&mut gram, &mut zty);
+        let tiles = self.tiles();
+        let width = slab_columns();
+        let entries = gram.as_slice_mut().expect("allocated row by row");
+        parallel::usual().chunks(entries, width * d, &|i, band| {
+            for &(at, j) in &tiles[i] {
+                let lines = band.chunks_exact_mut(d).zip(self.lines(at));
+                for (r, (out, sums)) in lines.enumerate() {
+                    // Tiles on the diagonal are whole: their upper halves are left, as are the
+                    // padding's sums.
+                    let end = (i * width + r + 1).min((j + 1) * width);
+                    let out = out.get_mut(j * width..end).unwrap_or_default();
+                    for (out, sum) in out.iter_mut().zip(sums) {
+                        *out = *sum;
+                    }
+                }
+            }
+        });
+        let mut zty = Array2::zeros((d, t));
+        self.read_targets(&tiles, &mut zty);
         (gram, zty)
     }
 
-    /// Adds the sums to those of rows before, in the same places, on the current thread pool, and
-    /// begins anew at zero.
-    pub(crate) fn take_onto(&mut self, gram: &mut Array2<f64>, zty: &mut Array2<f64>) {
+    /// Adds `Z'Z` to that of rows before, in the same places, on the current thread pool, and gives
+    /// `Z'Y`; begins anew at zero. `rest_d` is what rounding took from the diagonal.
+    pub(crate) fn take_onto(&mut self, gram: &mut Array2<f64>, rest_d: &mut [f64]) -> Array2<f64> {
         self.sum();
-        self.add_to(gram, zty);
+        let tiles = self.tiles();
+        let width = slab_columns();
+        let mut rows = compensated::rows(gram, rest_d);
+        parallel::usual().parts(&mut rows, &|row, sums| {
+            for &(at, j) in &tiles[row / width] {
+                let line = &self.sums[at + row % width * width..][..width];
+                sums.add(j * width, line.iter().copied());
+            }
+        });
+        let mut zty = Array2::zeros((self.features, self.targets));
+        self.read_targets(&tiles, &mut zty);
         parallel::usual().chunks(&mut self.sums, CLEARED, &|_, sums| sums.fill(0.0));
+        zty
     }
 
-    /// Adds what was summed to the lower triangle of `Z'Z` and to `Z'Y`. A thread takes all tiles
-    /// of one run of rows, so that none needs a lock.
-    fn add_to(&self, gram: &mut Array2<f64>, zty: &mut Array2<f64>) {
-        let (d, t, width) = (self.features, self.targets, slab_columns());
-        // Of each slab of rows its tiles: where they lie, and their slab of columns.
-        let mut tiles = vec![Vec::new(); (d + t).div_ceil(width)];
+    /// Of each slab of rows its tiles: where they lie, and their slab of columns.
+    fn tiles(&self) -> Vec<Vec<(usize, usize)>> {
+        let width = slab_columns();
+        let mut tiles = vec![Vec::new(); (self.features + self.targets).div_ceil(width)];
         let mut at = 0;
         for (i, j) in &self.blocks {
             for j in j.clone() {
@@ -197,29 +223,26 @@ impl Triangle {
                 }
             }
         }
-        let rows_of = |at: usize| self.sums[at..][..width * width].chunks_exact(width);
-        let gram = gram.as_slice_mut().expect("allocated row by row");
-        parallel::usual().chunks(gram, width * d, &|i, band| {
-            for &(at, j) in &tiles[i] {
-                for (r, (out, sums)) in band.chunks_exact_mut(d).zip(rows_of(at)).enumerate() {
-                    // Tiles on the diagonal are whole: their upper halves are left, as are the
-                    // padding's sums.
-                    let end = (i * width + r + 1).min((j + 1) * width);
-                    let out = out.get_mut(j * width..end).unwrap_or_default();
-                    for (out, sum) in out.iter_mut().zip(sums) {
-                        *out += sum;
-                    }
-                }
-            }
-        });
+        tiles
+    }
+
+    /// The lines of the tile that lies there.
+    fn lines(&self, at: usize) -> impl Iterator<Item = &[f64]> {
+        let width = slab_columns();
+        self.sums[at..][..width * width].chunks_exact(width)
+    }
+
+    /// Writes `Z'Y`.
+    fn read_targets(&self, tiles: &[Vec<(usize, usize)>], zty: &mut Array2<f64>) {
+        let (d, t, width) = (self.features, self.targets, slab_columns());
         for (i, tiles) in tiles.iter().enumerate().skip(d / width) {
             for &(at, j) in tiles {
-                for (row, sums) in (i * width..d + t).zip(rows_of(at)) {
+                for (row, sums) in (i * width..d + t).zip(self.lines(at)) {
                     let Some(target) = row.checked_sub(d) else {
                         continue;
                     };
                     for (col, sum) in (j * width..d).zip(sums) {
-                        zty[[col, target]] += sum;
+                        zty[[col, target]] = *sum;
                     }
                 }
             }

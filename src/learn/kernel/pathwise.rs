@@ -71,6 +71,7 @@ fn variances(
         z_sum_d: turned.sum_axis(Axis(1)) * &root_n,
         y_sum_t: y_nt.sum_axis(Axis(0)),
         y_square_t: (y_nt * y_nt).sum_axis(Axis(0)),
+        rest: Vec::new(),
     };
     let evidence = Evidence::new(&sums, options.intercept)?;
     let variances = evidence.maximize(KnownVariances {

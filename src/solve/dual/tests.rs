@@ -31,6 +31,7 @@ fn primal_and_dual_meet() {
                 z_sum_d: wz.sum_axis(Axis(0)),
                 y_sum_t: wy.sum_axis(Axis(0)),
                 y_square_t: (&wy * &y).sum_axis(Axis(0)),
+                rest: Vec::new(),
             };
             for intercept in [true, false] {
                 let lambda = 1e-3;

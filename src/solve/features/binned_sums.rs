@@ -54,6 +54,7 @@ pub(crate) fn binned_sums(
         z_sum_d: z_sum_1d.row(0).to_owned(),
         y_sum_t: weighted_tn.sum_axis(Axis(1)),
         y_square_t: (&weighted_tn * &y_tn).sum_axis(Axis(1)),
+        rest: Vec::new(),
     })
 }
 

@@ -22,6 +22,7 @@ fn drawn() -> (Array2<f64>, Array2<f64>, [NormalEquations; 2]) {
             z_sum_d: z.sum_axis(Axis(0)),
             y_sum_t: y.sum_axis(Axis(0)),
             y_square_t: (&y * &y).sum_axis(Axis(0)),
+            rest: Vec::new(),
         }
     });
     (z, y, sums)

@@ -30,13 +30,14 @@ impl Sums {
         self.cpu.install(|| triangle.sum());
     }
 
-    /// Adds the sums to these and gives those of `Z'Y`; they begin anew at zero.
-    pub(super) fn take_onto(&mut self, gram_dd: &mut Array2<f64>, targets: usize) -> Array2<f64> {
-        let mut zty_dt = Array2::zeros((gram_dd.nrows(), targets));
+    /// Adds `Z'Z` to a sum and what rounding took from it, and gives `Z'Y`; begins anew at zero.
+    pub(super) fn take_onto(
+        &mut self,
+        gram_dd: &mut Array2<f64>,
+        rest_d: &mut [f64],
+    ) -> Array2<f64> {
         let triangle = &mut self.triangle;
-        self.cpu
-            .install(|| triangle.take_onto(gram_dd, &mut zty_dt));
-        zty_dt
+        self.cpu.install(|| triangle.take_onto(gram_dd, rest_d))
     }
 
     pub(super) fn finish(self) -> GramSums {

@@ -46,6 +46,7 @@ fn with_a_column_of_ones(
         z_sum_d: wz.sum_axis(Axis(0)),
         y_sum_t: wy.sum_axis(Axis(0)),
         y_square_t: (&wy * &y_nt).sum_axis(Axis(0)),
+        rest: Vec::new(),
     };
     let intercept = false;
     let both = Cholesky { lambda, intercept }.solve(&sums).expect("solves");

@@ -17,6 +17,7 @@ fn weighted() -> (Array2<f64>, Array2<f64>, Array1<f64>, NormalEquations) {
         z_sum_d: wz.sum_axis(Axis(0)),
         y_sum_t: wy.sum_axis(Axis(0)),
         y_square_t: (&wy * &y).sum_axis(Axis(0)),
+        rest: Vec::new(),
     };
     (z, y, w_n, sums)
 }
