@@ -269,11 +269,9 @@ impl NormalEquations {
             .collect();
         store.put_vector(TRIANGLE, &triangle);
         let rows = self.gram_dd.rows().into_iter().enumerate();
-        let above: Vec<f64> = rows
-            .flat_map(|(i, row)| row.into_iter().skip(i + 1).copied())
-            .collect();
-        if above.iter().any(|&rest| rest != 0.0) {
-            store.put_vector(ABOVE, &above);
+        let above = rows.flat_map(|(i, row)| row.into_iter().skip(i + 1).copied());
+        if above.clone().any(|rest| rest != 0.0) {
+            store.put_vector(ABOVE, &above.collect::<Vec<_>>());
         }
         if !self.rest.is_empty() {
             store.put_vector(REST, &self.rest);
