@@ -63,15 +63,15 @@ mod tests {
 
     #[test]
     fn shards_cover_all_rows_once() {
-        let (few, most) = (3 * ADD_EVERY - 1, u64::MAX);
+        let (few, many) = (3 * ADD_EVERY - 1, (1 << 63) + 1);
         for (all, count) in [
             (10, 3),
             (2, 5),
             (0, 2),
             (few, 3),
             (few + 1, 3),
-            (most, 7),
-            (most, 1),
+            (many, 7),
+            (many, 1),
         ] {
             let is_cut = all / count >= ADD_EVERY;
             let most = all / count + 1 + if is_cut { ADD_EVERY } else { 0 };
