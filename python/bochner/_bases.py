@@ -9,11 +9,11 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from . import _score
-from ._arrays import FLOATS
+from . import _native, _score
+from ._arrays import FLOATS, table
 from ._dlpack import host, validated
 from ._learning import Learner, scan_weights, weights_of
-from ._rows import of_scans, seen
+from ._rows import checked, of_scans, seen
 from ._scan import Scan
 from ._typing import ClassifierMixin, MultiOutputMixin, RegressorMixin, available_if
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
 
 class Regressor(MultiOutputMixin, RegressorMixin, Learner):
@@ -89,6 +90,57 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
         """
         scores = self._scores(X)
         return scores[:, 0] if self._one_target else scores
+
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Calibrate intervals on rows that the fit did not see.
+
+        By how much the model is off on them says how wide intervals are (split conformal prediction):
+        of level p they hold at least a share p of new targets on average, whatever the model and the
+        data, as long as new rows come as these do. The file that `save` writes keeps it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Targets.
+
+        Returns
+        -------
+        self : object
+        """
+        check_is_fitted(self)
+        if isinstance(X, Scan):
+            raise TypeError("calibrate takes rows in memory, not a scan; some hundred are enough")
+        X, y, _ = self._validated(X, y, None, reset=False)
+        model = self._current()
+        self._model = _native.calibrated(model, table(X), y, self.device, self.memory)
+        return self
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any, Any]:
+        """Predicted values of rows, between bounds that hold a new target so often.
+
+        Gaussian processes have bounds of their own; others have them after `calibrate`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        level : float, default=0.9
+            The share of new targets that lie within, between 0 and 1.
+
+        Returns
+        -------
+        y, lower, upper : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        """
+        check_is_fitted(self)
+        rows = table(checked(self, X))
+        model = self._current()
+        parts = _native.intervals(model, rows, float(level), self.device, self.memory)
+        y, lower, upper = (part[:, 0] if self._one_target else part for part in parts)
+        return y, lower, upper
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The coefficient of determination R^2 of predictions.

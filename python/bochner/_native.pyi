@@ -141,6 +141,21 @@ class Model:
     def to_onnx(self, double: bool) -> bytes: ...
     def to_bytes(self) -> bytes: ...
 
+def intervals(
+    model: Model,
+    x: _Table,
+    level: float,
+    device: str,
+    memory: int | None = None,
+    progress: Any = None,
+) -> list[NDArray[np.float64]]: ...
+def calibrated(
+    model: Model, x: _Table, y: NDArray[np.float64], device: str, memory: int | None = None
+) -> Model: ...
+def covariances(
+    model: Model, x: _Table, device: str, memory: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def sampled(model: Model, target: int, samples: int, seed: int) -> Model: ...
 def fit_searched(
     x: _Table,
     y: NDArray[np.float64] | None,

@@ -6,13 +6,16 @@ from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from . import _native
+from ._arrays import seed_of, table
 from ._bases import Regressor
 from ._parameters import POSITIVE, SHARED
 from ._partial import GrowingNumbers
-from ._rows import of_scans
+from ._rows import checked, of_scans
 from ._typing import _fit_context, available_if
 
 if TYPE_CHECKING:
@@ -193,7 +196,14 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
             self.feature_importances_ = relevance / max(relevance.sum(), np.finfo(float).tiny)
 
     @of_scans
-    def predict(self, X: Any, return_std: bool = False, *, output: Any = None) -> Any:
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        *,
+        output: Any = None,
+    ) -> Any:
         """Predicted values of rows.
 
         Parameters
@@ -204,15 +214,104 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         return_std : bool, default=False
             Whether to return the standard deviations of new targets, too, their noise included.
 
+        return_cov : bool, default=False
+            Whether to return their covariances, too, with the noise on the diagonal. One of the two.
+
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
 
         y_std : ndarray of the same shape
             Only with ``return_std``.
+
+        y_cov : ndarray of shape (n_samples, n_samples) or (n_samples, n_samples, n_targets)
+            Only with ``return_cov``.
         """
-        if not return_std:
+        if return_std and return_cov:
+            raise ValueError("return_std and return_cov are both set; take one of them")
+        if not (return_std or return_cov):
             return Regressor.predict(self, X)
         check_is_fitted(self)
-        mean, deviation = self._asked("deviations", X)
-        return (mean[:, 0], deviation[:, 0]) if self._one_target else (mean, deviation)
+        if return_std:
+            mean, deviation = self._asked("deviations", X)
+            return (mean[:, 0], deviation[:, 0]) if self._one_target else (mean, deviation)
+        rows = table(checked(self, X))
+        covariance, noise = _native.covariances(self._current(), rows, self.device, self.memory)
+        covariance[np.diag_indices_from(covariance)] += 1.0
+        both = covariance[:, :, None] * noise
+        return Regressor.predict(self, X), both[:, :, 0] if self._one_target else both
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Random = 0) -> Any:
+        """Values at rows of functions drawn from the posterior, without noise.
+
+        They vary as the features do: with hardly more features than rows have to say they have
+        nothing left to vary by.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            Rows.
+
+        n_samples : int, default=1
+            How many functions.
+
+        random_state : int, RandomState instance or None, default=0
+            What they are drawn by: equal ones draw equal functions, whatever the rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
+        """
+        functions = self.posterior_functions(n_samples, random_state)
+        values = [function(X) for function in functions]
+        return values[0] if self._one_target else np.stack(values, axis=1)
+
+    def posterior_functions(
+        self, n_samples: int = 1, random_state: Random = 0
+    ) -> list[DrawnFunctions]:
+        """Functions drawn from the posterior, of each target, to be called with rows.
+
+        Parameters
+        ----------
+        n_samples, random_state
+            As those of `sample_y`.
+
+        Returns
+        -------
+        functions : list of callables
+            For each target one, which gives of rows ``(n_rows, n_samples)`` values.
+        """
+        check_is_fitted(self)
+        if not (isinstance(n_samples, (int, np.integer)) and n_samples > 0):
+            raise ValueError(f"n_samples is {n_samples!r}; it must be a whole number above 0")
+        seed = seed_of(check_random_state(random_state))
+        model = self._current()
+        targets = range(1 if self._one_target else model.n_outputs)
+        return [DrawnFunctions(self, _native.sampled(model, k, n_samples, seed)) for k in targets]
+
+
+class DrawnFunctions:
+    """Functions of rows that were drawn from the posterior of a Gaussian process, as one call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import GaussianProcessRegressor
+    >>> X = np.linspace(0, 5, 400)[:, None]
+    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.RandomState(0).normal(size=400)
+    >>> model = GaussianProcessRegressor(n_components=200, random_state=0).fit(X, y)
+    >>> functions, = model.posterior_functions(1000)
+    >>> functions(X[:3]).shape
+    (3, 1000)
+    """
+
+    def __init__(self, estimator: GaussianProcessRegressor, model: Any) -> None:
+        self._estimator = estimator
+        self._model = model
+
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        rows = checked(self._estimator, X)
+        values: NDArray[np.float64] = self._model.scores(
+            table(rows), self._estimator.device, self._estimator.memory
+        )
+        return values

@@ -20,6 +20,7 @@ mod predictions;
 mod rows;
 mod scan;
 mod search;
+mod spread;
 mod views;
 
 use pyo3::prelude::*;
@@ -47,6 +48,8 @@ mod _native {
     use super::scan::{Chunks, HeldRows, Scan, Writer};
     #[pymodule_export]
     use super::search::fit_searched;
+    #[pymodule_export]
+    use super::spread::{calibrated, covariances, intervals, sampled};
     use pyo3::prelude::*;
 
     #[pymodule_init]

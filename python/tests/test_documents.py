@@ -13,8 +13,8 @@ import pytest
 import bochner
 
 ROOT = Path(__file__).resolve().parents[2]
-# That of Ray needs Ray, which `cargo xtask engines` has.
-NOT_HERE = {"_native"} if importlib.util.find_spec("ray") else {"_native", "ray"}
+# Those of Ray and MLflow need them, which `cargo xtask engines` has.
+NOT_HERE = {"_native"} | {name for name in ("ray", "mlflow") if not importlib.util.find_spec(name)}
 MODULES = ["bochner"] + [
     f"bochner.{module.name}"
     for module in pkgutil.iter_modules(bochner.__path__)

@@ -162,6 +162,29 @@ impl<'m> IntervalPredictor<'m> {
         Ok(widths.around(all))
     }
 
+    /// What predictions for rows are off by together, `[rows, rows]`, of a model that has a
+    /// variance: the covariances of f given the data, over the variance of the noise of each
+    /// target.
+    ///
+    /// Errors with [`Error::Unsupported`] on other models.
+    #[doc(hidden)]
+    pub fn relative_covariance(&mut self, rows: &Rows) -> Result<Array2<f64>> {
+        rows.require_finite()?;
+        let Some(spread) = &self.model.spread else {
+            return Err(Error::unsupported(format!(
+                "a model of {} has no covariances; fit a GaussianProcess",
+                self.model.learner
+            )));
+        };
+        let mut rooted_nd = Array2::zeros((rows.nrows(), spread.root_dd.ncols()));
+        self.featurizer.rows(rows, |branches, range| {
+            let rooted = branches[1].mapv(f64::from);
+            rooted_nd.slice_mut(s![range, ..]).assign(&rooted);
+            Ok(())
+        })?;
+        Ok(spread.relative_covariance(&rooted_nd))
+    }
+
     /// Streams a source: `sink` gets the intervals and the targets of each chunk, in order. Returns
     /// the number of rows. Errors as [`Self::predict`] does.
     pub fn stream(

@@ -28,6 +28,13 @@ impl Spread {
         entries::row_squares(centred.view()) + self.intercept
     }
 
+    /// Covariances of f between rows over the variance of the noise, `[rows, rows]`, from the same.
+    #[doc(hidden)]
+    pub fn relative_covariance(&self, rooted_nd: &Array2<f64>) -> Array2<f64> {
+        let centred = rooted_nd - &self.shift_d;
+        centred.dot(&centred.t()) + self.intercept
+    }
+
     /// Coefficients of functions drawn from the posterior of target `target`, whose mean is `mean`:
     /// `[D, samples]`, and as many intercepts. Equal seeds draw equal functions.
     #[doc(hidden)]

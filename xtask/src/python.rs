@@ -22,8 +22,9 @@ const REQUIREMENTS: [&str; 10] = [
     "pytest",
     "scikit-learn",
 ];
-/// What the tests of engines need beside that; Spark also needs Java.
-const ENGINES: [&str; 2] = ["pyspark", "ray"];
+/// What the tests of engines need beside that; Spark also needs Java. MLflow's models are kept in a
+/// database.
+const ENGINES: [&str; 5] = ["alembic", "mlflow-skinny", "pyspark", "ray", "sqlalchemy"];
 const ADVICE: &str = "apt-get install --yes python3 python3-venv";
 
 /// Builds the native half, and runs the package's tests in a virtual environment under target/.
