@@ -144,8 +144,17 @@ fn many_rows() -> [u64; 2] {
     let (x_rest, y_rest) = part(CUT, 100_000);
     other.add((&x_rest, &y_rest)).expect("adds");
     merged.merge(&other).expect("merges");
-    let mut added = begun(0, CUT);
-    added.add((&x_rest, &y_rest)).expect("adds");
+    // Cut elsewhere, and the later rows first.
+    let plan = merged.without_rows().and_then(|none| none.to_bytes());
+    let plan = plan.expect("writes");
+    let cuts = [(CUT / 3, 100_000), (0, CUT / 3)].map(|(from, to)| {
+        let mut part_of = ridge().go_on(&plan).expect("goes on");
+        let (x, y) = part(from, to);
+        part_of.add((&x, &y)).expect("adds");
+        part_of
+    });
+    let [mut added, first] = cuts;
+    added.merge(&first).expect("merges");
     let whole = ridge().fit((&x, &y)).expect("fits");
     let parts = [merged, added].map(|parts| parts.model().expect("fits"));
     let [merged, added] = parts;
