@@ -82,11 +82,17 @@ impl NormalEquations {
         vectors.chain([&self.weight, &self.log_weight])
     }
 
-    /// `Z'Z`, and what rounding took from its diagonal: see [`compensated`].
-    fn gram_and_rest(&mut self) -> (&mut Array2<f64>, &mut [f64]) {
+    /// Gives each number that has none a rest of 0, and says how many the diagonal of `Z'Z` has.
+    fn fill_rests(&mut self) -> usize {
         let features = self.gram_dd.nrows();
         let numbers = features + self.beside().count();
         self.rest.resize(numbers, 0.0);
+        features
+    }
+
+    /// `Z'Z`, and what rounding took from its diagonal: see [`compensated`].
+    fn gram_and_rest(&mut self) -> (&mut Array2<f64>, &mut [f64]) {
+        let features = self.fill_rests();
         (&mut self.gram_dd, &mut self.rest[..features])
     }
 
@@ -101,7 +107,7 @@ impl NormalEquations {
 
     /// As [`Self::add`], of what is beside `Z'Z`.
     fn add_beside(&mut self, other: &Self, sign: f64) {
-        let features = self.gram_and_rest().0.nrows();
+        let features = self.fill_rests();
         let vectors = self.z_sum_d.iter_mut().chain(&mut self.y_sum_t);
         let vectors = self.zty_dt.iter_mut().chain(vectors);
         let vectors = vectors.chain(&mut self.y_square_t);

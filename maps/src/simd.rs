@@ -32,7 +32,7 @@ mod triangle;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use bf16_pieces::Bf16Panels;
-pub(crate) use fused::Fused;
+pub(crate) use fused::{Fused, sum_and_lost};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use half::HalfPanels;
 pub(crate) use hint::{PastCache, Sink, ThroughCache, Upcoming, prefetch};

@@ -6,17 +6,14 @@
 //! D - 1 - i as many places behind it: there lies what rounding took from row i. What it took from
 //! the diagonal has no place there.
 
-use crate::parallel;
+use crate::{parallel, simd::sum_and_lost};
 use ndarray::{Array2, ArrayView1, s};
 
-/// Adds a value and what rounding took from it to a sum (Knuth, The Art of Computer Programming 2,
-/// 4.2.2: the sum of two numbers without error; then Dekker 1971, for pairs). A sum that is not
-/// finite stays that.
+/// Adds a value and what rounding took from it to a sum (Dekker 1971). A sum that is not finite
+/// stays that.
 #[inline(always)]
 pub fn add((sum, rest): (&mut f64, &mut f64), (value, of_value): (f64, f64)) {
-    let whole = *sum + value;
-    let part = whole - *sum;
-    let lost = (*sum - (whole - part)) + (value - part);
+    let (whole, lost) = sum_and_lost(*sum, value);
     let low = lost + (*rest + of_value);
     let (rounded, is_finite) = (whole + low, whole.is_finite());
     *rest = if is_finite {

@@ -150,7 +150,7 @@ fn halves(a: f64) -> (f64, f64) {
 
 /// A sum and what rounding took off it (Knuth 1969).
 #[inline(always)]
-fn sum_and_lost(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn sum_and_lost(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
     (sum, (a - (sum - of_b)) + (b - of_b))

@@ -137,6 +137,15 @@ fn mean_and_variance_are_those_of_the_exact_process() {
         (&variance - &found).iter().all(|e| e.abs() < 1e-12),
         "{variance} {found}"
     );
+    let covariance = new.dot(&new.t()) * signal - l_cross.t().dot(&l_cross);
+    let found = {
+        let spread = &posterior.spread;
+        spread.relative_covariance(&new.dot(&spread.root_dd))
+    } * 0.2;
+    assert!(
+        (&covariance - &found).iter().all(|e| e.abs() < 1e-12),
+        "{covariance} {found}"
+    );
 }
 
 /// The intercept is one more feature with a prior without bounds.
@@ -155,15 +164,22 @@ fn an_intercept_is_a_feature_of_unbounded_variance() {
     };
     let posterior = |e: Evidence| e.posterior(&variances).expect("posterior");
     let (with, without) = (posterior(with), posterior(without));
-    let row = Array2::from_shape_fn((1, 5), |(_, j)| j as f64 / 3.0 - 1.0);
-    let longer = ndarray::concatenate![Axis(1), row, Array2::from_elem((1, 1), wide)];
-    let a = with
-        .spread
-        .relative_variance(&row.dot(&with.spread.root_dd))[0];
+    let row = ndarray::array![[-1.0, -0.6, -0.3, 0.0, 0.3], [0.2, 0.5, -0.4, 0.1, -0.7]];
+    let longer = ndarray::concatenate![Axis(1), row, Array2::from_elem((2, 1), wide)];
+    let rooted = row.dot(&with.spread.root_dd);
+    let a = with.spread.relative_covariance(&rooted);
     let b = without
         .spread
-        .relative_variance(&longer.dot(&without.spread.root_dd))[0];
-    assert!((a - b).abs() < 1e-6 * a, "{a} {b}");
+        .relative_covariance(&longer.dot(&without.spread.root_dd));
+    let size = a.diag().sum();
+    assert!((&a - &b).iter().all(|e| e.abs() < 1e-6 * size), "{a} {b}");
+    let variance = with.spread.relative_variance(&rooted);
+    assert!(
+        (&a.diag() - &variance)
+            .iter()
+            .all(|e| e.abs() < 1e-12 * size),
+        "{a} {variance}"
+    );
     let a = &row.dot(&with.coefficients.beta_dt) + &with.coefficients.intercept_t;
     let b = longer.dot(&without.coefficients.beta_dt);
     assert!((&a - &b).iter().all(|e| e.abs() < 1e-6), "{a} {b}");
