@@ -6,6 +6,7 @@ pub(crate) mod cache;
 pub(crate) mod choice;
 pub(crate) mod cpu;
 pub(crate) mod gpu;
+pub(crate) mod large_pages;
 mod matrix;
 #[doc(hidden)]
 pub mod memory_left;

@@ -3,6 +3,7 @@
 use super::{
     Aligned, Device,
     gpu::{Mapped, PooledBuffer, Readback},
+    large_pages,
 };
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, ShapeBuilder, s};
@@ -156,6 +157,7 @@ impl Matrix {
     /// The matrix as an op filled it with 32-bit values other than floats.
     pub(crate) fn download_as<T: bytemuck::Pod>(&self) -> Result<Array2<T>> {
         let mut host = Array2::from_elem((self.rows, self.cols), T::zeroed());
+        large_pages::ask_for(host.as_slice_mut().unwrap_or_default());
         let mut copy = |data: &[f32]| {
             let data: &[T] = bytemuck::cast_slice(data);
             for (mut row, from) in host

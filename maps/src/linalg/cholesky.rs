@@ -4,7 +4,7 @@ mod panel;
 mod solve;
 mod update;
 
-use crate::device::CpuDevice;
+use crate::device::{CpuDevice, large_pages};
 use crate::parallel;
 use faer::{
     Accum, Mat, MatMut, MatRef, Par,
@@ -63,11 +63,9 @@ impl Lower {
         } else {
             n
         };
-        Self {
-            n,
-            stride,
-            data: vec![0.0; n * stride],
-        }
+        let mut data = vec![0.0; n * stride];
+        large_pages::ask_for(&mut data);
+        Self { n, stride, data }
     }
 
     /// The lower triangle of a matrix that nobody needs any more: without a copy, where its rows

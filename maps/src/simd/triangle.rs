@@ -7,7 +7,11 @@ use super::{
     hint::{LINE, prefetch},
     tile::STRETCH,
 };
-use crate::{device::Aligned, linalg::compensated, parallel};
+use crate::{
+    device::{Aligned, large_pages},
+    linalg::compensated,
+    parallel,
+};
 use block::{Block, slab_columns, stretch_floats};
 use ndarray::Array2;
 use std::{cell::RefCell, ops::Range};
@@ -67,7 +71,8 @@ impl Triangle {
         let slabs = (features + targets).div_ceil(width);
         let blocks: Vec<_> = blocks(features, targets, rayon::current_num_threads()).collect();
         let pairs: usize = blocks.iter().map(pairs).sum();
-        let sums = vec![0.0; pairs * width * width];
+        let mut sums = vec![0.0; pairs * width * width];
+        large_pages::ask_for(&mut sums);
         let capacity = rows_held(features + targets);
         Self {
             features,

@@ -75,6 +75,7 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
         let width = ROWS * BANDS;
         let size = width * width;
         let depth = (self.slab)(self.j.start).len() / width;
+        let share = |next, tile| NextLines::share(next, (tile, BANDS * GROUPS), width);
         let place =
             |i: usize, j: usize| ((j - self.j.start) * self.i.len() + i - self.i.start) * size;
         for k in (0..depth).step_by(STRETCH) {
@@ -104,11 +105,9 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
                             if i == j && (band + 1) * ROWS <= group * VECTORS * S::F32_LANES {
                                 continue;
                             }
-                            // Each tile asks for its share, a line with every step; then there is
-                            // no more to ask for, and what it has anyway costs nothing.
-                            let from = (group * BANDS + band) * STRETCH * LINE;
-                            let next = next.get(from..).unwrap_or(b);
-                            let tile = (a, (b, group), next);
+                            // Each tile asks for its share. With a line a step the first three
+                            // asked for all, more than comes while they work.
+                            let tile = (a, (b, group), share(next, group * BANDS + band));
                             multiply::<S, ROWS, VECTORS, GROUPS, STEPS>(simd, tile, c, k > 0);
                         }
                     }
@@ -119,6 +118,23 @@ impl<'a, F: Fn(usize) -> &'a [f32]> Block<'_, F> {
         for j in self.j.clone() {
             let range = place(self.i.start.max(j), j)..place(self.i.end, j);
             widen(&self.scratch[range.clone()], &mut self.sums[range]);
+        }
+    }
+}
+
+/// What is multiplied next, and after how many steps of depth one more line of it is asked for.
+struct NextLines<'a> {
+    lines: &'a [f32],
+    every: usize,
+}
+
+impl<'a> NextLines<'a> {
+    /// The share of one tile among so many, of a stretch of so many columns.
+    #[inline(always)]
+    fn share(next: &'a [f32], (tile, tiles): (usize, usize), columns: usize) -> Self {
+        Self {
+            lines: &next[tile * (next.len() / tiles)..],
+            every: tiles * LINE / columns,
         }
     }
 }
@@ -146,7 +162,7 @@ fn widen(parts: &[f32], sums: &mut [f64]) {
 }
 
 /// `c = a' b`, or plus `c`, for one band of a slab, laid out, and one group of vectors of the slab
-/// `b`.
+/// `b`, while lines of `next` are asked for.
 #[inline(always)]
 fn multiply<
     S: Simd,
@@ -156,7 +172,7 @@ fn multiply<
     const STEPS: usize,
 >(
     simd: S,
-    (a, (b, group), next): (&[f32], (&[f32], usize), &[f32]),
+    (a, (b, group), next): (&[f32], (&[f32], usize), NextLines<'_>),
     c: &mut [f32],
     add: bool,
 ) {
@@ -169,7 +185,10 @@ fn multiply<
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<STEPS>(), b.as_chunks::<STEPS>());
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
         for (step, (a, b)) in a.iter().zip(b).enumerate() {
-            prefetch_beyond(next, (k * STEPS + step) * LINE);
+            let step = k * STEPS + step;
+            if step.is_multiple_of(next.every) {
+                prefetch_beyond(next.lines, step / next.every * LINE);
+            }
             add_step(simd, &mut sums, a, &b[group]);
         }
     }
