@@ -31,6 +31,7 @@
 //! | [`sampling`] | how frequencies are drawn: at random, orthogonal, evenly, by leverage |
 //! | [`data`] | arrays, .npy, .npz and .csv in chunks; splits, surveys, writers |
 //! | [`solve`] | normal equations that merge and resume, and what solves them |
+//! | [`stream`] | learning row by row: ridge regression that forgets, bandits |
 //! | [`hypothesis`] | tests: did the data change, do columns depend on each other |
 //! | [`analysis`] | measured kernel errors, bounds, variances |
 //! | [`export`] | models for other runtimes: ONNX |
@@ -72,6 +73,8 @@ mod normal;
 pub mod prelude;
 #[cfg(feature = "learn")]
 pub mod solve;
+#[cfg(feature = "learn")]
+pub mod stream;
 #[cfg(feature = "learn")]
 mod sums;
 

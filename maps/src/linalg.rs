@@ -7,3 +7,4 @@ pub mod entries;
 pub mod leading;
 pub mod nystrom;
 pub mod products;
+pub mod symmetric;

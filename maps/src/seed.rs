@@ -70,6 +70,8 @@ pub enum Stream {
     Exchange = 24,
     /// Seeds of the leaves of a tree, and from 2^32 on of its nodes; block = which.
     Leaves = 25,
+    /// Scores of the arms of a bandit; block = the round.
+    Arms = 26,
 }
 
 impl Seed {

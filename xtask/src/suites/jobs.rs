@@ -82,7 +82,7 @@ const ON_THE_OTHERS: [&str; 7] = [
 
 /// What holds the arithmetic of the CPU: it runs again with every other instruction set of the
 /// machine, for others have those.
-const ARITHMETIC: [&str; 8] = [
+const ARITHMETIC: [&str; 9] = [
     "bits",
     "instructions",
     "linalg",
@@ -91,6 +91,7 @@ const ARITHMETIC: [&str; 8] = [
     "parity::ops_agree_with_f64_on_any_number_of_threads",
     "simd",
     "solve",
+    "stream",
 ];
 
 /// What of it is the arithmetic of a GPU's matrix units, done in plain numbers: no instruction set

@@ -1,0 +1,155 @@
+//! The last rows of a stream, whose part of the inverse lies beside it.
+
+use crate::{
+    Error, Result,
+    linalg::symmetric::{add_rows, rows_times},
+    store::Store,
+};
+use ndarray::Array2;
+
+/// Up to [`Self::ROWS`] rows. With every row the past shrinks; here the rows grow in its place, and
+/// all shrink together at the end.
+///
+/// With `A` the matrix of all rows before and a row z that counts for c, the inverse of
+/// `A + c z z'` is that of A less `share g g'`, where `g = A^-1 z` and `share = c / (1 + c z'g)`
+/// (Sherman & Morrison 1950).
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    size: usize,
+    /// Of each row one: row, gain g, targets, share, and what the row counts for.
+    z_km: Vec<f64>,
+    gain_km: Vec<f64>,
+    y_kt: Vec<f64>,
+    share_k: Vec<f64>,
+    counts_k: Vec<f64>,
+    /// What a row would count for that came last.
+    growth: f64,
+}
+
+impl Block {
+    /// Few enough that the corrections cost less than the inverse, many enough that an update by
+    /// all of them is one product.
+    pub(super) const ROWS: usize = 64;
+
+    pub(super) fn new(size: usize) -> Self {
+        Self {
+            size,
+            z_km: Vec::new(),
+            gain_km: Vec::new(),
+            y_kt: Vec::new(),
+            share_k: Vec::new(),
+            counts_k: Vec::new(),
+            growth: 1.0,
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.counts_k.len() >= Self::ROWS
+    }
+
+    /// What the past has shrunk to in this block.
+    pub(super) fn shrunk(&self) -> f64 {
+        1.0 / self.growth
+    }
+
+    /// What the rows count for, before they shrink.
+    pub(super) fn weight(&self) -> f64 {
+        self.counts_k.iter().sum()
+    }
+
+    /// One more row, after which the past counts for so much: what a row of weight 1 counts for
+    /// beside it.
+    pub(super) fn grow(&mut self, keep: f64) -> f64 {
+        self.growth /= keep;
+        self.growth
+    }
+
+    pub(super) fn push(
+        &mut self,
+        (z_m, y_t): (&[f64], &[f64]),
+        (gain_m, share): (&[f64], f64),
+        counts: f64,
+    ) {
+        self.z_km.extend_from_slice(z_m);
+        self.y_kt.extend_from_slice(y_t);
+        self.gain_km.extend_from_slice(gain_m);
+        self.share_k.push(share);
+        self.counts_k.push(counts);
+    }
+
+    /// Takes the rows' part off the inverse times a row.
+    pub(super) fn correct(&self, z_m: &[f64], out_m: &mut [f64]) {
+        let mut factors = rows_times(&self.gain_km, z_m);
+        for (factor, share) in factors.iter_mut().zip(&self.share_k) {
+            *factor *= -share;
+        }
+        add_rows(out_m, &self.gain_km, &factors);
+    }
+
+    /// The gains side by side, so that the inverse less their outer product is that with the rows.
+    pub(super) fn gains_mk(&self) -> Array2<f64> {
+        self.side_by_side(&self.gain_km, &self.share_k)
+    }
+
+    /// The rows side by side, whose outer product is their part of `Z'Z`.
+    pub(super) fn rows_mk(&self) -> Array2<f64> {
+        self.side_by_side(&self.z_km, &self.counts_k)
+    }
+
+    fn side_by_side(&self, rows: &[f64], counts: &[f64]) -> Array2<f64> {
+        let mut out_mk = Array2::zeros((self.size, counts.len()));
+        for (k, (row, count)) in rows.chunks_exact(self.size.max(1)).zip(counts).enumerate() {
+            for (to, value) in out_mk.column_mut(k).iter_mut().zip(row) {
+                *to = value * count.sqrt();
+            }
+        }
+        out_mk
+    }
+
+    /// Adds the rows' part of `Z'Y`.
+    pub(super) fn add_targets(&self, zty_tm: &mut [f64]) {
+        let targets = self.y_kt.len() / self.counts_k.len().max(1);
+        for (t, zty_m) in zty_tm.chunks_exact_mut(self.size.max(1)).enumerate() {
+            let of_rows = self.y_kt.iter().skip(t).step_by(targets.max(1));
+            let factors: Vec<_> = of_rows.zip(&self.counts_k).map(|(y, c)| y * c).collect();
+            add_rows(zty_m, &self.z_km, &factors);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.size);
+    }
+
+    /// Puts its rows under names of their own.
+    pub(super) fn write(&self, store: &mut Store) {
+        store.set("block.rows", self.counts_k.len());
+        store.set("block.growth", self.growth);
+        for (name, values) in [
+            ("block.z", &self.z_km),
+            ("block.gain", &self.gain_km),
+            ("block.y", &self.y_kt),
+            ("block.share", &self.share_k),
+            ("block.counts", &self.counts_k),
+        ] {
+            store.put_vector(name, values);
+        }
+    }
+
+    /// What [`Self::write`] wrote.
+    pub(super) fn read(store: &Store, size: usize, targets: usize) -> Result<Self> {
+        let rows: usize = store.get("block.rows")?;
+        if rows >= Self::ROWS {
+            return Err(Error::format(format!("a block of {rows} rows")));
+        }
+        let vector = |name, of_row| Ok(store.vector(name, rows * of_row)?.to_vec());
+        Ok(Self {
+            size,
+            z_km: vector("block.z", size)?,
+            gain_km: vector("block.gain", size)?,
+            y_kt: vector("block.y", targets)?,
+            share_k: vector("block.share", 1)?,
+            counts_k: vector("block.counts", 1)?,
+            growth: store.get("block.growth")?,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! A stream in a file, or in bytes: what it knows, and the rows of the block that it is in, so that
+//! it goes on to the same bits.
+
+use super::{Block, Recursive, RecursiveRidge};
+use crate::{Error, Result, store::Store};
+use ndarray::Array2;
+use std::path::Path;
+
+const KIND: &str = "a stream";
+
+impl RecursiveRidge {
+    /// Writes what it knows to a file, whole or not at all, to go on from by [`Self::load`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.store().save(KIND, path.as_ref())
+    }
+
+    /// Reads what [`Self::save`] wrote.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let store = Store::load(KIND, path)?;
+        Self::read(&store).map_err(|e| Error::in_model(path, &e))
+    }
+
+    /// The bytes of the file that [`Self::save`] writes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.store().to_bytes(KIND)
+    }
+
+    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(&Store::from_bytes(bytes, KIND)?)
+    }
+
+    pub(in crate::stream) fn store(&self) -> Store {
+        let mut store = Store::default();
+        store.set("rule.penalty", self.rule.penalty);
+        store.set("rule.half_life", self.rule.half_life);
+        store.set("rule.intercept", self.rule.intercept);
+        store.set("features", self.features);
+        store.set("targets", self.targets);
+        store.set("rows", self.rows);
+        store.set("since_anew", self.since_anew);
+        store.set("weight", self.weight);
+        store.set("penalty", self.penalty);
+        store.put_vector("inverse", &lower(&self.inverse_mm));
+        store.put_vector("minus_gram", &lower(&self.minus_gram_mm));
+        store.put_vector("zty", &self.zty_tm);
+        store.put_vector("beta", &self.beta_tm);
+        self.block.write(&mut store);
+        store
+    }
+
+    pub(in crate::stream) fn read(store: &Store) -> Result<Self> {
+        let rule = Recursive {
+            penalty: store.get("rule.penalty")?,
+            half_life: store.get("rule.half_life")?,
+            intercept: store.get("rule.intercept")?,
+        };
+        let (features, targets): (usize, usize) = (store.get("features")?, store.get("targets")?);
+        let size = features.checked_add(usize::from(rule.intercept));
+        let entries = size.and_then(|size| size.checked_mul(size.checked_add(1)?));
+        let (Some(size), Some(entries)) = (size, entries) else {
+            return Err(Error::format("too many features for this machine"));
+        };
+        let of_targets = size.checked_mul(targets);
+        let of_targets = of_targets.ok_or_else(|| Error::format("too many targets"))?;
+        // Read before anything of that size is made.
+        let inverse = store.vector("inverse", entries / 2)?;
+        let minus_gram = store.vector("minus_gram", entries / 2)?;
+        let zty_tm = store.vector("zty", of_targets)?.to_vec();
+        let beta_tm = store.vector("beta", of_targets)?.to_vec();
+        Ok(Self {
+            inverse_mm: square(size, inverse),
+            minus_gram_mm: square(size, minus_gram),
+            zty_tm,
+            beta_tm,
+            block: Block::read(store, size, targets)?,
+            rows: store.get("rows")?,
+            since_anew: store.get("since_anew")?,
+            weight: store.get("weight")?,
+            penalty: store.get("penalty")?,
+            // Its numbers are held to what they may be.
+            ..rule.start(features, targets)?
+        })
+    }
+}
+
+/// The lower triangle, row after row.
+fn lower(a: &Array2<f64>) -> Vec<f64> {
+    let rows = a.rows().into_iter().enumerate();
+    rows.flat_map(|(i, row)| row.into_iter().take(i + 1).copied())
+        .collect()
+}
+
+/// A square whose lower triangle these are.
+fn square(size: usize, values: impl IntoIterator<Item = f64>) -> Array2<f64> {
+    let mut out = Array2::zeros((size, size));
+    let mut values = values.into_iter();
+    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
+        // The numbers go together: one for each place.
+        for (to, value) in row.iter_mut().take(i + 1).zip(&mut values) {
+            *to = value;
+        }
+    }
+    out
+}
