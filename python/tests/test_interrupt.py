@@ -184,7 +184,7 @@ def test_fits_end_at_the_next_chunk(model, targets, monkeypatch):
     says = model.transform if isinstance(model, KernelPCA) else model.predict
     before = says(X[:5])
     for what, left in whole.items():
-        # A quarter of it at most, where two milliseconds are left; what is not heeded leaves all.
+        # A quarter of it was seen at most, of a few milliseconds; what is not heeded leaves all.
         ends = (steps.left(lambda: model.fit(X, y), what)[what] for _ in range(3))
         assert any(seconds < 0.6 * left for seconds in ends), what
     # What was learnt before is still there.
