@@ -14,8 +14,16 @@ pub use resume::{Keep, Resume};
 pub(crate) use resume::{check_all_there, keeping};
 
 use crate::{
-    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, linalg::compensated,
-    model::Targets, store::Store,
+    Error, Result,
+    data::ChunkSource,
+    features::FeatureMap,
+    flow::Run,
+    linalg::{
+        compensated,
+        symmetric::{lower_entries, of_lower_entries},
+    },
+    model::Targets,
+    store::Store,
 };
 use ndarray::{Array1, Array2};
 use std::path::Path;
@@ -269,11 +277,7 @@ impl NormalEquations {
     pub(crate) fn write(&self, store: &mut Store) {
         store.set("rows", self.rows);
         store.set("weight", self.weight);
-        let rows = self.gram_dd.rows().into_iter().enumerate();
-        let triangle: Vec<f64> = rows
-            .flat_map(|(i, row)| row.into_iter().take(i + 1).copied())
-            .collect();
-        store.put_vector(TRIANGLE, &triangle);
+        store.put_vector(TRIANGLE, &lower_entries(&self.gram_dd));
         let rows = self.gram_dd.rows().into_iter().enumerate();
         let above = rows.flat_map(|(i, row)| row.into_iter().skip(i + 1).copied());
         if above.clone().any(|rest| rest != 0.0) {
@@ -358,14 +362,7 @@ fn square(store: &Store, features: usize) -> Result<Array2<f64>> {
         .checked_add(1)
         .and_then(|f| f.checked_mul(features));
     let entries = entries.ok_or_else(|| Error::format("too many features for this machine"))?;
-    let mut gram_dd = Array2::zeros((features, features));
-    let mut values = store.vector(TRIANGLE, entries / 2)?.into_iter();
-    for (i, mut row) in gram_dd.rows_mut().into_iter().enumerate() {
-        // The numbers go together: one for each place.
-        for (entry, value) in row.iter_mut().take(i + 1).zip(&mut values) {
-            *entry = value;
-        }
-    }
+    let mut gram_dd = of_lower_entries(features, store.vector(TRIANGLE, entries / 2)?);
     if store.has(ABOVE) {
         let mut values = store.vector(ABOVE, entries / 2 - features)?.into_iter();
         for (i, mut row) in gram_dd.rows_mut().into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Products of one vector with a matrix: a symmetric one by its lower triangle, or rows of any.
-//! Sums have one order on every machine.
+//! Symmetric matrices by their lower triangle: its numbers in a row, and products with one vector;
+//! and those of the rows of any. Sums have one order on every machine.
 
 use crate::simd::Fused;
 use ndarray::Array2;
@@ -9,6 +9,26 @@ use pulp::{Simd, WithSimd};
 const PARTS: usize = 8;
 /// Rows that are read side by side.
 const ROWS: usize = 4;
+
+/// The lower triangle, row after row.
+pub fn lower_entries(a_nn: &Array2<f64>) -> Vec<f64> {
+    let rows = a_nn.rows().into_iter().enumerate();
+    rows.flat_map(|(i, row)| row.into_iter().take(i + 1).copied())
+        .collect()
+}
+
+/// A square with this lower triangle, row after row, and zeros above; of too few numbers the last
+/// places are zero, too.
+pub fn of_lower_entries(n: usize, entries: impl IntoIterator<Item = f64>) -> Array2<f64> {
+    let mut a_nn = Array2::zeros((n, n));
+    let mut entries = entries.into_iter();
+    for (i, mut row) in a_nn.rows_mut().into_iter().enumerate() {
+        for (to, entry) in row.iter_mut().take(i + 1).zip(&mut entries) {
+            *to = entry;
+        }
+    }
+    a_nn
+}
 
 /// Overwrites `out` with `A x` of a symmetric matrix in standard layout, of which the lower
 /// triangle is read, each number once. Panics on shapes that do not go together.

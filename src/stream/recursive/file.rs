@@ -2,8 +2,11 @@
 //! it goes on to the same bits.
 
 use super::{Block, Recursive, RecursiveRidge};
-use crate::{Error, Result, store::Store};
-use ndarray::Array2;
+use crate::{
+    Error, Result,
+    linalg::symmetric::{lower_entries, of_lower_entries},
+    store::Store,
+};
 use std::path::Path;
 
 const KIND: &str = "a stream";
@@ -42,8 +45,8 @@ impl RecursiveRidge {
         store.set("since_anew", self.since_anew);
         store.set("weight", self.weight);
         store.set("penalty", self.penalty);
-        store.put_vector("inverse", &lower(&self.inverse_mm));
-        store.put_vector("minus_gram", &lower(&self.minus_gram_mm));
+        store.put_vector("inverse", &lower_entries(&self.inverse_mm));
+        store.put_vector("minus_gram", &lower_entries(&self.minus_gram_mm));
         store.put_vector("zty", &self.zty_tm);
         store.put_vector("beta", &self.beta_tm);
         self.block.write(&mut store);
@@ -70,8 +73,8 @@ impl RecursiveRidge {
         let zty_tm = store.vector("zty", of_targets)?.to_vec();
         let beta_tm = store.vector("beta", of_targets)?.to_vec();
         Ok(Self {
-            inverse_mm: square(size, inverse),
-            minus_gram_mm: square(size, minus_gram),
+            inverse_mm: of_lower_entries(size, inverse),
+            minus_gram_mm: of_lower_entries(size, minus_gram),
             zty_tm,
             beta_tm,
             block: Block::read(store, size, targets)?,
@@ -83,24 +86,4 @@ impl RecursiveRidge {
             ..rule.start(features, targets)?
         })
     }
-}
-
-/// The lower triangle, row after row.
-fn lower(a: &Array2<f64>) -> Vec<f64> {
-    let rows = a.rows().into_iter().enumerate();
-    rows.flat_map(|(i, row)| row.into_iter().take(i + 1).copied())
-        .collect()
-}
-
-/// A square whose lower triangle these are.
-fn square(size: usize, values: impl IntoIterator<Item = f64>) -> Array2<f64> {
-    let mut out = Array2::zeros((size, size));
-    let mut values = values.into_iter();
-    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
-        // The numbers go together: one for each place.
-        for (to, value) in row.iter_mut().take(i + 1).zip(&mut values) {
-            *to = value;
-        }
-    }
-    out
 }
