@@ -283,27 +283,36 @@ impl Running<'_> {
         y_nt: &Matrix,
         of_portion: Range<usize>,
     ) -> Result<()> {
-        if let Some(sparse) = &mut self.sparse {
-            let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
-            let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
-            let beside = self.augmented.slice(s![rows.clone(), ..]);
-            if sparse.add(z_nd, of_portion.clone(), beside, weights_n) {
-                return Ok(());
+        let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
+        let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
+        let left = match &mut self.sparse {
+            Some(sparse) => {
+                let beside = self.augmented.slice(s![rows.clone(), ..]);
+                sparse.add(z_nd, of_portion.clone(), beside, weights_n)
             }
-        }
+            None => (0..rows.len()).collect(),
+        };
         if let Some(own_nd) = &self.z_nd {
-            let weights_n = self.roots_n.is_some().then_some(&self.weights_n);
-            let weights_n = weights_n.map(|w| w.slice(s![rows.clone()]));
-            let (own_nd, y_nt) = (
-                own_nd.slice(s![rows.clone(), ..]),
-                self.y_nt.slice(s![rows, ..]),
-            );
-            return self.double.add(self.device, own_nd, y_nt, weights_n);
+            let own_nd = own_nd.slice(s![rows.clone(), ..]);
+            let y_nt = self.y_nt.slice(s![rows, ..]);
+            return (self.double).add(self.device, &left, (own_nd, y_nt), weights_n);
+        }
+        if left.is_empty() {
+            return Ok(());
         }
         if let Some(roots_n) = &self.roots_n {
-            z_nd.scale_rows(of_portion.clone(), roots_n.slice(s![rows]))?;
+            z_nd.scale_rows(of_portion.clone(), roots_n.slice(s![rows.clone()]))?;
         }
-        self.sums.add_rows(z_nd, y_nt, of_portion)
+        match z_nd.on_host() {
+            Some(all_nd) if left.len() < rows.len() => {
+                let few_nd = all_nd.slice(s![of_portion, ..]).select(Axis(0), &left);
+                let beside = self.augmented.slice(s![rows, ..]).select(Axis(0), &left);
+                let few_nd = Matrix::upload(self.device, few_nd.view())?;
+                let beside = Matrix::upload(self.device, beside.view())?;
+                self.sums.add(&few_nd, &beside)
+            }
+            _ => self.sums.add_rows(z_nd, y_nt, of_portion),
+        }
     }
 
     fn count_targets(&mut self, rows: Range<usize>) {

@@ -48,17 +48,18 @@ impl DoubleSums {
         }
     }
 
-    /// Adds rows `[n, D]` with their targets `[n, t - 1]`, of these weights. Errors when the host
-    /// has no room for sums of so many features.
+    /// Adds these of the rows `[n, D]` with their targets `[n, t - 1]`, of these weights. Errors
+    /// when the host has no room for sums of so many features.
     pub(super) fn add(
         &mut self,
         device: &Device,
-        z_nd: ArrayView2<'_, f64>,
-        y_nt: ArrayView2<'_, f64>,
+        rows: &[usize],
+        (z_nd, y_nt): (ArrayView2<'_, f64>, ArrayView2<'_, f64>),
         weights_n: Option<ArrayView1<'_, f64>>,
     ) -> Result<()> {
         let features = self.zty_dt.nrows();
-        for (i, (z, y)) in z_nd.rows().into_iter().zip(y_nt.rows()).enumerate() {
+        for &i in rows {
+            let (z, y) = (z_nd.row(i), y_nt.row(i));
             let root = weights_n.map_or(1.0, |weights_n| weights_n[i].sqrt());
             self.rows.extend(z.iter().map(|z| root * z));
             self.beside.extend(y.iter().map(|y| root * y));

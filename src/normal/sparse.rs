@@ -7,7 +7,8 @@ use std::ops::Range;
 /// Sums of values other than zeros pay where at most one value in so many is one: a product that
 /// is scattered takes longer than one side by side, and there are fewer by the square. On one
 /// thread with AVX-512 they took as long as sums of all at one in 8.8 of 1,000 and of 2,000
-/// features, and at one in 10.8 of 500.
+/// features, and at one in 10.8 of 500. Each row decides alone, so that no bit shows with which
+/// others it came.
 const ONE_IN: usize = 10;
 
 /// Running sums of rows `z = base + e`, e sparse, in f64: `sum w e e'`, `sum w e`, `sum w e y'`.
@@ -24,10 +25,12 @@ pub(super) struct SparseSums {
 
 /// Rows of some values each.
 struct Entries {
-    /// Of every row its columns and what is added to the base there.
-    rows: Vec<Vec<(u32, f32)>>,
+    /// Of every row its columns and what is added to the base there; `None` where that is much.
+    rows: Vec<Option<Vec<(u32, f32)>>>,
     /// Of every column its rows and that.
     columns: Vec<Vec<(u32, f32)>>,
+    /// The rows with much.
+    left: Vec<usize>,
 }
 
 impl SparseSums {
@@ -41,22 +44,22 @@ impl SparseSums {
         }
     }
 
-    /// Adds some rows of a chunk on the CPU if that is cheaper than their products with all zeros;
-    /// says whether it did. `y_nt` are their targets with a column of ones, times the roots of the
-    /// weights.
+    /// Adds those of some rows of a chunk on the CPU that are mostly zeros; says which are left, of
+    /// the range's first row on. `y_nt` are their targets with a column of ones, times the roots of
+    /// the weights.
     pub(super) fn add(
         &mut self,
         z_nd: &Matrix,
         rows: Range<usize>,
         y_nt: ArrayView2<'_, f32>,
         weights_n: Option<ArrayView1<'_, f64>>,
-    ) -> bool {
+    ) -> Vec<usize> {
         match (z_nd.device(), z_nd.on_host()) {
             (Device::Cpu(cpu), Some(z_nd)) => {
                 let z_nd = z_nd.slice(s![rows, ..]);
                 cpu.install(|| self.add_here(z_nd, y_nt, weights_n))
             }
-            _ => false,
+            _ => (0..rows.len()).collect(),
         }
     }
 
@@ -65,10 +68,15 @@ impl SparseSums {
         z_nd: ArrayView2<'_, f32>,
         y_nt: ArrayView2<'_, f32>,
         weights_n: Option<ArrayView1<'_, f64>>,
-    ) -> bool {
-        let Some(entries) = self.entries(z_nd) else {
-            return false;
-        };
+    ) -> Vec<usize> {
+        let Entries {
+            rows,
+            columns,
+            left,
+        } = self.entries(z_nd);
+        if left.len() == rows.len() {
+            return left;
+        }
         let d = self.base_d.len();
         if self.triangle.is_empty() {
             self.triangle = vec![0.0; d * (d + 1) / 2];
@@ -82,49 +90,54 @@ impl SparseSums {
             rest = others;
         }
         parallel::usual().parts(&mut lines, &|j, line| {
-            for &(i, e) in &entries.columns[j] {
+            for &(i, e) in &columns[j] {
                 let (e, until) = (weight(i) * f64::from(e), line.len());
-                let row = entries.rows[i as usize].iter();
+                let row = rows[i as usize].iter().flatten();
                 for &(k, other) in row.take_while(|(k, _)| (*k as usize) < until) {
                     line[k as usize] += e * f64::from(other);
                 }
             }
         });
-        for (i, y) in y_nt.rows().into_iter().enumerate() {
+        for (i, (row, y)) in rows.iter().zip(y_nt.rows()).enumerate() {
+            let Some(row) = row else { continue };
             let root = weight(i as u32).sqrt();
             for (k, &y) in y.iter().enumerate() {
                 let y = root * f64::from(y);
                 self.y_sum_t[k] += y;
-                for &(j, e) in &entries.rows[i] {
+                for &(j, e) in row {
                     self.ety_dt[[j as usize, k]] += f64::from(e) * y;
                 }
             }
         }
-        true
+        left
     }
 
-    /// What differs from the base, unless that is too much.
-    fn entries(&self, z_nd: ArrayView2<'_, f32>) -> Option<Entries> {
-        let (n, d) = z_nd.dim();
-        let rows: Vec<ArrayView1<'_, f32>> = z_nd.rows().into_iter().collect();
-        let of_row = |i: usize| -> Vec<(u32, f32)> {
-            let both = rows[i].iter().zip(&self.base_d).enumerate();
-            both.filter(|(_, (z, base))| z != base)
+    /// What differs from the base in rows where that is little.
+    fn entries(&self, z_nd: ArrayView2<'_, f32>) -> Entries {
+        let d = self.base_d.len();
+        let most = d / ONE_IN;
+        let of_row = |i: usize| {
+            let row = z_nd.row(i);
+            let both = row.iter().zip(&self.base_d).enumerate();
+            let others = both.filter(|(_, (z, base))| z != base);
+            let row: Vec<(u32, f32)> = (others.take(most + 1))
                 .map(|(j, (z, base))| (j as u32, z - base))
-                .collect()
+                .collect();
+            (row.len() <= most).then_some(row)
         };
-        let rows: Vec<Vec<(u32, f32)>> = parallel::usual().map(rows.len(), &of_row);
-        let there: usize = rows.iter().map(Vec::len).sum();
-        if there.saturating_mul(ONE_IN) > n.saturating_mul(d) {
-            return None;
-        }
+        let rows = parallel::usual().map(z_nd.nrows(), &of_row);
         let mut columns = vec![Vec::new(); d];
         for (i, row) in rows.iter().enumerate() {
-            for &(j, e) in row {
+            for &(j, e) in row.iter().flatten() {
                 columns[j as usize].push((i as u32, e));
             }
         }
-        Some(Entries { rows, columns })
+        let left = (0..rows.len()).filter(|&i| rows[i].is_none()).collect();
+        Entries {
+            rows,
+            columns,
+            left,
+        }
     }
 
     /// Adds what was summed to `Z'Z` of other rows, [`compensated`], and to `Z'Y`, and begins anew.
@@ -163,6 +176,7 @@ mod tests {
         Device,
         data::{MemorySource, Rows, Survey},
         features::{Affine, FeatureMap, Identity, IdentityMap},
+        flow::Run,
         model::Targets,
         normal::NormalEquations,
     };
@@ -231,6 +245,40 @@ mod tests {
                 let exact = weighted.column(j).sum();
                 let size = weighted.column(j).mapv(f64::abs).sum();
                 assert!((v - exact).abs() <= 1e-6 * size, "{one_in} {j}: {v}");
+            }
+        }
+    }
+
+    /// Rows with few and many values among each other: each decides for itself, so that portions
+    /// of any size end in the same bits, of rows in f32 and in f64.
+    #[test]
+    fn portions_show_in_no_bit_of_sparse_and_dense_rows() {
+        let (n, d) = (1500, 40);
+        let [sparse, dense] = [rows(n, d, 20), rows(n, d, 3)];
+        let both = |i: usize| {
+            if i % 7 < 3 || i / 300 % 2 == 1 {
+                &sparse
+            } else {
+                &dense
+            }
+        };
+        let x_nd = Array2::from_shape_fn((n, d), |(i, j)| both(i)[[i, j]]);
+        let y_nt = Array2::from_shape_fn((n, 1), |(i, _)| (i % 11) as f64 - 3.0);
+        let w: Array1<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+        let map = map(&x_nd);
+        let narrow = Rows::from(x_nd.mapv(|v| v as f32));
+        for x in [Rows::from(&x_nd), narrow] {
+            let sums_of = |memory: u64| {
+                let source = MemorySource::new(x.clone(), Some(y_nt.clone())).expect("fits");
+                let mut source = source.with_weights(w.clone()).expect("fits");
+                let survey = Survey::new(&mut source.clone(), 0, 0).expect("surveys");
+                let targets = Targets::real(&survey);
+                let run = Run::on(&Device::cpu()).memory(memory);
+                NormalEquations::accumulate(&map, &mut source, &targets, run).expect("sums")
+            };
+            let all = sums_of(Run::DEFAULT_MEMORY);
+            for memory in [20_000, 90_000] {
+                assert!(sums_of(memory) == all, "{memory}");
             }
         }
     }

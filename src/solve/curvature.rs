@@ -1,9 +1,12 @@
 //! The curvature of a loss at some scores: Gram matrices of weighted rows, and the preconditioner
 //! that they make.
 
+mod kept;
+
 use super::{FeatureProducts, preconditioner::Preconditioner};
 use crate::{Device, Error, Matrix, Result, linalg::cholesky::Lower, ops::gram::GramAccumulator};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use kept::{Kept, kept};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 /// A Gram matrix counts at most so many rows for each of its own: twice as many even its directions
 /// out by a few per cent only, and cost twice as much.
@@ -30,60 +33,24 @@ pub(super) struct Curvature<'a> {
     pub(super) total: f64,
     pub(super) penalty: f64,
     pub(super) intercept: bool,
-    /// Bytes that the sums of all outputs may take, where each has its own.
+    /// Bytes that factors of all outputs and sums of some may take, where each has its own.
     pub(super) memory: u64,
+}
+
+/// Bytes of the factor of one output.
+fn factor_bytes(order: usize) -> u64 {
+    4 * order as u64 * order as u64
 }
 
 /// Bytes of the sums of one output on the CPU, at most about: a triangle in f64, and the rows that
 /// wait to be summed.
-fn sum_bytes(order: usize) -> usize {
-    4 * order * order + order * WAITING_BYTES
+fn sum_bytes(order: usize) -> u64 {
+    let waiting = WAITING.min(ROWS_A_COLUMN * order);
+    factor_bytes(order) + 4 * (order * waiting) as u64
 }
 
-/// Bytes of 4,096 features, one a row.
-const WAITING_BYTES: usize = 4 * 4096;
-
-/// Rows with the roots of their weights, in order.
-type Kept = Vec<(usize, f32)>;
-
-/// At most about `most` rows that stand for all: those with large weights as they are, of the
-/// others every so many with a weight that is larger by as much, so that sums are the same on the
-/// average.
-fn kept(weight_n: ArrayView1<'_, f64>, most: usize) -> Kept {
-    let count = |level: f64| weight_n.fold(0.0, |sum: f64, w| sum + (w / level).min(1.0));
-    let positive = weight_n.iter().filter(|w| **w > 0.0).count();
-    let mut level = 0.0;
-    if positive > most {
-        let largest = weight_n.fold(0.0, |m: f64, &w| m.max(w));
-        let (mut low, mut high) = (0.0, largest);
-        while count(high) > most as f64 {
-            high *= 2.0;
-        }
-        for _ in 0..40 {
-            level = 0.5 * (low + high);
-            if count(level) > most as f64 {
-                low = level
-            } else {
-                high = level
-            }
-        }
-        level = high;
-    }
-    let mut passed = 0.5;
-    let mut kept = Vec::with_capacity(positive.min(most + 1));
-    for (i, &w) in weight_n.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-        if w >= level {
-            kept.push((i, w.sqrt() as f32));
-            continue;
-        }
-        passed += w / level;
-        if passed >= 1.0 {
-            passed -= 1.0;
-            kept.push((i, level.sqrt() as f32));
-        }
-    }
-    kept
-}
+/// Rows that wait to be summed, at most.
+const WAITING: usize = 4096;
 
 /// The sums of one preconditioner.
 struct Sums {
@@ -121,7 +88,8 @@ impl Sums {
 impl Curvature<'_> {
     /// The preconditioner of weights `[t, n]` along directions among the outputs, the columns of
     /// `[t, t]`: one for each where that pays, else one for all by the mean of the weights. `None`
-    /// if the features are nowhere in one piece. One pass over the rows.
+    /// if the features are nowhere in one piece. One pass over the rows, or several where memory
+    /// has no room for the sums of all outputs: they end in the same bits.
     pub(super) fn preconditioner(
         &self,
         features: &mut (dyn FeatureProducts + '_),
@@ -149,25 +117,38 @@ impl Curvature<'_> {
                 .map(|w| kept(w, most))
                 .collect(),
         };
-        let sums = kept.into_iter().map(|kept| {
-            Ok(Sums {
-                kept,
-                summed: 0,
-                gram: GramAccumulator::new(device, self.mean_d.len(), 1)?,
-            })
-        });
-        let mut sums: Vec<Sums> = sums.collect::<Result<_>>()?;
-        let there = features.blocks(0, &mut |row0, z_md| {
-            sums.iter_mut().try_for_each(|s| s.add(row0, z_md, device))
-        })?;
-        if !there {
-            return Ok(None);
+        let together = self.together(kept.len());
+        let mut left = kept.into_iter();
+        let mut factors = Vec::with_capacity(left.len());
+        while left.len() > 0 {
+            let sums = left.by_ref().take(together).map(|kept| {
+                Ok(Sums {
+                    kept,
+                    summed: 0,
+                    gram: GramAccumulator::new(device, self.mean_d.len(), 1)?,
+                })
+            });
+            let mut sums: Vec<Sums> = sums.collect::<Result<_>>()?;
+            let there = features.blocks(0, &mut |row0, z_md| {
+                sums.iter_mut().try_for_each(|s| s.add(row0, z_md, device))
+            })?;
+            if !there {
+                return Ok(None);
+            }
+            for sums in sums {
+                factors.push(self.factor(sums)?);
+            }
         }
-        let factors = sums.into_iter().map(|sums| self.factor(sums));
-        Ok(Some(Preconditioner::by_direction(
-            factors.collect::<Result<_>>()?,
-            turn_tt,
-        )))
+        Ok(Some(Preconditioner::by_direction(factors, turn_tt)))
+    }
+
+    /// Outputs whose rows are summed in one pass: as many as there is room for beside the factors
+    /// of all.
+    fn together(&self, outputs: usize) -> usize {
+        let order = self.mean_d.len() + 1;
+        let factors = factor_bytes(order).saturating_mul(outputs as u64);
+        let some = self.memory.saturating_sub(factors) / sum_bytes(order);
+        usize::try_from(some).unwrap_or(usize::MAX).max(1)
     }
 
     /// Whether each output has a preconditioner of its own.
@@ -178,7 +159,8 @@ impl Curvature<'_> {
         let counted = n.min(ROWS_A_COLUMN as f64 * d);
         let sums = k * (counted + d) * d * d / FASTER;
         let pass = 4.0 * n * d * k;
-        let fit = outputs.saturating_mul(sum_bytes(order)) as u64 <= self.memory
+        let factors = factor_bytes(order).saturating_mul(outputs as u64);
+        let fit = factors.saturating_add(sum_bytes(order)) <= self.memory
             && 8 * outputs * order * order <= SEVERAL_BYTES;
         outputs == 1 || (fit && sums <= PASSES * pass)
     }
@@ -233,7 +215,7 @@ mod tests {
         check::normal,
         solve::{TakeBlock, preconditioner::Point},
     };
-    use ndarray::{array, s};
+    use ndarray::{ArrayView1, array};
 
     /// Features in blocks, which can be summed and nothing else.
     struct Blocks(Array2<f32>);
@@ -305,7 +287,8 @@ mod tests {
                 total,
                 penalty,
                 intercept,
-                memory: u64::MAX,
+                // Both outputs in one pass, and in one each.
+                memory: if intercept { u64::MAX } else { 0 },
             };
             // Directions among the outputs, one column each.
             let turn_tt = array![[0.6, 0.8], [0.8, -0.6]];
@@ -360,27 +343,8 @@ mod tests {
         let pays = |outputs, rows, features| pays_in(outputs, rows, features, u64::MAX);
         assert!(pays(1, 10, 4000) && pays(10, 1800, 200) && pays(10, 60_000, 2000));
         assert!(!pays(3, 50, 1000) && !pays(40, 60_000, 2000));
-        // 4 bytes of 40,401 pairs and 16,384 of 201 columns, ten times.
-        assert!(pays_in(10, 1800, 200, 34_600_000) && !pays_in(10, 1800, 200, 34_500_000));
+        // 4 bytes of 40,401 pairs eleven times, and of 1,608 rows of 201 columns once.
+        assert!(pays_in(10, 1800, 200, 3_070_476) && !pays_in(10, 1800, 200, 3_070_475));
         assert!(pays_in(1, 1800, 200, 0));
-    }
-
-    /// All rows with a weight where they are few; of many, those with large weights and as many of
-    /// the others as give the same sums.
-    #[test]
-    fn few_rows_stand_for_many() {
-        let few = Array1::from(vec![0.0, 4.0, 0.0, 9.0]);
-        assert_eq!(kept(few.view(), 2), [(1, 2.0), (3, 3.0)]);
-        let mut weight_n = Array1::from_shape_fn(10_000, |i| 1e-3 * (1 + i % 7) as f64);
-        weight_n.slice_mut(s![..20]).fill(50.0);
-        let some = kept(weight_n.view(), 500);
-        assert!((499..=501).contains(&some.len()), "{}", some.len());
-        assert!((0..20).all(|i| some[i] == (i, 50.0_f32.sqrt())));
-        assert!(some.windows(2).all(|w| w[0].0 < w[1].0));
-        let sum: f64 = some.iter().map(|(_, root)| f64::from(root * root)).sum();
-        assert!((sum / weight_n.sum() - 1.0).abs() < 1e-3, "{sum}");
-        // Those that stay come as often as their weights say.
-        let heavy = some.iter().filter(|(i, _)| *i >= 20 && i % 7 == 6).count() as f64;
-        assert!((heavy / 480.0 - 0.25).abs() < 0.02, "{heavy}");
     }
 }

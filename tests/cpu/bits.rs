@@ -5,7 +5,7 @@ use bochner::{
     Matrix,
     data::Rows,
     device::InstructionSet,
-    features::{Form, KernelColumns},
+    features::{Form, Identity, KernelColumns},
     models::*,
     ops::kernel_block::KernelBlock,
     prelude::*,
@@ -296,6 +296,43 @@ fn one_seed_gives_one_set_of_bits_on_every_processor() {
         .filter(|((_, seen), hash)| seen != hash)
         .collect();
     assert!(differ.is_empty(), "other bits under {set}: {differ:?}");
+}
+
+/// Memory shows in no bit: of logistic regression, whose passes sum rows in portions of other sizes
+/// and whose factors come one a pass, and of columns as they are, some rows of which are zeros for
+/// the most part.
+#[test]
+fn memory_shows_in_no_bit() {
+    let x = Array2::from_shape_fn((6000, 24), |(i, j)| {
+        let is_there = i / 500 % 2 == 0 && i % 3 > 0 || (i + 5 * j) % 20 == 0;
+        let value = f64::from(u32::try_from(i * (j + 3) % 101).expect("small")) / 50.0 - 1.0;
+        if is_there { value } else { 0.0 }
+    });
+    let labels: Vec<i64> = (0..6000).map(|i| i * i % 35 % 7).collect();
+    let y = Array2::from_shape_fn((6000, 2), |(i, k)| x[[i, k]] + x[[i, 5]] * x[[i, 7]]);
+    let beta = |model: &bochner::models::LinearModel| {
+        let beta = &model.coefficients.beta_dt;
+        hash(beta.iter().flat_map(|v| v.to_le_bytes()))
+    };
+    let logistic = |memory: u64| {
+        let logistic = LogisticRegression::on(Fourier::new(Gaussian).features(46))
+            .bandwidth(Bandwidth::Sigma(1.0))
+            .device(&Device::cpu())
+            .memory(memory);
+        beta(logistic.fit((&x, &labels)).expect("fits").linear())
+    };
+    let ridge = |memory: u64| {
+        let ridge = Ridge::on(Identity).lambda(1e-3).device(&Device::cpu());
+        let model = ridge.memory(memory).fit((&x, &y)).expect("fits");
+        beta(model.linear())
+    };
+    let (all_logistic, all_ridge) = (logistic(1 << 30), ridge(1 << 30));
+    for memory in [600_000, 1_800_000] {
+        assert_eq!(logistic(memory), all_logistic, "logistic, {memory}");
+    }
+    for memory in [200_000, 1_000_000] {
+        assert_eq!(ridge(memory), all_ridge, "ridge, {memory}");
+    }
 }
 
 /// In a process of its own where there may be some, for they are chosen once.

@@ -125,6 +125,28 @@ mod tests {
         assert_eq!(alone.column(0), r.column(333));
     }
 
+    /// The same bits for rows at once and in parts of any size, onto sums that were there.
+    #[test]
+    fn rows_show_no_cut() {
+        let (rows, columns, targets) = (500, 300, 7);
+        let z = normal(rows, columns, 6);
+        let r = normal(targets, rows, 7).mapv(|v| f64::from(v) / 3.0);
+        let sums_of = |part: usize| {
+            let mut out = Array2::ones((targets, columns));
+            for from in (0..rows).step_by(part) {
+                let some = from..rows.min(from + part);
+                let z = z.slice(s![some.clone(), ..]);
+                let z = z.to_slice().expect("contiguous");
+                add_transposed(z, columns, r.slice(s![.., some]), 0.5, out.view_mut());
+            }
+            out
+        };
+        let all = sums_of(rows);
+        for part in [1, 13, 240, 333] {
+            assert!(sums_of(part) == all, "{part}");
+        }
+    }
+
     fn close(a: &Array2<f64>, b: &Array2<f64>, terms: usize) {
         let off = (a - b).fold(0.0, |m: f64, e| m.max(e.abs()));
         assert!(off < 1e-13 * (terms as f64).sqrt(), "{off:e} of {terms}");

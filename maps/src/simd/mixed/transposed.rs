@@ -20,7 +20,8 @@ const ROWS: usize = 240;
 const LINES: usize = COLUMNS / LINE;
 
 /// `out_td += factor r Z` on the current thread pool: Z `[m, columns]`, row after row, and `r_tm`
-/// `[t, m]`. A thread owns columns and takes the rows in order.
+/// `[t, m]`. A thread owns columns and takes the rows in order, each onto the sum of those before
+/// it, so that rows end in the same bits however they are cut into calls.
 pub fn add_transposed(
     z: &[f32],
     columns: usize,
@@ -132,10 +133,12 @@ impl Block<'_> {
                     let ahead = next.get(line..).unwrap_or_default();
                     let ahead = if asked < LINES { ahead } else { &[] };
                     asked += 1;
+                    for (out, sums) in left.iter().zip(sums.chunks_exact_mut(width)) {
+                        sums[..right.len()].copy_from_slice(&out[right.clone()]);
+                    }
                     of_targets!(count, multiply::<S, SIDE>(simd, a, r, sums, ahead, columns));
                     for (out, sums) in left.iter_mut().zip(sums.chunks_exact(width)) {
-                        let out = &mut out[right.clone()];
-                        out.iter_mut().zip(sums).for_each(|(out, &sum)| *out += sum);
+                        out[right.clone()].copy_from_slice(&sums[..right.len()]);
                     }
                 }
             }
@@ -160,7 +163,7 @@ fn widen(block: &[f32], (columns, here): (usize, Range<usize>), width: usize, va
     }
 }
 
-/// `c = r' a`: `a` `[rows][SIDE][lanes]`, `r` `[rows][T]`, `c` `[T][SIDE][lanes]`. With every row
+/// `c += r' a`: `a` `[rows][SIDE][lanes]`, `r` `[rows][T]`, `c` `[T][SIDE][lanes]`. With every row
 /// one more line of `ahead` is asked for, `columns` further on.
 #[inline(always)]
 fn multiply<S: Simd, const SIDE: usize, const T: usize>(
@@ -174,7 +177,12 @@ fn multiply<S: Simd, const SIDE: usize, const T: usize>(
     let (a, _) = S::as_simd_f64s(a);
     let (a, _) = a.as_chunks::<SIDE>();
     let (r, _) = r.as_chunks::<T>();
+    let (c, _) = S::as_mut_simd_f64s(c);
+    let (c, _) = c.as_chunks_mut::<SIDE>();
     let mut sums = [[simd.splat_f64s(0.0); SIDE]; T];
+    for (sums, c) in sums.iter_mut().zip(c.iter()) {
+        *sums = *c;
+    }
     for (i, (a, r)) in a.iter().zip(r).enumerate() {
         prefetch(ahead, i * columns);
         for (sums, &r) in sums.iter_mut().zip(r) {
@@ -184,8 +192,6 @@ fn multiply<S: Simd, const SIDE: usize, const T: usize>(
             }
         }
     }
-    let (c, _) = S::as_mut_simd_f64s(c);
-    let (c, _) = c.as_chunks_mut::<SIDE>();
     for (c, sums) in c.iter_mut().zip(sums) {
         *c = sums;
     }
