@@ -1,5 +1,6 @@
 //! Cholesky factors and triangular solves in f64, on all threads.
 
+mod packed;
 mod panel;
 mod solve;
 mod update;
@@ -14,7 +15,8 @@ use faer::{
     },
 };
 use ndarray::{Array2, ArrayView1};
-use update::{Packed, subtract};
+use packed::Packed;
+use update::subtract;
 
 /// Rows that start a multiple of this many floats apart fall on the same few lines of a cache.
 const ALIAS: usize = 512;

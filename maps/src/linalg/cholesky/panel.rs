@@ -4,7 +4,7 @@
 //! An entry is `(a - s) / d`, s one chain of multiply-adds over the columns before it, in order: no
 //! vector length, tile or thread says anything of its bits.
 
-use super::update::{Packed, Sums};
+use super::{packed::Packed, update::Sums};
 use crate::simd::Fused;
 use pulp::{Simd, WithSimd};
 
@@ -12,13 +12,13 @@ use pulp::{Simd, WithSimd};
 /// `None` where it is not positive definite.
 pub(super) fn factor(block: &mut Packed) -> Option<Vec<f64>> {
     let mut inverses = Vec::with_capacity(block.depth);
-    let size = block.slab_len();
-    for s in 0..block.depth.div_ceil(block.width()) {
-        let (above, rest) = block.data.split_at_mut(s * size);
+    let (size, depth, width) = (block.slab_len(), block.depth, block.width());
+    for s in 0..depth.div_ceil(width) {
+        let (above, rest) = block.all_mut().split_at_mut(s * size);
         let done = crate::instructions::arch().dispatch(Forward {
             above,
             x: &mut rest[..size],
-            depth: block.depth,
+            depth,
             inverses: Inverses::New(&mut inverses),
         });
         if !done {
@@ -31,7 +31,7 @@ pub(super) fn factor(block: &mut Packed) -> Option<Vec<f64>> {
 /// Overwrites a slab of rows B, packed, with `B L'^-1`, L a block that [`factor`] has factored.
 pub(super) fn solve(block: &Packed, inverses: &[f64], slab: &mut [f64]) {
     crate::instructions::arch().dispatch(Forward {
-        above: &block.data,
+        above: block.all(),
         x: slab,
         depth: block.depth,
         inverses: Inverses::Known(inverses),
