@@ -21,6 +21,7 @@ mod rows;
 mod scan;
 mod search;
 mod spread;
+mod stream;
 mod views;
 
 use pyo3::prelude::*;
@@ -50,6 +51,8 @@ mod _native {
     use super::search::fit_searched;
     #[pymodule_export]
     use super::spread::{calibrated, covariances, intervals, sampled};
+    #[pymodule_export]
+    use super::stream::{Bandit, Stream};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -55,6 +55,16 @@ impl FeatureMap {
             parts,
         }
     }
+
+    /// z(x) of one row, on the CPU.
+    pub(crate) fn row(&self, x_d: &[f64]) -> Result<Vec<f64>> {
+        self.map.row(x_d)
+    }
+
+    /// D, the number of output columns.
+    pub(crate) fn features(&self) -> usize {
+        self.map.output_dim()
+    }
 }
 
 /// D of so many frequencies.

@@ -202,6 +202,26 @@ impl RecursiveRidge {
         Ok(())
     }
 
+    /// One target more, which was 0 in all rows so far: of classes by a column each, one that
+    /// nobody had seen.
+    pub fn add_target(&mut self) {
+        self.block.add_target(self.targets);
+        self.targets += 1;
+        let more = vec![0.0; self.inverse_mm.nrows()];
+        self.zty_tm.extend(&more);
+        self.beta_tm.extend(&more);
+    }
+
+    /// Features of a row.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Targets of a row.
+    pub fn targets(&self) -> usize {
+        self.targets
+    }
+
     /// What the row's targets would be, `[t]`. Errors as [`Self::learn`] does.
     pub fn predict(&self, z_d: &[f64]) -> Result<Vec<f64>> {
         self.check(z_d)?;

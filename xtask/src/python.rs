@@ -10,7 +10,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// What the tests need; the package itself needs numpy and scikit-learn.
-const REQUIREMENTS: [&str; 10] = [
+const REQUIREMENTS: [&str; 11] = [
     "dask[array,dataframe]",
     "distributed",
     "mypy",
@@ -20,6 +20,7 @@ const REQUIREMENTS: [&str; 10] = [
     "polars",
     "pyarrow",
     "pytest",
+    "river",
     "scikit-learn",
 ];
 /// What the tests of engines need beside that; Spark also needs Java. MLflow's models are kept in a

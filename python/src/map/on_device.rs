@@ -6,9 +6,10 @@ use crate::{
 };
 use bochner::{
     Result, Run,
+    data::Rows,
     features::{FeatureMap, FeatureValue, Transformer},
 };
-use ndarray::{ArrayViewMut2, s};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
 use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
 use pyo3::prelude::*;
 use self_cell::self_cell;
@@ -33,10 +34,10 @@ self_cell!(
     }
 );
 
-/// A map, and itself loaded where it was last used.
+/// A map, and itself loaded where it was last used: by a name, in so many bytes.
 pub(super) struct MapOnDevice {
     map: SharedMap,
-    loaded: Mutex<Option<(String, Loaded)>>,
+    loaded: Mutex<Option<(String, Option<u64>, Loaded)>>,
 }
 
 impl Deref for MapOnDevice {
@@ -55,7 +56,42 @@ impl MapOnDevice {
         }
     }
 
-    /// z(x) of all rows, on a device that keeps the map until another is asked for.
+    /// Works on a device that keeps the map until another is asked for.
+    fn on<R>(
+        &self,
+        (name, memory): (&str, Option<u64>),
+        work: impl FnOnce(&mut Transformer<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let (.., cell) = match &mut *loaded {
+            Some(there) if there.0 == name && there.1 == memory => there,
+            other => {
+                let run = Run::on(&device(name)?).memory(memory.unwrap_or(Run::DEFAULT_MEMORY));
+                let cell =
+                    Loaded::try_new(self.map.clone(), |map| Transformer::new(map.as_ref(), &run))?;
+                other.insert((name.to_owned(), memory, cell))
+            }
+        };
+        let result = cell.with_dependent_mut(|_, transformer| work(transformer));
+        if result.is_err() {
+            // A device that failed is opened anew.
+            *loaded = None;
+        }
+        result
+    }
+
+    /// z(x) of one row, on the CPU.
+    pub(super) fn row(&self, x_d: &[f64]) -> Result<Vec<f64>> {
+        let mut z_d = vec![0.0; self.map.output_dim()];
+        self.on(("cpu", None), |transformer| {
+            let x_1d = ArrayView2::from_shape((1, x_d.len()), x_d).expect("one row");
+            let z_1d = ArrayViewMut2::from_shape((1, z_d.len()), &mut z_d).expect("one row");
+            transformer.rows(&Rows::from(&x_1d.to_owned()), z_1d)
+        })?;
+        Ok(z_d)
+    }
+
+    /// z(x) of all rows.
     fn write<T: FeatureValue>(
         &self,
         x: TableView<'_>,
@@ -64,38 +100,20 @@ impl MapOnDevice {
         memory: Option<u64>,
         interrupt: &Interrupt,
     ) -> Result<()> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = format!("{name} {memory:?}");
-        let (_, cell) = match &mut *loaded {
-            Some(there) if there.0 == key => there,
-            other => {
-                let run = Run::on(&device(name)?).memory(memory.unwrap_or(Run::DEFAULT_MEMORY));
-                let cell =
-                    Loaded::try_new(self.map.clone(), |map| Transformer::new(map.as_ref(), &run))?;
-                other.insert((key, cell))
-            }
-        };
         let sparse = !matches!(x, TableView::Single(_) | TableView::Double(_));
-        let result = if sparse {
-            cell.with_dependent_mut(|_, transformer| sparse_rows(transformer, x, z_nd, interrupt))
-        } else {
-            cell.with_dependent_mut(|_, transformer| {
-                if x.rows() * x.columns() <= FEW_VALUES {
-                    transformer.rows(&x.part(0..x.rows())?, z_nd)
-                } else {
-                    let mut source = Source::new(x, interrupt.flag());
-                    let mut proceed = || interrupt.check();
-                    transformer
-                        .stream(&mut source, z_nd, &mut proceed)
-                        .map(drop)
-                }
-            })
-        };
-        if result.is_err() {
-            // A device that failed is opened anew.
-            *loaded = None;
-        }
-        result
+        self.on((name, memory), |transformer| {
+            if sparse {
+                sparse_rows(transformer, x, z_nd, interrupt)
+            } else if x.rows() * x.columns() <= FEW_VALUES {
+                transformer.rows(&x.part(0..x.rows())?, z_nd)
+            } else {
+                let mut source = Source::new(x, interrupt.flag());
+                let mut proceed = || interrupt.check();
+                transformer
+                    .stream(&mut source, z_nd, &mut proceed)
+                    .map(drop)
+            }
+        })
     }
 }
 

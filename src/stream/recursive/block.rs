@@ -77,6 +77,16 @@ impl Block {
         self.counts_k.push(counts);
     }
 
+    /// One target more than so many, which was 0 in all rows.
+    pub(super) fn add_target(&mut self, targets: usize) {
+        let rows = 0..self.counts_k.len();
+        let with_zero = |k: usize| {
+            let of_row = &self.y_kt[k * targets..(k + 1) * targets];
+            of_row.iter().copied().chain([0.0])
+        };
+        self.y_kt = rows.flat_map(with_zero).collect();
+    }
+
     /// Takes the rows' part off the inverse times a row.
     pub(super) fn correct(&self, z_m: &[f64], out_m: &mut [f64]) {
         let mut factors = rows_times(&self.gain_km, z_m);

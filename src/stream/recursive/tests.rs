@@ -225,3 +225,37 @@ fn a_long_stream_keeps_its_inverse() {
         }
     }
 }
+
+/// A target that comes late is as one that was 0 from the first row on: before any row, within a
+/// block and at its end.
+#[test]
+fn a_target_that_comes_late_was_zero() {
+    for (half_life, late) in [
+        (f64::INFINITY, 0),
+        (f64::INFINITY, 30),
+        (40.0, 64),
+        (40.0, 70),
+    ] {
+        let rule = Recursive {
+            half_life,
+            ..Recursive::default()
+        };
+        let (mut stream, mut both) = (rule.start(4, 1).unwrap(), rule.start(4, 2).unwrap());
+        for t in 0..200 {
+            let (z, y, weight) = row(t, 4);
+            if t == late {
+                stream.add_target();
+            }
+            let second = if t < late { 0.0 } else { y[1] };
+            let targets = [y[0], second];
+            stream
+                .learn(&z, &targets[..stream.targets()], weight)
+                .unwrap();
+            both.learn(&z, &targets, weight).unwrap();
+        }
+        assert_eq!(stream.coefficients(), both.coefficients(), "{late}");
+        let bytes = stream.to_bytes().unwrap();
+        let again = RecursiveRidge::from_bytes(&bytes).unwrap();
+        assert_eq!(again.coefficients(), both.coefficients(), "{late}");
+    }
+}

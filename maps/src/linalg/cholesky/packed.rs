@@ -6,8 +6,8 @@ use pulp::{Simd, WithSimd};
 /// Numbers of a cache line.
 pub(super) const LINE: usize = 8;
 
-/// Rows of a slab on this machine, those that every tile of the update divides, and slabs that a thread
-/// takes at a time: packed, they stay in second-level cache.
+/// Rows of a slab on this machine, those that every tile of the update divides, and slabs that a
+/// thread takes at a time: packed, they stay in second-level cache.
 pub(super) fn slabs() -> (usize, usize) {
     struct Lanes;
     impl WithSimd for Lanes {

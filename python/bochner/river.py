@@ -1,0 +1,462 @@
+"""Learners of rows that come one by one, with river's protocol: ``learn_one``, ``predict_one``.
+
+A row is a dict of numbers by the names of its columns. What a row teaches is there for the next one,
+and with a half-life the past is forgotten by and by. river need not be installed; where it is, these
+are its regressors and classifiers, for its pipelines, metrics and evaluation.
+
+Examples
+--------
+>>> from math import sin
+>>> from bochner.river import KernelRegressor
+>>> model = KernelRegressor(n_components=100, half_life=200.0, penalty=0.01)
+>>> for t in range(1000):
+...     x = {"hour": t % 24, "load": t % 11}
+...     model.learn_one(x, sin(x["hour"] / 4) + 0.1 * x["load"])
+>>> abs(model.predict_one({"hour": 6, "load": 5}) - (sin(6 / 4) + 0.5)) < 0.05
+True
+"""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+    from typing import Any
+
+    Row = Mapping[Hashable, float]
+
+try:
+    from river.base import MiniBatchClassifier as _Classifier
+    from river.base import MiniBatchRegressor as _Regressor
+except ImportError:
+    _Classifier = _Regressor = object
+
+__all__ = ["KernelClassifier", "KernelRegressor", "LinUCB", "ThompsonSampling"]
+
+
+class _Columns:
+    """The numbers of a row in the order of its columns, some of which may be missing."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        names = {name: None for row in rows for name in row}
+        self.names = sorted(names, key=str)
+        self.means = []
+        for name in self.names:
+            there = [_number(name, row[name]) for row in rows if name in row]
+            self.means.append(sum(there) / len(there))
+
+    def __call__(self, row: Row) -> list[float]:
+        get = row.get
+        return [get(name, mean) for name, mean in zip(self.names, self.means)]
+
+    def check(self, row: Row) -> None:
+        """Errors where a column is no number, and names it."""
+        for name in self.names:
+            if name in row:
+                _number(name, row[name])
+
+
+def _number(name: Hashable, value: Any) -> float:
+    try:
+        number = float(value) if not isinstance(value, str) else None
+    except (TypeError, ValueError):
+        number = None
+    if number is None:
+        raise ValueError(
+            f"column {name!r} is {value!r}, which is no number; encode it, as "
+            "river.preprocessing.OneHotEncoder does"
+        )
+    if not isfinite(number):
+        raise ValueError(f"column {name!r} is {number}; it is a finite number")
+    return number
+
+
+class _Stream:
+    """What regressors and classifiers share: rows that are kept until a map is drawn for them."""
+
+    def __init__(
+        self,
+        n_components: int = 500,
+        *,
+        half_life: float = inf,
+        penalty: float = 1.0,
+        kernel: str = "gaussian",
+        gamma: float | str = "median",
+        map: str = "fourier",
+        warm_up: int = 100,
+        seed: int = 0,
+    ) -> None:
+        if not (isinstance(warm_up, int) and warm_up >= 2):
+            raise ValueError(f"warm_up is {warm_up!r}; it is a number of rows, 2 or more")
+        if not penalty > 0:
+            raise ValueError(f"penalty is {penalty!r}; it is a positive number")
+        if not half_life >= 1:
+            raise ValueError(f"half_life is {half_life!r}; it is one row or more")
+        if gamma != "median" and (isinstance(gamma, str) or not gamma > 0):
+            raise ValueError(f"gamma is {gamma!r}; it is 'median' or a positive number")
+        self.n_components = n_components
+        self.half_life = half_life
+        self.penalty = penalty
+        self.kernel = kernel
+        self.gamma = gamma
+        self.map = map
+        self.warm_up = warm_up
+        self.seed = seed
+        self._kept: list[tuple[dict[Hashable, float], list[float], float]] = []
+        self._columns: _Columns | None = None
+        self._stream: _native.Stream | None = None
+
+    def _learn(self, x: Row, y: list[float], w: float) -> None:
+        if self._stream is None or self._columns is None:
+            self._check(x, w)
+            self._kept.append((dict(x), y, w))
+            if len(self._kept) >= self.warm_up:
+                self._begin()
+            return
+        try:
+            self._stream.learn(self._columns(x), y, float(w))
+        except (TypeError, ValueError):
+            self._check(x, w)
+            raise
+
+    def _check(self, x: Row, w: float) -> None:
+        """Errors on what cannot be learned."""
+        if not (isfinite(w) and w >= 0):
+            raise ValueError(f"a row counts for {w}; it is a finite number, 0 or more")
+        if self._columns is not None:
+            self._columns.check(x)
+            return
+        for name, value in x.items():
+            _number(name, value)
+        if not x:
+            raise ValueError("a row has no columns")
+
+    def _begin(self) -> None:
+        """Draws the map for the rows that are kept, and learns them."""
+        columns = _Columns([row for row, _, _ in self._kept])
+        rows = np.array([columns(row) for row, _, _ in self._kept], dtype=float)
+        plain = self.map == "none"
+        kernel = "gaussian" if self.kernel == "rbf" else self.kernel
+        options: dict[str, Any] = {
+            "kernel": "linear" if plain else kernel,
+            "map": self.map,
+            "n_components": self.n_components,
+            "gamma": None if plain else self.gamma,
+            "standardize": "yes",
+            "seed": self.seed,
+            "device": "cpu",
+            "memory": None,
+        }
+        drawn = _native.FeatureMap.draw(rows, options)
+        targets = max(len(y) for _, y, _ in self._kept)
+        stream = _native.Stream(drawn, targets, self.penalty, self.half_life)
+        for row, (_, y, w) in zip(rows, self._kept):
+            stream.learn(row.tolist(), y + [0.0] * (targets - len(y)), w)
+        self._columns, self._stream, self._kept = columns, stream, []
+
+    def _predict(self, x: Row) -> list[float]:
+        assert self._columns is not None and self._stream is not None
+        try:
+            return self._stream.predict(self._columns(x))
+        except (TypeError, ValueError):
+            self._columns.check(x)
+            raise
+
+
+class KernelRegressor(_Stream, _Regressor):
+    """Kernel ridge regression of a stream, on random features, that may forget.
+
+    After row t the coefficients are those of the fit to all rows, each of which counts for
+    ``w * 2 ** (-age / half_life)``, to rounding.
+
+    The first ``warm_up`` rows are kept; then their columns are brought to mean 0 and deviation 1, the
+    map is drawn, its bandwidth the median distance of these rows, and they are learned. Until then the
+    mean of the targets is predicted. A column that is missing in a row has its mean; one that comes later is left
+    out.
+
+    Parameters
+    ----------
+    n_components : int, default=500
+        Number of random features, D. A row takes O(D^2) operations and the model 16 D^2 bytes.
+
+    half_life : float, default=inf
+        Rows after which a row counts for half; infinite, and none is forgotten.
+
+    penalty : float, default=1.0
+        Of the squared length of the coefficients, beside the sum over the rows: NOT per sample.
+
+    kernel : str, default='gaussian'
+        As in :class:`bochner.RBFSampler`.
+
+    gamma : float or 'median', default='median'
+        Parameter of the kernel's own formula, of standardised columns.
+
+    map : str, default='fourier'
+        As in :class:`bochner.RBFSampler`, or 'none': the standardised columns themselves.
+
+    warm_up : int, default=100
+        Rows that the map is drawn for.
+
+    seed : int, default=0
+        Of the map.
+
+    Examples
+    --------
+    >>> from bochner.river import KernelRegressor
+    >>> model = KernelRegressor(n_components=50, warm_up=10)
+    >>> for t in range(50):
+    ...     model.learn_one({"a": t % 7}, float((t % 7) ** 2))
+    >>> round(model.predict_one({"a": 3}))
+    9
+    """
+
+    def learn_one(self, x: Row, y: float, w: float = 1.0) -> None:
+        """Learn a row ``x`` whose target is ``y``, and which counts for ``w``."""
+        y = float(y)
+        if not isfinite(y):
+            raise ValueError(f"a target is {y}; it is a finite number")
+        self._learn(x, [y], w)
+
+    def predict_one(self, x: Row) -> float:
+        """What the target of a row would be; 0 before the first row."""
+        if self._stream is not None:
+            return self._predict(x)[0]
+        total = sum(w for _, _, w in self._kept)
+        return sum(w * y[0] for _, y, w in self._kept) / total if total else 0.0
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a data frame, in their order."""
+        for row, target in zip(X.to_dict(orient="records"), y):
+            self.learn_one(row, target)
+
+    def predict_many(self, X: Any) -> Any:
+        """Predictions of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        predictions = [self.predict_one(row) for row in X.to_dict(orient="records")]
+        return pd.Series(predictions, index=X.index, dtype=float)
+
+
+class KernelClassifier(_Stream, _Classifier):
+    """Kernel ridge classification of a stream, on random features, that may forget.
+
+    A class is a target that is 1 in its rows and 0 in others; one that nobody had seen was 0 in all rows
+    before. Least squares of these are estimates of probabilities: held to 0 and more, and divided by
+    their sum.
+
+    Parameters are those of :class:`KernelRegressor`.
+
+    Examples
+    --------
+    >>> from bochner.river import KernelClassifier
+    >>> model = KernelClassifier(n_components=50, warm_up=10)
+    >>> for t in range(50):
+    ...     model.learn_one({"a": t % 7}, "low" if t % 7 < 4 else "high")
+    >>> model.predict_one({"a": 1}), model.predict_one({"a": 6})
+    ('low', 'high')
+    """
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def __init__(
+        self,
+        n_components: int = 500,
+        *,
+        half_life: float = inf,
+        penalty: float = 1.0,
+        kernel: str = "gaussian",
+        gamma: float | str = "median",
+        map: str = "fourier",
+        warm_up: int = 100,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(
+            n_components,
+            half_life=half_life,
+            penalty=penalty,
+            kernel=kernel,
+            gamma=gamma,
+            map=map,
+            warm_up=warm_up,
+            seed=seed,
+        )
+        self._classes: dict[Hashable, int] = {}
+
+    def learn_one(self, x: Row, y: Hashable, w: float = 1.0) -> None:
+        """Learn a row ``x`` of class ``y``, which counts for ``w``."""
+        classes = self._classes
+        if y not in classes:
+            # What is refused leaves all as before.
+            self._check(x, w)
+            if self._stream is not None:
+                self._stream.add_target()
+            classes[y] = len(classes)
+        targets = [0.0] * len(classes)
+        targets[classes[y]] = 1.0
+        self._learn(x, targets, w)
+
+    def predict_proba_one(self, x: Row) -> dict[Hashable, float]:
+        """Probabilities of the classes that were seen; none before the first row."""
+        if self._stream is not None:
+            scores = self._predict(x)
+        else:
+            scores = [0.0] * len(self._classes)
+            for _, y, w in self._kept:
+                scores[y.index(1.0)] += w
+        scores = [max(score, 0.0) for score in scores]
+        total = sum(scores)
+        if total == 0.0:
+            scores, total = [1.0] * len(scores), float(len(scores))
+        return {label: score / total for label, score in zip(self._classes, scores)}
+
+    def predict_one(self, x: Row) -> Hashable | None:
+        """The class of the largest probability; None before the first row."""
+        probabilities = self.predict_proba_one(x)
+        return max(probabilities, key=probabilities.__getitem__, default=None)
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a data frame, in their order."""
+        for row, label in zip(X.to_dict(orient="records"), y):
+            self.learn_one(row, label)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Probabilities of the rows of a data frame, a column for each class."""
+        import pandas as pd
+
+        rows = [self.predict_proba_one(row) for row in X.to_dict(orient="records")]
+        return pd.DataFrame(rows, index=X.index, columns=list(self._classes))
+
+    def predict_many(self, X: Any) -> Any:
+        """Classes of the rows of a data frame, as a series."""
+        import pandas as pd
+
+        labels = [self.predict_one(row) for row in X.to_dict(orient="records")]
+        return pd.Series(labels, index=X.index)
+
+
+class _Bandit:
+    """Arms of a bandit, each learned from the rows that it was chosen for."""
+
+    _thompson: bool
+
+    def __init__(
+        self,
+        arms: int | Sequence[Hashable],
+        *,
+        width: float = 1.0,
+        half_life: float = inf,
+        penalty: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        self.arms = list(range(arms)) if isinstance(arms, int) else list(arms)
+        if len(set(self.arms)) < max(len(self.arms), 1):
+            raise ValueError("arms are one or more, each with a name of its own")
+        self.width = width
+        self.half_life = half_life
+        self.penalty = penalty
+        self.seed = seed
+        self._names: list[Hashable] | None = None
+        self._bandit: _native.Bandit | None = None
+
+    def _row(self, x: Row) -> list[float]:
+        if self._names is None:
+            names = sorted(x, key=str)
+            row = [_number(name, x[name]) for name in names]
+            self._bandit = _native.Bandit(
+                len(names),
+                len(self.arms),
+                self._thompson,
+                float(self.width),
+                float(self.penalty),
+                float(self.half_life),
+                self.seed,
+            )
+            self._names = names
+            return row
+        missing = [name for name in self._names if name not in x]
+        if missing:
+            raise ValueError(f"a row has no column {missing[0]!r}, which the first one had")
+        return [_number(name, x[name]) for name in self._names]
+
+    def choose(self, x: Row) -> Hashable:
+        """The arm for a row, a dict of numbers by the names of its columns."""
+        row = self._row(x)
+        assert self._bandit is not None
+        return self.arms[self._bandit.choose(row)]
+
+    def learn(self, x: Row, arm: Hashable, reward: float) -> None:
+        """Learn the reward of the arm that was chosen for a row."""
+        if arm not in self.arms:
+            raise ValueError(f"{arm!r} is none of the arms: {self.arms}")
+        row = self._row(x)
+        assert self._bandit is not None
+        self._bandit.learn(self.arms.index(arm), row, float(reward))
+
+
+class LinUCB(_Bandit):
+    """A bandit that takes the arm with the largest upper bound of its reward.
+
+    Rewards are linear in the row, each arm with coefficients of its own (Li, Chu, Langford and
+    Schapire 2010, algorithm 1); the bound is the prediction and ``width`` times its deviation where
+    noise has deviation 1.
+
+    Parameters
+    ----------
+    arms : int or list
+        Their number, or their names.
+
+    width : float, default=1.0
+        Of the bounds. With too small a one an arm that was unlucky once is not tried again.
+
+    half_life : float, default=inf
+        Rows of an arm after which a row counts for half.
+
+    penalty : float, default=1.0
+        Of the squared length of an arm's coefficients.
+
+    seed : int, default=0
+        Of draws, of which there are none here.
+
+    Examples
+    --------
+    >>> from bochner.river import LinUCB
+    >>> bandit = LinUCB(["morning", "evening"])
+    >>> for t in range(100):
+    ...     x = {"age": t % 9}
+    ...     arm = bandit.choose(x)
+    ...     bandit.learn(x, arm, x["age"] if arm == "morning" else 8 - x["age"])
+    >>> bandit.choose({"age": 8}), bandit.choose({"age": 0})
+    ('morning', 'evening')
+    """
+
+    _thompson = False
+
+
+class ThompsonSampling(_Bandit):
+    """A bandit that takes the arm whose reward, drawn from what is known of it, is the largest.
+
+    Draws are normal, around the prediction, with ``width`` times its deviation where noise has
+    deviation 1 (Agrawal and Goyal 2013, algorithm 1, each arm with coefficients of its own). Parameters are
+    those of :class:`LinUCB`.
+
+    Examples
+    --------
+    >>> from bochner.river import ThompsonSampling
+    >>> bandit = ThompsonSampling(2, width=0.5, seed=3)
+    >>> for t in range(100):
+    ...     x = {"age": t % 9}
+    ...     arm = bandit.choose(x)
+    ...     bandit.learn(x, arm, x["age"] if arm == 0 else 8 - x["age"])
+    >>> bandit.choose({"age": 8}), bandit.choose({"age": 0})
+    (0, 1)
+    """
+
+    _thompson = True

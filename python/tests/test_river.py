@@ -1,0 +1,232 @@
+"""Learners of rows that come one by one: they are the weighted fit, and go where river's go."""
+
+import math
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from river import base, compose, evaluate, metrics, preprocessing
+from sklearn.datasets import load_digits
+
+from bochner.river import KernelClassifier, KernelRegressor, LinUCB, ThompsonSampling
+
+
+def stream(n, seed=0):
+    """Rows whose target turns its sign after half of them."""
+    random = np.random.RandomState(seed)
+    for t in range(n):
+        a, b = random.normal(size=2)
+        sign = 1.0 if t < n // 2 else -1.0
+        yield {"a": a, "b": 100 + 20 * b}, sign * (math.sin(2 * a) + b) + 3.0
+
+
+@pytest.mark.parametrize("half_life", [math.inf, 60.0])
+def test_columns_as_they_are_have_the_weighted_fit(half_life):
+    rows = list(stream(250))
+    model = KernelRegressor(map="none", half_life=half_life, penalty=20.0, warm_up=40)
+    for x, y in rows:
+        model.learn_one(x, y)
+    X = np.array([[x["a"], x["b"]] for x, _ in rows])
+    y = np.array([y for _, y in rows])
+    Z = (X - X[:40].mean(axis=0)) / X[:40].std(axis=0)
+    Z = np.column_stack([Z, np.ones(len(Z))])
+
+    def off(half_life, penalty):
+        w = 0.5 ** (np.arange(len(y))[::-1] / half_life)
+        A = (Z * w[:, None]).T @ Z + np.diag([penalty, penalty, 0.0])
+        fitted = Z[:9] @ np.linalg.solve(A, (Z * w[:, None]).T @ y)
+        return np.abs(fitted - [model.predict_one(x) for x, _ in rows[:9]]).max()
+
+    # The penalty is forgotten with the rows and brought back, since the last time by so much.
+    since = 0 if half_life == math.inf else len(y) % half_life
+    penalty = 20.0 * 0.5 ** (since / half_life)
+    # Features are of float32.
+    assert off(half_life, penalty) < 1e-6
+    assert off(half_life, 1.03 * penalty) > 1e-5
+    if half_life < math.inf:
+        assert off(1.03 * half_life, penalty) > 1e-3
+
+
+def test_a_stream_that_turns_is_followed():
+    for half_life, most in [(50.0, 0.45), (math.inf, 10.0)]:
+        model = KernelRegressor(n_components=200, half_life=half_life, penalty=0.1)
+        errors = []
+        for x, y in stream(1600):
+            errors.append(model.predict_one(x) - y)
+            model.learn_one(x, y)
+        late = np.sqrt(np.mean(np.square(errors[-300:])))
+        assert late < most
+    # What is never forgotten is wrong by the half of both.
+    assert late > 0.8
+
+
+def test_digits_one_by_one():
+    X, y = load_digits(return_X_y=True)
+    order = np.random.RandomState(0).permutation(len(y))[:900]
+    model = KernelClassifier(n_components=300, penalty=0.1)
+    assert model.predict_one({"0": 1.0}) is None and model.predict_proba_one({"0": 1.0}) == {}
+    wrong = []
+    for i in order:
+        x = {str(j): v for j, v in enumerate(X[i])}
+        wrong.append(model.predict_one(x) != y[i])
+        model.learn_one(x, int(y[i]))
+    assert np.mean(wrong[-300:]) < 0.06
+    probabilities = model.predict_proba_one(x)
+    assert set(probabilities) == set(range(10))
+    assert math.isclose(sum(probabilities.values()), 1.0)
+
+
+def test_a_class_that_comes_late():
+    model = KernelClassifier(n_components=40, warm_up=20)
+    for t in range(120):
+        model.learn_one({"a": t % 8}, "low" if t % 8 < 4 else "high")
+    assert set(model.predict_proba_one({"a": 1})) == {"low", "high"}
+    for t in range(120):
+        model.learn_one({"a": t % 8}, "new" if t % 8 == 7 else "low" if t % 8 < 4 else "high")
+    assert [model.predict_one({"a": a}) for a in [1, 5]] == ["low", "high"]
+    for _ in range(3000):
+        model.learn_one({"a": 7}, "new")
+    assert model.predict_one({"a": 7}) == "new"
+
+
+@pytest.mark.parametrize("learned", [3, 30])
+def test_a_row_that_is_refused_brings_no_class(learned):
+    model = KernelClassifier(n_components=40, warm_up=10)
+    for t in range(learned):
+        model.learn_one({"a": t % 5}, t % 2)
+    before = pickle.dumps(model)
+    for x, w in [({"a": math.nan}, 1.0), ({"a": "x"}, 1.0), ({"a": 1.0}, -1.0)]:
+        with pytest.raises(ValueError):
+            model.learn_one(x, "new", w)
+    assert pickle.dumps(model) == before
+
+
+def test_rows_that_lack_columns_and_rows_that_are_none():
+    model = KernelRegressor(n_components=40, warm_up=10)
+    for x, y in stream(30):
+        model.learn_one(x, y)
+    before = pickle.dumps(model)
+    mean = np.mean([x["a"] for x, _ in list(stream(30))[:10]])
+    # What is missing has its mean; what comes later is left out.
+    lacks, has = {"b": 90.0}, {"b": 90.0, "a": mean, "new": 5.0}
+    assert model.predict_one(lacks) == model.predict_one(has)
+    for x, y, message in [
+        ({"a": math.nan, "b": 1.0}, 1.0, "column 'a' is nan"),
+        ({"a": 1.0, "b": "red"}, 1.0, "column 'b' is 'red', which is no number"),
+        ({"a": 1.0, "b": None}, 1.0, "column 'b' is None"),
+        ({"a": 1.0, "b": 1.0}, math.inf, "a target is inf"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.learn_one(x, y)
+    with pytest.raises(ValueError, match="counts for -1"):
+        model.learn_one({"a": 1.0, "b": 1.0}, 1.0, -1)
+    assert pickle.dumps(model) == before
+    young = KernelRegressor()
+    with pytest.raises(ValueError, match="column 'a' is 'x'"):
+        young.learn_one({"a": "x"}, 1.0)
+    for wrong in [{"half_life": 0.5}, {"penalty": 0.0}, {"warm_up": 1}, {"gamma": "scale"}]:
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            KernelRegressor(**wrong)
+
+
+@pytest.mark.parametrize("warm", [10, 70])
+def test_a_pickle_goes_on_to_the_same_numbers(warm):
+    rows = list(stream(150))
+    model = KernelRegressor(n_components=40, half_life=30.0, warm_up=40)
+    for x, y in rows[:warm]:
+        model.learn_one(x, y)
+    again = pickle.loads(pickle.dumps(model))
+    for x, y in rows[warm:]:
+        assert model.predict_one(x) == again.predict_one(x)
+        model.learn_one(x, y)
+        again.learn_one(x, y)
+
+
+def test_frames_are_rows_in_their_order():
+    rows = list(stream(80))
+    X, y = pd.DataFrame([x for x, _ in rows]), pd.Series([y for _, y in rows])
+    one, many = (KernelRegressor(n_components=40, warm_up=30) for _ in range(2))
+    for x, target in rows:
+        one.learn_one(x, target)
+    many.learn_many(X[:50], y[:50])
+    many.learn_many(X[50:], y[50:])
+    predictions = many.predict_many(X[5:9])
+    assert list(predictions.index) == [5, 6, 7, 8]
+    assert predictions.tolist() == [one.predict_one(x) for x, _ in rows[5:9]]
+    labels = KernelClassifier(n_components=40, warm_up=30)
+    labels.learn_many(X, (y > 3).map({True: "up", False: "down"}))
+    proba = labels.predict_proba_many(X)
+    assert_allclose(proba.sum(axis=1), 1.0)
+    assert (labels.predict_many(X) == proba.idxmax(axis=1)).all()
+
+
+def test_where_learners_of_river_go():
+    model = compose.Pipeline(
+        ("scale", preprocessing.StandardScaler()),
+        ("fit", KernelRegressor(n_components=100, penalty=0.1, half_life=100.0)),
+    )
+    metric = evaluate.progressive_val_score(iter(stream(600)), model, metrics.MAE())
+    mean = np.mean([abs(y - 3.0) for _, y in stream(600)])
+    assert metric.get() < 0.8 * mean
+    learner = KernelClassifier(n_components=50, half_life=70.0)
+    assert isinstance(learner, base.Classifier) and isinstance(KernelRegressor(), base.Regressor)
+    other = learner.clone({"penalty": 2.0})
+    assert (other.half_life, other.penalty, other.n_components) == (70.0, 2.0, 50)
+    labels = ((x, y > 3.0) for x, y in stream(600))
+    right = evaluate.progressive_val_score(labels, learner, metrics.Accuracy())
+    assert right.get() > 0.65
+
+
+@pytest.mark.parametrize("bandit", [LinUCB, ThompsonSampling])
+def test_regret_of_a_bandit_falls(bandit):
+    arms = ["plain", "bold", "long"]
+    slopes = np.random.RandomState(1).normal(size=(3, 4))
+    random = np.random.RandomState(2)
+
+    def lost(choose, learn, rounds=900):
+        total = np.zeros(3)
+        for t in range(rounds):
+            z = random.normal(size=4)
+            x = dict(zip("abcd", z))
+            arm = choose(x)
+            rewards = slopes @ z
+            learn(x, arm, rewards[arms.index(arm)] + 0.3 * random.normal())
+            total[3 * t // rounds] += rewards.max() - rewards[arms.index(arm)]
+        return total
+
+    blind = lost(lambda x: arms[random.randint(3)], lambda *_: None)
+    assert blind[2] > 0.8 * blind[0]
+    model = bandit(arms, width=1.0 if bandit is LinUCB else 0.3, seed=5)
+    first = lost(model.choose, model.learn)
+    assert first[2] < 0.3 * first[0] and first.sum() < 0.2 * blind.sum()
+    again = pickle.loads(pickle.dumps(model))
+    x = dict(zip("abcd", [0.1, -0.2, 0.3, 0.4]))
+    assert [again.choose(x) for _ in range(5)] == [model.choose(x) for _ in range(5)]
+    for wrong, message in [
+        (lambda: model.learn(x, "none", 1.0), "none of the arms"),
+        (lambda: model.choose({"a": 1.0}), "no column 'b'"),
+        (lambda: model.choose({**x, "a": math.nan}), "column 'a' is nan"),
+        (lambda: bandit([]), "arms are one or more"),
+        (lambda: bandit(["a", "a"]), "a name of its own"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            wrong()
+
+
+def test_where_there_is_no_river():
+    code = (
+        "import sys\n"
+        "sys.modules['river'] = sys.modules['river.base'] = None\n"
+        "from bochner.river import KernelClassifier, KernelRegressor\n"
+        "model, labels = KernelRegressor(20, warm_up=5), KernelClassifier(20, warm_up=5)\n"
+        "for t in range(40):\n"
+        "    model.learn_one({'a': t % 4}, t % 4)\n"
+        "    labels.learn_one({'a': t % 4}, t % 4 > 1)\n"
+        "assert abs(model.predict_one({'a': 2}) - 2) < 0.3, model.predict_one({'a': 2})\n"
+        "assert labels.predict_one({'a': 3}) is True\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
