@@ -171,10 +171,11 @@ pub use simd::{dense_tile, four_by_three, gram};
 
 #[path = "../../maps/src/linalg/cholesky"]
 mod cholesky {
+    mod packed;
     mod update;
 
     pub fn cholesky(rows: &mut [f64], stride: usize) {
-        let mut packed = update::Packed::default();
+        let mut packed = packed::Packed::default();
         packed.pack(rows, stride, (0, 256));
         update::subtract(rows, stride, 256, &packed);
     }
