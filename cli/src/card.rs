@@ -1,5 +1,7 @@
 //! `bochner card`: what there is to know of a model before it is used, as a page to put beside it.
 
+mod hub;
+
 use crate::{
     job,
     page::{document, escaped},
@@ -23,7 +25,10 @@ use std::{
 pub(crate) struct Args {
     /// Model file
     model: PathBuf,
-    /// Where it is written: .md or .html [default: -, Markdown to stdout]
+    /// Where it is written: .md, .html, or a folder/ [default: -, Markdown to stdout]
+    ///
+    /// A folder gets the model beside the card, which is a README.md with the head that hubs of
+    /// models sort by.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// A line on what the model is for, which no file knows
@@ -52,11 +57,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .output
         .as_deref()
         .filter(|path| *path != Path::new("-"));
+    let folder = output.filter(|path| hub::is_folder(path));
     let is_html = match output.map(Path::extension) {
+        _ if folder.is_some() => false,
         None => false,
         Some(Some(end)) if end == "md" => false,
         Some(Some(end)) if end == "html" => true,
-        Some(_) => return Err(Usage("a card is a .md or a .html; name one".into()).into()),
+        Some(_) => {
+            let problem = "a card is a .md, a .html or a folder/; name one";
+            return Err(Usage(problem.into()).into());
+        }
     };
     let model = LinearModel::load(&args.model)?;
     let name = args.model.file_name().unwrap_or(args.model.as_os_str());
@@ -67,13 +77,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     } else {
         markdown(&name, &sections)
     };
-    let Some(path) = output else {
-        return to_stdout(&page);
+    let path = match (output, folder) {
+        (None, _) => return to_stdout(&page),
+        (_, Some(folder)) => hub::write(folder, &args.model, &model, &page)?,
+        (Some(path), None) => {
+            let mut file = AtomicFile::create(path)?;
+            let written = file.write_all(page.as_bytes());
+            written.map_err(|error| Error::io(path, error))?;
+            file.finish()?;
+            path.to_owned()
+        }
     };
-    let mut file = AtomicFile::create(path)?;
-    let written = file.write_all(page.as_bytes());
-    written.map_err(|error| Error::io(path, error))?;
-    file.finish()?;
     let mut report = Report::default();
     report.line("card", path.display().to_string());
     report.set("card", path.display().to_string());

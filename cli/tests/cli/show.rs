@@ -76,7 +76,32 @@ fn a_card_says_what_a_model_takes_and_where_it_ends() {
         page.contains("<td>a|b</td><td>numbers</td><td>0.5 to 39.5</td>"),
         "{page}"
     );
-    bochner(at, "card m.model -o m.txt", &[]).fails(&["a card is a .md or a .html"]);
+    bochner(at, "card m.model -o m.txt", &[]).fails(&["a card is a .md, a .html or a folder"]);
+}
+
+/// A folder for a hub has the card under a head and the model, which predicts there as before; a
+/// second card leaves the model as it is.
+#[test]
+fn a_folder_has_the_card_under_a_head_and_the_model() {
+    let here = here();
+    let at = here.path();
+    let rows = (0..60).map(|i| format!("{i},{}\n", ["low", "high"][i / 30]));
+    let text = String::from("a,y\n") + &rows.collect::<String>();
+    fs::write(at.join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target y --features 20 --device cpu -q -o m.model";
+    bochner(at, fit, &[]).ok();
+    bochner(at, "card m.model -o hub/ -q", &[]).ok();
+    let card = fs::read_to_string(at.join("hub/README.md")).expect("a card");
+    let head = "---\nlibrary_name: bochner\npipeline_tag: tabular-classification\ntags:\n";
+    assert!(card.starts_with(head), "{card}");
+    assert!(card.contains("\n---\n\n# m.model\n"), "{card}");
+    assert!(card.contains("bochner predict m.model new.csv"), "{card}");
+    let same = |file: &str| fs::read(at.join(file)).expect("a model");
+    assert!(same("hub/m.model") == same("m.model"));
+    bochner(at, "card hub/m.model -o hub --purpose Again. -q", &[]).ok();
+    let card = fs::read_to_string(at.join("hub/README.md")).expect("a card");
+    assert!(card.contains("\nAgain.\n"), "{card}");
+    assert!(same("hub/m.model") == same("m.model"));
 }
 
 /// Names of columns and classes, the choice of a penalty, a metric that was learnt, intervals.
