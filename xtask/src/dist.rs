@@ -28,8 +28,7 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     let host = host()?;
     let target = target.unwrap_or(&host);
     let names = Names::for_target(target);
-    let version = env!("CARGO_PKG_VERSION");
-    let name = format!("bochner-{version}-{target}");
+    let name = name(target);
     let all = target_dir().join("dist-archives");
     let folder = all.join(&name);
     if folder.exists() {
@@ -56,6 +55,11 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// What an archive, and the folder in it, is called.
+fn name(target: &str) -> String {
+    format!("bochner-{}-{target}", env!("CARGO_PKG_VERSION"))
 }
 
 /// What an archive has that is built.
@@ -269,6 +273,23 @@ mod tests {
             assert_eq!(names.program(), program);
             assert_eq!(names.libraries()[0], library);
         }
+    }
+
+    /// What `cargo binstall` asks for is what an archive is called, and where in it the program is.
+    #[test]
+    fn what_installs_a_program_finds_it_in_the_archive() {
+        let manifest = fs::read_to_string(root().join("cli/Cargo.toml")).unwrap();
+        let value = |key: &str| {
+            let mut lines = manifest.lines();
+            let line = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+            let text = line.unwrap().trim_matches('"');
+            text.replace("{ version }", env!("CARGO_PKG_VERSION"))
+                .replace("{ target }", "aarch64-apple-darwin")
+                .replace("{ bin }{ binary-ext }", "bochner")
+        };
+        let name = name("aarch64-apple-darwin");
+        assert!(value("pkg-url").ends_with(&format!("/{name}.tar.gz")));
+        assert_eq!(value("bin-dir"), format!("{name}/bochner"));
     }
 
     #[test]
