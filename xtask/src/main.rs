@@ -22,6 +22,7 @@ mod portability;
 mod process;
 mod python;
 mod release;
+mod site;
 mod software;
 mod suites;
 mod toolchain;
@@ -76,6 +77,8 @@ Usage: cargo xtask COMMAND
                [default: 1000000, which takes an hour or more]
   web [test]   the package for browsers and its page into target/web; with `test` both are run in a
                Chromium without a window, every map on WebGPU and on the CPU
+  site         the site into target/site/html: the guide, how-to pages and a gallery that are run,
+               references; errs on a dead link, a request to elsewhere, a picture without a text
   codegen [--spirv DIR] [--json] [--set-up]
                every shader as SPIR-V into DIR [default: target/codegen], compiled by Mesa's drivers
                for NVIDIA, AMD and Apple without a GPU: registers, spills, occupancy, and the share
@@ -164,6 +167,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "soak" => endurance::soak(rest.first()),
         "wheel" => wheel::build(rest.first().map(String::as_str)),
         "notes" => release::notes(),
+        "site" => site::build(),
         "workflows" => workflows::lint(&commands()),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

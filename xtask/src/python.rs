@@ -156,7 +156,7 @@ pub(crate) fn build() -> Result<()> {
 }
 
 /// Puts the package together in a folder that Python can search.
-fn stage() -> Result<PathBuf> {
+pub(crate) fn stage() -> Result<PathBuf> {
     let (prefix, suffix) = (env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
     let library = target_dir().join(format!("release/{prefix}_native{suffix}"));
     if !library.exists() {

@@ -1,0 +1,1 @@
+bochner drift data/digits.csv data/digits.csv

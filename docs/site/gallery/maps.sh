@@ -1,0 +1,1 @@
+bochner kernel-error data/digits.csv --target label --map fourier --features 256,1024

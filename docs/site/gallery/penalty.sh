@@ -1,0 +1,1 @@
+bochner fit data/digits.csv --target label --lambda auto --test 0.2
