@@ -111,6 +111,8 @@ class _Stream:
         self._kept: list[tuple[dict[Hashable, float], list[float], float]] = []
         self._columns: _Columns | None = None
         self._stream: _native.Stream | None = None
+        # Of a classifier, each with the target that is 1 in its rows.
+        self._classes: dict[Hashable, int] = {}
 
     def _learn(self, x: Row, y: list[float], w: float) -> None:
         if self._stream is None or self._columns is None:
@@ -265,30 +267,6 @@ class KernelClassifier(_Stream, _Classifier):
     @property
     def _multiclass(self) -> bool:
         return True
-
-    def __init__(
-        self,
-        n_components: int = 500,
-        *,
-        half_life: float = inf,
-        penalty: float = 1.0,
-        kernel: str = "gaussian",
-        gamma: float | str = "median",
-        map: str = "fourier",
-        warm_up: int = 100,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            n_components,
-            half_life=half_life,
-            penalty=penalty,
-            kernel=kernel,
-            gamma=gamma,
-            map=map,
-            warm_up=warm_up,
-            seed=seed,
-        )
-        self._classes: dict[Hashable, int] = {}
 
     def learn_one(self, x: Row, y: Hashable, w: float = 1.0) -> None:
         """Learn a row ``x`` of class ``y``, which counts for ``w``."""
