@@ -5,6 +5,7 @@ use crate::{
     clock::Instant,
     error::Remedy,
     features::{FeatureMap, MapKind, names::IDENTITY},
+    flow::Run,
     learn::{
         Fit, FitData, FitRows, Usual,
         unlabelled::{
@@ -24,6 +25,7 @@ use crate::{
     progress::Step,
     seed::{Draws, Stream},
     settings::Settings,
+    text::{counted, human_bytes},
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
@@ -53,6 +55,10 @@ impl Default for KernelIcaOptions {
 impl FitRows for KernelIcaOptions {
     type Predicted = Array2<f64>;
 }
+
+/// Whitened entries in the sample, and rows for each source, at least.
+const SAMPLE: usize = 1 << 22;
+const SAMPLE_OF_COMPONENT: usize = 16;
 
 /// Rows that a thread sums at a time.
 const ROWS: usize = 1024;
@@ -110,13 +116,13 @@ impl Fit for KernelIcaOptions {
         let components = values_n.len();
         let white_dk = vectors_nn / values_n.mapv(f64::sqrt);
         let shift_k = covariance.mean_d.dot(&white_dk);
-        let most = (run.memory / 2) as usize / (4 * components);
+        let most = sample_rows((rows, components), run)?;
         let half = run.clone().memory(run.memory - run.memory / 2);
         let finish: Finish<'_> = Box::new(|y| (y.mapv(f64::from) - &shift_k).mapv(entries::narrow));
         let branch = (map.as_ref(), &white_dk);
         let mut points = Streamed::outputs(branch, (finish, components), data.source, rows, &half)?;
         let mut draws = data.seed.stream(Stream::Iteration, 0);
-        let sample = Kept::sample(&mut points, most.max(2), &mut draws)?;
+        let sample = Kept::sample(&mut points, most, &mut draws)?;
         drop(points);
         let accumulate = start.elapsed();
         let start = Instant::now();
@@ -143,6 +149,30 @@ impl Fit for KernelIcaOptions {
             ..LinearModel::new(map, coefficients, scores(components), &run.device)
         })
     }
+}
+
+/// Rows on which sources are sought, at most: as many at any memory. Errors where half of it does
+/// not hold them.
+fn sample_rows((rows, components): (u64, usize), run: &Run) -> Result<usize> {
+    let most = (SAMPLE / components).max(SAMPLE_OF_COMPONENT * components);
+    let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(most);
+    let needed = 8 * rows as u64 * components as u64;
+    if needed <= run.memory {
+        return Ok(rows);
+    }
+    Err(Error::Limit {
+        what: format!(
+            "a sample of {} for {}",
+            counted(rows, "row"),
+            counted(components, "source")
+        ),
+        needed: human_bytes(needed),
+        allowed: human_bytes(run.memory),
+        remedies: vec![
+            Remedy::MoreMemory,
+            Remedy::words("ask for fewer components"),
+        ],
+    })
 }
 
 impl KernelIcaOptions {

@@ -4,10 +4,13 @@ mod lloyd;
 mod mini_batch;
 mod points;
 mod seeding;
+#[cfg(test)]
+mod tests;
 
 pub(in crate::learn) use lloyd::{Lloyd, Rules};
 pub use mini_batch::GrowingClusters;
 pub(in crate::learn) use points::{Finish, Kept, Points, Streamed};
+use points::{Subset, sample_of};
 
 use crate::{
     Device, Error, Result,
@@ -38,6 +41,11 @@ pub struct KMeansOptions {
     /// Most iterations: of each start on the sample, and of the passes over all rows.
     pub max_iterations: usize,
 }
+
+/// Rows on which k-means starts, at least, and for each cluster: these are so many that centres of
+/// all rows are near, and so few that their features are mostly held in memory.
+const SAMPLE: usize = 1 << 15;
+const SAMPLE_OF_CLUSTER: usize = 64;
 
 impl Default for KMeansOptions {
     /// Eight clusters, one start, a tolerance of 1e-4, 300 iterations.
@@ -72,13 +80,28 @@ impl KMeansOptions {
         Err(Error::parameter(problem))
     }
 
-    /// Clusters `points`, each of which counts what `weights_n` says, `[rows]`, or 1: starts on a
-    /// sample of `most` of them at most, then all. The centres and figures of the best. `hear` gets
-    /// iterations and the squared moves of their centres.
+    /// Clusters `points`, each of which counts what `weights_n` says, `[rows]`, or 1: starts on
+    /// a sample, then all. The centres and figures of the best. `hear` gets iterations and the
+    /// squared moves of their centres.
+    ///
+    /// Memory holds as many points as there is `room` for. That saves passes, and shows in no bit:
+    /// the sample is as large whether it is held or not.
     pub(in crate::learn) fn cluster(
         &self,
         (points, weights_n): (&mut dyn Points, Option<&[f64]>),
-        most: usize,
+        room: usize,
+        seed: Seed,
+        hear: &dyn Fn(usize, f64),
+    ) -> Result<Clusters> {
+        let most = SAMPLE.max(SAMPLE_OF_CLUSTER.saturating_mul(self.clusters));
+        self.cluster_from((points, weights_n), (most, room), seed, hear)
+    }
+
+    /// As [`Self::cluster`], from a sample of `most` points.
+    fn cluster_from(
+        &self,
+        (points, weights_n): (&mut dyn Points, Option<&[f64]>),
+        (most, room): (usize, usize),
         seed: Seed,
         hear: &dyn Fn(usize, f64),
     ) -> Result<Clusters> {
@@ -95,22 +118,24 @@ impl KMeansOptions {
                 counted(rows, "row")
             )));
         }
+        let mut held = match points.rows() <= room {
+            true => Some(Kept::all(points)?),
+            false => None,
+        };
+        let points = held.as_mut().map_or(points, |held| held as &mut dyn Points);
         let mut draws = seed.stream(Stream::Iteration, 0);
-        let (mut sample, numbers) = Kept::sample_of(points, &count, most.max(k), &mut draws)?;
-        drop(count);
-        let whole = sample.rows() == rows;
+        let sampled = sample_of(&count, most, &mut draws);
+        let whole = rows <= most;
+        let numbers: Vec<usize> = (0..sampled.len()).filter(|&i| sampled[i]).collect();
         let of_sample: Option<Vec<f64>> =
             weights_n.map(|weights_n| numbers.iter().map(|&i| weights_n[i]).collect());
-        let of_sample = of_sample.as_deref();
-        drop(numbers);
-        let mut best = self.best_start((&mut sample, of_sample), seed, hear)?;
+        let mut subset = Subset { points, numbers };
+        let mut best = self.best_start((&mut subset, of_sample.as_deref()), room, seed, hear)?;
         let on_sample = best.iterations();
         if !whole {
-            let sampled = sample.rows();
-            drop(sample);
             best = Lloyd::from(best.into_centres(), points.rows(), weights_n);
             best.run(points, self.rules(), hear)?;
-            log::info!("{on_sample} iterations on {sampled} rows, then on all");
+            log::info!("{on_sample} iterations on {most} rows, then on all");
         }
         let facts = [
             ("clusters", k as f64),
@@ -138,16 +163,26 @@ impl KMeansOptions {
     /// Clusters a sample from all starts, and keeps the best.
     fn best_start<'w>(
         &self,
-        (sample, of_sample): (&mut Kept, Option<&'w [f64]>),
+        (subset, of_sample): (&mut Subset<'_>, Option<&'w [f64]>),
+        room: usize,
         seed: Seed,
         hear: &dyn Fn(usize, f64),
     ) -> Result<Lloyd<'w>> {
+        let rows = subset.rows();
+        // Where all points are held, so is the sample.
+        let mut held = match subset.points.rows() > room && rows <= room {
+            true => Some(Kept::all(subset)?),
+            false => None,
+        };
+        let sample = match &mut held {
+            Some(held) => held as &mut dyn Points,
+            None => subset,
+        };
         let mut best: Option<Lloyd<'_>> = None;
         for start in 0..self.starts {
             let mut draws = seed.stream(Stream::Iteration, 1 + start as u64);
-            let centres_kd =
-                seeding::plus_plus(sample.points(), of_sample, self.clusters, &mut draws)?;
-            let mut lloyd = Lloyd::from(centres_kd, sample.rows(), of_sample);
+            let centres_kd = seeding::plus_plus(sample, of_sample, self.clusters, &mut draws)?;
+            let mut lloyd = Lloyd::from(centres_kd, rows, of_sample);
             lloyd.run(sample, self.rules(), hear)?;
             if best.as_ref().is_none_or(|b| lloyd.inertia() < b.inertia()) {
                 best = Some(lloyd);
@@ -239,14 +274,14 @@ impl Fit for KMeansOptions {
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let start = Instant::now();
         let run = data.run;
-        let most = (run.memory / 2) as usize / (4 * map.output_dim().max(1));
-        // What the sample takes, the chunks do not.
+        let room = (run.memory / 2) as usize / (4 * map.output_dim().max(1));
+        // What points in memory take, the chunks do not.
         let half = run.clone().memory(run.memory - run.memory / 2);
         let weights_n = weights(data.source, &half)?;
         let mut points = Streamed::features(map.as_ref(), data.source, data.survey.rows, &half)?;
         let hear = |iteration, moves: f64| run.say(Step::Iteration(iteration, moves.sqrt()));
         let Clusters { centres_kd, facts } =
-            self.cluster((&mut points, weights_n.as_deref()), most, data.seed, &hear)?;
+            self.cluster((&mut points, weights_n.as_deref()), room, data.seed, &hear)?;
         drop(points);
         Ok(LinearModel {
             facts,

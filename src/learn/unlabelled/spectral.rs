@@ -287,7 +287,7 @@ impl Fit for SpectralClusteringOptions {
         let graph = Graph::build(map.as_ref(), &mut *data.source, rows, dimensions, run)?;
         let (beta_dt, link) = (graph.beta()?, graph.link());
         let finish: Finish<'_> = Box::new(|y| link.apply(&y.mapv(f64::from)).mapv(entries::narrow));
-        let most = (run.memory / 2) as usize / (4 * dimensions);
+        let room = (run.memory / 2) as usize / (4 * dimensions);
         let half = run.clone().memory(run.memory - run.memory / 2);
         let branch = (map.as_ref(), &beta_dt);
         let mut points = Streamed::outputs(branch, (finish, dimensions), data.source, rows, &half)?;
@@ -297,7 +297,7 @@ impl Fit for SpectralClusteringOptions {
             mut facts,
         } = self
             .kmeans
-            .cluster((&mut points, None), most, data.seed, &hear)?;
+            .cluster((&mut points, None), room, data.seed, &hear)?;
         drop(points);
         facts.extend(graph.facts());
         let half_squares = entries::row_squares(centres_kd.view()) * 0.5;

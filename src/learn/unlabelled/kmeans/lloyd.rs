@@ -6,6 +6,7 @@ mod tests;
 use super::Points;
 use crate::{Result, linalg::entries, parallel};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use std::collections::BTreeMap;
 
 /// When iterations end.
 #[derive(Debug, Clone, Copy)]
@@ -206,13 +207,11 @@ impl<'w> Lloyd<'w> {
         .collect()
     }
 
-    /// Gives every cluster without points, if the points lie in memory, the one that is farthest
-    /// from its centre; how many changed so.
+    /// Gives every cluster without points the one that is farthest from its centre; how many
+    /// changed so. One pass over the points, where there are such clusters.
     fn fill_empty(&mut self, points: &mut dyn Points) -> Result<u64> {
-        let mut changed = 0;
-        if !points.is_kept() {
-            return Ok(changed);
-        }
+        // In the order of their rows, which is that of sums.
+        let mut moves = BTreeMap::new();
         while let Some(empty) = self.counts.iter().position(|&n| n == 0) {
             let own = |i: usize| {
                 let count = self.counts.get(self.cluster_n[i] as usize);
@@ -221,28 +220,35 @@ impl<'w> Lloyd<'w> {
             let rows = (0..self.cluster_n.len()).filter(|&i| own(i));
             let Some(far) = rows.max_by(|&i, &j| self.upper_n[i].total_cmp(&self.upper_n[j]))
             else {
-                return Ok(changed);
+                break;
             };
-            let before = std::mem::replace(&mut self.cluster_n[far], empty as u32);
             let (to, weight) = (empty as u32, self.weight(far));
-            self.count(before, to, weight);
+            let from = std::mem::replace(&mut self.cluster_n[far], to);
+            self.count(from, to, weight);
             self.upper_n[far] = f64::INFINITY;
             self.lower_n[far] = 0.0;
-            let mut wanted = vec![false; self.cluster_n.len()];
-            wanted[far] = true;
-            points.for_each_block(&wanted, &mut |_, z_nd| {
-                let moved = Moved {
-                    at: 0,
-                    from: before,
+            moves.insert(far, (from, to, weight));
+        }
+        if moves.is_empty() {
+            return Ok(0);
+        }
+        let wanted: Vec<bool> = (0..self.cluster_n.len())
+            .map(|i| moves.contains_key(&i))
+            .collect();
+        points.for_each_block(&wanted, &mut |rows, z_nd| {
+            let of_block = rows.iter().enumerate().map(|(at, i)| {
+                let (from, to, weight) = moves[i];
+                Moved {
+                    at,
+                    from,
                     to,
                     weight,
-                };
-                add(&mut self.sums_kd, z_nd, &[moved]);
-                Ok(())
-            })?;
-            changed += 1;
-        }
-        Ok(changed)
+                }
+            });
+            add(&mut self.sums_kd, z_nd, &of_block.collect::<Vec<_>>());
+            Ok(())
+        })?;
+        Ok(moves.len() as u64)
     }
 
     /// Moves every centre to the mean of its points and loosens the bounds; the squared moves.

@@ -17,11 +17,6 @@ pub(in crate::learn) trait Points {
     /// Number of points.
     fn rows(&self) -> usize;
 
-    /// Whether they lie in memory, where one of them costs no pass over all.
-    fn is_kept(&self) -> bool {
-        false
-    }
-
     /// Dimension of the space.
     fn columns(&self) -> usize;
 
@@ -166,49 +161,35 @@ pub(in crate::learn) struct Kept {
 const BLOCK: usize = 2048;
 
 impl Kept {
-    /// A uniform sample of `most` points, in order (Knuth's algorithm S); all of them if there are
-    /// no more.
+    /// All of them.
+    pub(super) fn all(points: &mut dyn Points) -> Result<Self> {
+        let all = vec![true; points.rows()];
+        Self::wanted(points, &all)
+    }
+
+    /// A uniform sample of `most` points, in order; all of them if there are no more.
     pub(in crate::learn) fn sample(
         points: &mut dyn Points,
         most: usize,
         draws: &mut Draws,
     ) -> Result<Self> {
-        let all = vec![true; points.rows()];
-        Ok(Self::sample_of(points, &all, most, draws)?.0)
+        let wanted = sample_of(&vec![true; points.rows()], most, draws);
+        Self::wanted(points, &wanted)
     }
 
-    /// As [`Self::sample`], of the points that `count`, `[rows]`, with their numbers.
-    pub(in crate::learn) fn sample_of(
-        points: &mut dyn Points,
-        count: &[bool],
-        most: usize,
-        draws: &mut Draws,
-    ) -> Result<(Self, Vec<usize>)> {
-        let mut to_come = count.iter().filter(|counts| **counts).count();
-        let mut left = most.min(to_come);
-        let mut points_nd = Array2::zeros((left, points.columns()));
-        let draw = |&counts: &bool| {
-            if !counts {
-                return false;
-            }
-            // With as many left as to come all are taken, and nothing is drawn.
-            let take = left == to_come || draws.below(to_come as u64) < left as u64;
-            left -= usize::from(take);
-            to_come -= 1;
-            take
-        };
-        let wanted: Vec<bool> = count.iter().map(draw).collect();
-        let mut numbers = Vec::with_capacity(points_nd.nrows());
+    /// Those that are `wanted`, `[rows]`.
+    pub(super) fn wanted(points: &mut dyn Points, wanted: &[bool]) -> Result<Self> {
+        let rows = wanted.iter().filter(|wanted| **wanted).count();
+        let mut points_nd = Array2::zeros((rows, points.columns()));
         let mut at = 0;
-        points.for_each_block(&wanted, &mut |rows, block| {
+        points.for_each_block(wanted, &mut |rows, block| {
             points_nd
                 .slice_mut(s![at..at + rows.len(), ..])
                 .assign(&block);
             at += rows.len();
-            numbers.extend_from_slice(rows);
             Ok(())
         })?;
-        Ok((Self { points_nd }, numbers))
+        Ok(Self { points_nd })
     }
 
     /// The points, `[rows, columns]`.
@@ -218,10 +199,6 @@ impl Kept {
 }
 
 impl Points for Kept {
-    fn is_kept(&self) -> bool {
-        true
-    }
-
     fn rows(&self) -> usize {
         self.points_nd.nrows()
     }
@@ -241,6 +218,55 @@ impl Points for Kept {
             }
         })
     }
+}
+
+/// Those of other points that have these numbers, ascending.
+pub(super) struct Subset<'a> {
+    pub(super) points: &'a mut dyn Points,
+    pub(super) numbers: Vec<usize>,
+}
+
+impl Points for Subset<'_> {
+    fn rows(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn columns(&self) -> usize {
+        self.points.columns()
+    }
+
+    fn for_each_block(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()> {
+        let mut wanted_of_all = vec![false; self.points.rows()];
+        let rows: Vec<usize> = (0..wanted.len()).filter(|&i| wanted[i]).collect();
+        for &i in &rows {
+            wanted_of_all[self.numbers[i]] = true;
+        }
+        let mut done = 0;
+        self.points
+            .for_each_block(&wanted_of_all, &mut |block, z_nd| {
+                let own = &rows[done..done + block.len()];
+                done += block.len();
+                take(own, z_nd)
+            })
+    }
+}
+
+/// A uniform sample of `most` of the points that `count`, `[rows]` (Knuth's algorithm S); all of
+/// those if there are no more.
+pub(super) fn sample_of(count: &[bool], most: usize, draws: &mut Draws) -> Vec<bool> {
+    let mut to_come = count.iter().filter(|counts| **counts).count();
+    let mut left = most.min(to_come);
+    let draw = |&counts: &bool| {
+        if !counts {
+            return false;
+        }
+        // With as many left as to come all are taken, and nothing is drawn.
+        let take = left == to_come || draws.below(to_come as u64) < left as u64;
+        left -= usize::from(take);
+        to_come -= 1;
+        take
+    };
+    count.iter().map(draw).collect()
 }
 
 #[cfg(test)]
@@ -268,17 +294,28 @@ mod tests {
         let mut draws = Seed(0).stream(Stream::Iteration, 0);
         let whole = Kept::sample(&mut all, 99, &mut draws).expect("takes");
         assert_eq!(whole.points(), all.points());
-        // Of those that count alone, with their numbers.
+        // Of those that count alone.
         let odd: Vec<bool> = (0..20).map(|i| i % 2 == 1).collect();
         for most in [4, 10, 99] {
-            let (some, numbers) = Kept::sample_of(&mut all, &odd, most, &mut draws).expect("takes");
+            let wanted = sample_of(&odd, most, &mut draws);
+            let numbers: Vec<usize> = (0..20).filter(|&i| wanted[i]).collect();
             assert_eq!(numbers.len(), most.min(10));
             assert!(numbers.iter().all(|i| i % 2 == 1));
             let of = |i: &usize| *i as f32;
-            assert_eq!(
-                some.points().column(0).to_vec(),
-                numbers.iter().map(of).collect::<Vec<_>>()
-            );
+            let expected: Vec<f32> = numbers.iter().map(of).collect();
+            let kept = Kept::wanted(&mut all, &wanted).expect("takes");
+            assert_eq!(kept.points().column(0).to_vec(), expected);
+            let points = &mut all;
+            let mut some = Subset { points, numbers };
+            let kept = Kept::all(&mut some).expect("takes");
+            assert_eq!(kept.points().column(0).to_vec(), expected);
+            let first = some.rows() - 1;
+            let last: Vec<bool> = (0..some.rows()).map(|i| i == first).collect();
+            let take = &mut |rows: &[usize], z_nd: ArrayView2<'_, f32>| {
+                assert_eq!((rows, z_nd[[0, 0]]), (&[first][..], expected[first]));
+                Ok(())
+            };
+            some.for_each_block(&last, take).expect("takes");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Where clusters start.
 
+use super::{Kept, Points};
 use crate::{Error, Result, parallel, seed::Draws, text::counted};
 use ndarray::{Array2, ArrayView2};
+use std::collections::BTreeSet;
 
 /// k-means++: the first centre is a uniform point, each other one a point drawn by its squared
 /// distance to the nearest centre; of 2 + ln k candidates the one that leaves the least of it is
@@ -10,14 +12,14 @@ use ndarray::{Array2, ArrayView2};
 ///
 /// Errors with [`Error::Numerical`] when there are fewer different points than centres.
 pub(super) fn plus_plus(
-    points_nd: ArrayView2<'_, f32>,
+    points: &mut dyn Points,
     weights_n: Option<&[f64]>,
     k: usize,
     draws: &mut Draws,
 ) -> Result<Array2<f64>> {
-    let (rows, columns) = points_nd.dim();
+    let rows = points.rows();
     let candidates = 2 + (k as f64).ln() as usize;
-    let mut centres_kd = Array2::zeros((k, columns));
+    let mut centres_kd = Array2::zeros((k, points.columns()));
     let mut nearest = vec![f64::INFINITY; rows];
     let weighed = |distances: &[f64]| match weights_n {
         None => distances.to_vec(),
@@ -28,37 +30,44 @@ pub(super) fn plus_plus(
             .collect(),
     };
     for c in 0..k {
-        let chosen = match c {
-            0 => {
-                let first = match weights_n {
-                    None => Some(draws.below(rows as u64) as usize),
-                    Some(weights_n) => drawn(weights_n, draws),
-                };
-                first.map(|first| (first, distances(points_nd, first, &nearest)))
-            }
+        let drawn: Vec<usize> = match (c, weights_n) {
+            (0, None) => vec![draws.below(rows as u64) as usize],
+            (0, Some(weights_n)) => drawn(weights_n, draws).into_iter().collect(),
             _ => {
                 let shares = weighed(&nearest);
-                (0..candidates)
-                    .filter_map(|_| {
-                        let i = drawn(&shares, draws)?;
-                        Some((i, distances(points_nd, i, &nearest)))
-                    })
-                    .min_by(|(_, a), (_, b)| sum(&weighed(a)).total_cmp(&sum(&weighed(b))))
+                let each = (0..candidates).filter_map(|_| drawn(&shares, draws));
+                each.collect()
             }
         };
-        let Some((i, left)) = chosen else {
+        let (drawn_rd, places) = rows_of(points, &drawn)?;
+        let left = distances(points, drawn_rd.view(), &nearest)?;
+        let sums: Vec<f64> = left.iter().map(|left| sum(&weighed(left))).collect();
+        let best = places
+            .into_iter()
+            .min_by(|&a, &b| sums[a].total_cmp(&sums[b]));
+        let Some(best) = best else {
             return Err(Error::numerical(format!(
                 "the rows (or a sample of them) are {} in feature space, which do not make {k} \
                  clusters; ask for fewer clusters",
                 counted(c, "different point")
             )));
         };
-        nearest = left;
-        centres_kd
-            .row_mut(c)
-            .assign(&points_nd.row(i).mapv(f64::from));
+        nearest.clone_from(&left[best]);
+        let centre = drawn_rd.row(best).mapv(f64::from);
+        centres_kd.row_mut(c).assign(&centre);
     }
     Ok(centres_kd)
+}
+
+/// The points with these numbers, each once, and in which row of them each number stands.
+fn rows_of(points: &mut dyn Points, numbers: &[usize]) -> Result<(Array2<f32>, Vec<usize>)> {
+    let mut wanted = vec![false; points.rows()];
+    numbers.iter().for_each(|&i| wanted[i] = true);
+    let kept = Kept::wanted(points, &wanted)?;
+    let ascending: BTreeSet<usize> = numbers.iter().copied().collect();
+    let ascending: Vec<usize> = ascending.into_iter().collect();
+    let place = |i: &usize| ascending.partition_point(|other| other < i);
+    Ok((kept.points_nd, numbers.iter().map(place).collect()))
 }
 
 fn sum(values: &[f64]) -> f64 {
@@ -80,17 +89,28 @@ fn drawn(weights: &[f64], draws: &mut Draws) -> Option<usize> {
     last
 }
 
-/// The squared distance of every point to point `i`, or what is `nearest` if that is less.
-fn distances(points_nd: ArrayView2<'_, f32>, i: usize, nearest: &[f64]) -> Vec<f64> {
-    let centre = points_nd.row(i).to_vec();
-    parallel::at_least(128).numbers(nearest.len(), &|j| {
-        let row = points_nd.row(j);
-        let square = match row.as_slice() {
-            Some(row) => squared_distance(row, &centre),
-            None => squared_distance(&row.to_vec(), &centre),
-        };
-        nearest[j].min(square)
-    })
+/// The squared distance of every point to each of `centres_rd`, or what is `nearest` if that is
+/// less: `[centres][rows]`.
+fn distances(
+    points: &mut dyn Points,
+    centres_rd: ArrayView2<'_, f32>,
+    nearest: &[f64],
+) -> Result<Vec<Vec<f64>>> {
+    let centres: Vec<Vec<f32>> = centres_rd.rows().into_iter().map(|c| c.to_vec()).collect();
+    let mut found = vec![Vec::with_capacity(nearest.len()); centres.len()];
+    let all = vec![true; points.rows()];
+    points.for_each_block(&all, &mut |rows, z_nd| {
+        let z_nd = z_nd.as_standard_layout();
+        for (found, centre) in found.iter_mut().zip(&centres) {
+            found.extend(parallel::at_least(128).numbers(rows.len(), &|at| {
+                let row = z_nd.row(at);
+                let row = row.as_slice().unwrap_or_default();
+                nearest[rows[at]].min(squared_distance(row, centre))
+            }));
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// `|a - b|^2`, in partial sums that stay in vector registers: exactly 0 for equal points.
@@ -118,6 +138,10 @@ mod tests {
     use crate::seed::{Seed, Stream};
     use ndarray::array;
 
+    fn kept(points_nd: Array2<f32>) -> Kept {
+        Kept { points_nd }
+    }
+
     /// From 0, the points 1 and 3 are drawn with 1/10 and 9/10; two candidates leave 1 only if both
     /// are 1.
     #[test]
@@ -127,7 +151,8 @@ mod tests {
         let seeds = 30_000;
         for seed in 0..seeds {
             let mut draws = Seed(seed).stream(Stream::Iteration, 1);
-            let centres = plus_plus(points.view(), None, 2, &mut draws).expect("three points");
+            let centres =
+                plus_plus(&mut kept(points.clone()), None, 2, &mut draws).expect("three points");
             let place = [0.0, 1.0, 3.0].map(|p| p == centres[[0, 0]]);
             first[place.iter().position(|p| *p).expect("a point")] += 1;
             near += usize::from(place[0] && centres[[1, 0]] == 1.0);
@@ -142,7 +167,7 @@ mod tests {
         let mut draws = Seed(0).stream(Stream::Iteration, 1);
         let twice = array![[2.0_f32], [2.0]];
         assert!(matches!(
-            plus_plus(twice.view(), None, 2, &mut draws),
+            plus_plus(&mut kept(twice), None, 2, &mut draws),
             Err(Error::Numerical(_))
         ));
     }
@@ -157,7 +182,7 @@ mod tests {
         let seeds = 30_000;
         for seed in 0..seeds {
             let mut draws = Seed(seed).stream(Stream::Iteration, 1);
-            let centres = plus_plus(points.view(), Some(&weights), 2, &mut draws);
+            let centres = plus_plus(&mut kept(points.clone()), Some(&weights), 2, &mut draws);
             let centres = centres.expect("three points that count");
             let at = |c: usize| {
                 let place = points.iter().position(|p| f64::from(*p) == centres[[c, 0]]);

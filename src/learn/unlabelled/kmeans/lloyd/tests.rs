@@ -164,3 +164,22 @@ fn an_empty_cluster_moves_to_the_farthest_point() {
     assert!((lloyd.centres_kd[[0, 0]] - 0.15).abs() < 1e-6);
     assert_eq!(lloyd.counts, [4, 1]);
 }
+
+/// Two centres without points take two points in one pass.
+#[test]
+fn empty_clusters_are_filled_in_one_pass() {
+    let z = ndarray::array![[0.0_f32], [-8.0], [0.2], [0.3], [9.0]];
+    let mut lloyd = Lloyd::from(ndarray::array![[0.1], [100.0], [200.0]], 5, None);
+    let mut points = Counting(Kept { points_nd: z }, 0);
+    lloyd.assign(&mut points).expect("goes");
+    assert_eq!(
+        (lloyd.fill_empty(&mut points).expect("fills"), points.1),
+        (2, 7)
+    );
+    lloyd.move_centres();
+    let expected = [0.5 / 3.0, 9.0, -8.0];
+    for (centre, expected) in lloyd.centres_kd.iter().zip(expected) {
+        assert!((centre - expected).abs() < 1e-6, "{}", lloyd.centres_kd);
+    }
+    assert_eq!(lloyd.counts, [3, 1, 1]);
+}
