@@ -42,9 +42,11 @@ pub struct KMeansOptions {
     pub max_iterations: usize,
 }
 
-/// Rows on which k-means starts, at least, and for each cluster: these are so many that centres of
-/// all rows are near, and so few that their features are mostly held in memory.
+/// Rows on which k-means starts, unless their features are more than so many entries: so many that
+/// centres of all rows are near, and so few that memory mostly holds them, in 256 MB. For each
+/// cluster there are at least so many rows.
 const SAMPLE: usize = 1 << 15;
+const SAMPLE_ENTRIES: usize = 1 << 26;
 const SAMPLE_OF_CLUSTER: usize = 64;
 
 impl Default for KMeansOptions {
@@ -93,7 +95,8 @@ impl KMeansOptions {
         seed: Seed,
         hear: &dyn Fn(usize, f64),
     ) -> Result<Clusters> {
-        let most = SAMPLE.max(SAMPLE_OF_CLUSTER.saturating_mul(self.clusters));
+        let fit = SAMPLE.min(SAMPLE_ENTRIES / points.columns().max(1));
+        let most = fit.max(SAMPLE_OF_CLUSTER.saturating_mul(self.clusters));
         self.cluster_from((points, weights_n), (most, room), seed, hear)
     }
 
