@@ -300,7 +300,7 @@ fn one_seed_gives_one_set_of_bits_on_every_processor() {
 
 /// Memory shows in no bit: of logistic regression, whose passes sum rows in portions of other sizes
 /// and whose factors come one a pass, of columns as they are, some rows of which are zeros for the
-/// most part, of clusters, whose features are held or computed anew, and of sources.
+/// most part, and of clusters, whose features are held or computed anew.
 #[test]
 fn memory_shows_in_no_bit() {
     let x = Array2::from_shape_fn((6000, 24), |(i, j)| {
@@ -336,18 +336,20 @@ fn memory_shows_in_no_bit() {
         assert!(model.linear().facts["iterations_on_sample"] > 0.0);
         beta(model.linear())
     };
-    let sources = |memory: u64| {
-        let ica = KernelIca::on(Identity).components(3).memory(memory);
-        let model = ica.device(&Device::cpu()).fit(&x).expect("fits");
+    let parts = |memory: u64| {
+        let parts = SpectralClustering::on(Nystrom::new(Gaussian).features(46)).clusters(3);
+        let parts = parts.bandwidth(Bandwidth::Sigma(1.0)).memory(memory);
+        let model = parts.device(&Device::cpu()).fit(&many).expect("fits");
+        assert!(model.linear().facts["iterations_on_sample"] > 0.0);
         beta(model.linear())
     };
-    let (all_clusters, all_sources) = (clusters(1 << 30), sources(1 << 30));
+    let (all_clusters, all_parts) = (clusters(1 << 30), parts(1 << 30));
     // What holds no features, those of the sample, and those of all.
     for memory in [200_000, 12_200_000] {
         assert_eq!(clusters(memory), all_clusters, "k-means, {memory}");
     }
-    for memory in [200_000, 600_000] {
-        assert_eq!(sources(memory), all_sources, "ica, {memory}");
+    for memory in [200_000, 530_000] {
+        assert_eq!(parts(memory), all_parts, "spectral clustering, {memory}");
     }
     for memory in [600_000, 1_800_000] {
         assert_eq!(logistic(memory), all_logistic, "logistic, {memory}");

@@ -43,7 +43,7 @@ pub struct KMeansOptions {
 }
 
 /// Rows on which k-means starts, unless their features are more than so many entries: so many that
-/// centres of all rows are near, and so few that memory mostly holds them, in 256 MB. For each
+/// centres of all rows are near, and so few that memory mostly holds them, in 256 MiB. For each
 /// cluster there are at least so many rows.
 const SAMPLE: usize = 1 << 15;
 const SAMPLE_ENTRIES: usize = 1 << 26;

@@ -128,3 +128,27 @@ fn the_gaussian_mean_of_log_cosh() {
     let mean = each.sum::<f64>() * step / std::f64::consts::TAU.sqrt();
     assert!((mean - GAUSSIAN).abs() < 1e-12, "{mean}");
 }
+
+/// As many rows at any memory, all of them where there are no more, and a refusal where half of the
+/// memory does not hold them: 2 million rows of two sources take 16 MiB.
+#[test]
+fn the_sample_goes_by_sources_not_by_memory() {
+    let rows = |rows: u64, sources, memory| {
+        let run = Run::on(&crate::Device::cpu()).memory(memory);
+        sample_rows((rows, sources), &run)
+    };
+    for memory in [1 << 25, 1 << 30, 1 << 40] {
+        assert_eq!(rows(1 << 40, 2, memory).expect("fits"), 1 << 21);
+        assert_eq!(rows(500, 2, memory).expect("fits"), 500);
+    }
+    assert_eq!(rows(1 << 40, 1000, 1 << 30).expect("fits"), 16_000);
+    for (sources, memory) in [(2, (1 << 25) - 1), (1000, 1 << 26)] {
+        let message = rows(1 << 40, sources, memory)
+            .expect_err("short")
+            .to_string();
+        assert!(
+            message.contains("sources") && !message.contains('\n'),
+            "{message}"
+        );
+    }
+}
