@@ -4,7 +4,8 @@ use crate::folders::{root, target_dir};
 use crate::metadata::collect;
 use crate::process::{capture, cargo, run, step};
 use crate::{
-    codegen, dependencies, documents, figures, header, lengths, modules, msrv, web, workflows,
+    codegen, dependencies, documents, figures, header, lengths, modules, msrv, packaging, web,
+    workflows,
 };
 use anyhow::{Result, bail};
 use std::fs;
@@ -23,6 +24,7 @@ pub(crate) fn run_quick() -> Result<()> {
     step("modules", modules::check)?;
     step("documents", documents::check)?;
     step("workflows", || workflows::check(&crate::commands()))?;
+    step("packaging", packaging::check)?;
     step("header", header::check)
 }
 

@@ -5,6 +5,7 @@ mod budget;
 mod bundle;
 mod checks;
 mod codegen;
+mod conda;
 mod dependencies;
 mod dist;
 mod documents;
@@ -18,6 +19,7 @@ mod lengths;
 mod metadata;
 mod modules;
 mod msrv;
+mod packaging;
 mod portability;
 mod process;
 mod python;
@@ -93,6 +95,8 @@ Usage: cargo xtask COMMAND
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences
                and completions, and their sizes; TARGET as rustc names it [default: this machine]
+  conda        what is committed in an archive, and the recipe of packaging/conda with its address
+               and sum, under target/conda
   workflows    that workflows of the hosting call what is there, and what zizmor says of them
   notes        what the changelog says of this version, for a release
   bench-bundle the program, the scripts of peers and `run-all`, in a folder and an archive under
@@ -166,6 +170,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "kills" => endurance::kills(),
         "soak" => endurance::soak(rest.first()),
         "wheel" => wheel::build(rest.first().map(String::as_str)),
+        "conda" => conda::build(),
         "notes" => release::notes(),
         "site" => site::build(),
         "workflows" => workflows::lint(&commands()),
