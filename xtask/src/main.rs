@@ -77,8 +77,10 @@ Usage: cargo xtask COMMAND
                qemu-user is installed; takes half an hour
   fuzz [N]     every reader of files against N files that are damaged at random, of each kind
                [default: 1000000, which takes an hour or more]
-  web [test]   the package for browsers and its page into target/web; with `test` both are run in a
-               Chromium without a window, every map on WebGPU and on the CPU
+  web [test | tools]
+               the package for browsers and its page into target/web; with `test` both are run in a
+               Chromium without a window, every map on WebGPU and on the CPU; `tools` builds
+               wasm-bindgen, which they need, into target/tools
   site         the site into target/site/html: the guide, how-to pages and a gallery that are run,
                references; errs on a dead link, a request to elsewhere, a picture without a text
   codegen [--spirv DIR] [--json] [--set-up]
@@ -134,7 +136,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
     let takes_arguments = match command {
         "test" | "codegen" | "figures" => true,
         "fuzz" | "dist" | "soak" | "wheel" => rest.len() <= 1,
-        "web" => matches!(rest, []) || matches!(rest, [word] if word == "test"),
+        "web" => matches!(rest, []) || matches!(rest, [word] if word == "test" || word == "tools"),
         "checks" => rest.len() <= 1,
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
         _ => false,
@@ -161,6 +163,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "figures" => figures::check(rest),
         "fuzz" => fuzz::run_many(rest.first().map_or("1000000", String::as_str)),
         "web" if rest.is_empty() => web::build(),
+        "web" if rest == ["tools"] => web::install(),
         "web" => web::test(),
         "dist" => dist::build(rest.first().map(String::as_str)),
         "bench-bundle" => bundle::build(),

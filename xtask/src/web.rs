@@ -46,6 +46,20 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
+/// Builds the program that makes the glue, of the locked version, into target/tools.
+pub(crate) fn install() -> Result<()> {
+    if bindgen().is_ok() {
+        return Ok(());
+    }
+    let lock = lock()?;
+    let version = glue_version(&lock)?;
+    // Not of its own lock: an index that is a little older does not have all that stands there.
+    let mut install = cargo(["install", "wasm-bindgen-cli", "--version", version]);
+    run(install
+        .args(["--no-default-features", "--root"])
+        .arg(target_dir().join("tools")))
+}
+
 /// Builds, then runs web/test in Chromium.
 pub(crate) fn test() -> Result<()> {
     let browser = browser()?;
@@ -116,8 +130,8 @@ fn starts(program: &str) -> bool {
 
 /// The program that makes the glue, of the very version of the crate.
 fn bindgen() -> Result<PathBuf> {
-    let lock = fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock")?;
-    let version = locked(&lock, "wasm-bindgen").context("no wasm-bindgen in Cargo.lock")?;
+    let lock = lock()?;
+    let version = glue_version(&lock)?;
     let own = target_dir().join("tools/bin/wasm-bindgen");
     for program in [own, "wasm-bindgen".into()] {
         let found = capture(Command::new(&program).arg("--version"));
@@ -125,11 +139,15 @@ fn bindgen() -> Result<PathBuf> {
             return Ok(program);
         }
     }
-    bail!(
-        "no wasm-bindgen {version}; type `cargo install wasm-bindgen-cli --version {version} \
-         --no-default-features --root {}`",
-        target_dir().join("tools").display()
-    )
+    bail!("no wasm-bindgen {version}; `cargo xtask web tools` builds it")
+}
+
+fn lock() -> Result<String> {
+    fs::read_to_string(root().join("Cargo.lock")).context("Cargo.lock")
+}
+
+fn glue_version(lock: &str) -> Result<&str> {
+    locked(lock, "wasm-bindgen").context("no wasm-bindgen in Cargo.lock")
 }
 
 /// The version of a package in a lock file.
