@@ -14,6 +14,9 @@ const MOST_OF_PROGRAM: u64 = 32_000_000;
 /// What the library may weigh.
 const MOST_OF_LIBRARY: u64 = 16_000_000;
 
+/// The file of the licences of all that is linked.
+pub(crate) const LICENSES: &str = "LICENSES-OF-OTHERS.txt";
+
 /// A package to build, what comes of it, and where in the archive that lies.
 struct Part {
     package: &'static str,
@@ -113,7 +116,8 @@ fn copy_documents(target: &str, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder.join("include"))?;
     let header = "include/bochner.h";
     fs::copy(root().join("capi").join(header), folder.join(header))?;
-    fs::write(folder.join("LICENSES-OF-OTHERS.txt"), licenses(target)?)?;
+    let packages = ["bochner-cli", "bochner-capi"];
+    fs::write(folder.join(LICENSES), licenses(target, &packages)?)?;
     Ok(())
 }
 
@@ -199,10 +203,11 @@ impl Names {
     }
 }
 
-/// The licences of all that is linked: each package's name, and the texts that it comes with.
-fn licenses(target: &str) -> Result<String> {
+/// The licences of all that is linked to these packages: each one's name, and the texts that it
+/// comes with.
+pub(crate) fn licenses(target: &str, packages: &[&str]) -> Result<String> {
     let mut tree = cargo(["tree", "--locked", "--edges", "normal", "--prefix", "none"]);
-    tree.args(["--package", "bochner-cli", "--package", "bochner-capi"])
+    tree.args(packages.iter().flat_map(|name| ["--package", name]))
         .args(["--target", target, "--format", "{p}"]);
     let linked = capture(&mut tree)?;
     let linked: BTreeSet<String> = linked
@@ -301,7 +306,7 @@ mod tests {
 
     #[test]
     fn licences_of_what_is_linked_have_their_texts() {
-        let text = licenses(&host().unwrap()).unwrap();
+        let text = licenses(&host().unwrap(), &["bochner-cli"]).unwrap();
         assert!(text.contains("\nrayon v") && text.contains("\nwgpu v"));
         assert!(text.contains("Permission is hereby granted, free of charge"));
         // A tool of tests is not linked.

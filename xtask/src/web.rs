@@ -1,11 +1,13 @@
 //! The package for browsers: built into target/web, and tested in a Chromium without a window.
 
+use crate::dist;
 use crate::folders::{root, target_dir};
 use crate::process::{capture, cargo, run};
 use crate::toolchain::{Toolchain, WASM, rustup_has, variable};
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// 128-bit vectors, which every browser with WebAssembly has since 2023.
@@ -37,6 +39,12 @@ pub(crate) fn build() -> Result<()> {
             fs::copy(entry.path(), site.join(name).join(entry.file_name()))?;
         }
     }
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(root().join(file), package.join(file))?;
+    }
+    let licenses = dist::licenses(WASM, &["bochner-web"])?;
+    fs::write(package.join(dist::LICENSES), licenses)?;
+    complete(&package)?;
     models()?;
     let model = "digits.model";
     fs::copy(models_folder().join(model), site.join("demo").join(model))?;
@@ -44,6 +52,37 @@ pub(crate) fn build() -> Result<()> {
     println!("{}: {bytes} bytes of WebAssembly", site.display());
     println!("to see the page: python3 -m http.server --bind 127.0.0.1 --directory target/web");
     Ok(())
+}
+
+/// Errs where the package lacks a file that its package.json names: npm leaves such a file out and
+/// says nothing.
+fn complete(package: &Path) -> Result<()> {
+    let manifest = package.join("package.json");
+    let text = fs::read_to_string(&manifest).with_context(|| manifest.display().to_string())?;
+    let manifest: Value = serde_json::from_str(&text)?;
+    let absent: Vec<_> = named(&manifest)
+        .into_iter()
+        .filter(|file| !package.join(file).is_file())
+        .collect();
+    if !absent.is_empty() {
+        let absent = absent.join(", ");
+        bail!("package.json names what is not in the package: {absent}");
+    }
+    Ok(())
+}
+
+/// The files that a package.json names: those to pack, and those that imports and types lead to.
+fn named(manifest: &Value) -> Vec<&str> {
+    let leads = ["main", "types"].map(|key| &manifest[key]);
+    let exports = manifest["exports"].as_object();
+    let exports = exports.into_iter().flat_map(|map| map.values());
+    let exports = exports.flat_map(|lead| match lead.as_object() {
+        Some(conditions) => conditions.values().collect(),
+        None => vec![lead],
+    });
+    let files = manifest["files"].as_array().into_iter().flatten();
+    let all = files.chain(leads).chain(exports);
+    all.filter_map(Value::as_str).collect()
 }
 
 /// Builds the program that makes the glue, of the locked version, into target/tools.
@@ -169,6 +208,41 @@ fn browser() -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_the_package_names_and_does_not_have_is_found() {
+        let own = root().join("web/bochner");
+        let folder = std::env::temp_dir().join(format!("bochner-npm-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for entry in own.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
+        }
+        // What `build` makes or takes from elsewhere.
+        let made = [
+            "native.js",
+            "native.d.ts",
+            "native_bg.wasm",
+            "LICENSE-APACHE",
+            "LICENSE-MIT",
+            dist::LICENSES,
+        ];
+        for name in made {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        complete(&folder).unwrap();
+        for name in made
+            .into_iter()
+            .chain(["index.js", "index.d.ts", "README.md"])
+        {
+            let away = folder.with_extension("away");
+            fs::rename(folder.join(name), &away).unwrap();
+            let error = complete(&folder).unwrap_err().to_string();
+            assert!(error.contains(name), "{error}");
+            fs::rename(away, folder.join(name)).unwrap();
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn the_glue_is_of_the_version_that_is_locked() {
