@@ -39,6 +39,8 @@ pub use choose::Chosen;
 pub use cross_validation::{CrossValidation, FoldMean, FoldScore, FoldScores};
 pub use meaning::Meaning;
 #[doc(hidden)]
+pub use meaning::{MOST_CLASSES, few_whole};
+#[doc(hidden)]
 pub use odd::warn_of_odd_cells;
 #[doc(hidden)]
 pub use preparation::DrawnMap;

@@ -1,5 +1,10 @@
 //! What the targets of rows mean to a job.
 
+mod labels;
+
+#[doc(hidden)]
+pub use labels::{MOST_CLASSES, few_whole};
+
 use crate::{
     Result,
     data::{Schema, Survey},
@@ -21,6 +26,30 @@ pub enum Meaning {
 }
 
 impl Meaning {
+    /// What one column of targets is taken for where nobody says: labels if it is text, or of at
+    /// most 32 whole numbers that do not lie as counts and grades do; else amounts.
+    ///
+    /// ```
+    /// use bochner::{data::{MemorySource, Survey}, job::Meaning};
+    /// let x = ndarray::Array2::<f64>::zeros((40, 1));
+    /// let mut of = |y: fn(usize) -> f64| {
+    ///     let y = ndarray::Array2::from_shape_fn((40, 1), |(i, _)| y(i));
+    ///     let mut rows = MemorySource::new(x.clone(), Some(y))?;
+    ///     Ok::<_, bochner::Error>(Meaning::guess(&Survey::new(&mut rows, 0, 0)?, None))
+    /// };
+    /// assert_eq!(of(|i| (i % 3) as f64)?, Meaning::Labels);
+    /// assert_eq!(of(|i| i as f64 / 7.0)?, Meaning::Amounts);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn guess(survey: &Survey, schema: Option<&Schema>) -> Self {
+        let is_text = schema.is_some_and(|schema| schema.classes().is_some());
+        match few_whole(survey) {
+            _ if is_text => Self::Labels,
+            Some((_, false)) => Self::Labels,
+            _ => Self::Amounts,
+        }
+    }
+
     /// The targets of rows that were surveyed, of a table with `schema` if they are of one.
     ///
     /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) where amounts are text, and as

@@ -3,7 +3,10 @@
 use super::{Args, chosen::Takes};
 use crate::report::{Console, Usage};
 use anyhow::Result;
-use bochner::data::{Survey, TargetStats};
+use bochner::{
+    data::{Survey, TargetStats},
+    job::{MOST_CLASSES, few_whole},
+};
 use clap::ValueEnum;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -11,73 +14,6 @@ pub(super) enum Task {
     Auto,
     Regression,
     Classification,
-}
-
-/// A column of at most so many whole numbers is taken for labels, and of at most so many wherever
-/// they lie and however often they come.
-const MOST_CLASSES: usize = 32;
-const FEW_CLASSES: usize = 10;
-/// Labels that are numbers have at least so many rows each in the mean.
-const ROWS_OF_A_CLASS: f64 = 3.0;
-/// And the variance of numbers that come equally often, at least so much of it.
-const LEAST_VARIANCE: f64 = 0.75;
-/// Where one label has most rows it is seldom one in the middle: this share of the span around it.
-const MIDDLE: f64 = 0.2;
-/// How much rows of numbers beside each other differ in how many they are, of what those of any
-/// two do: less where they rise and fall as those of counts. Of labels in no order it is 1 in the
-/// mean, with a variance of about one over their number (von Neumann 1941). Where numbers in the
-/// middle come most often and the first and the last seldom, where the last alone do, and in any
-/// case.
-const SMOOTH: [f64; 3] = [0.4, 0.2, 0.12];
-/// The first and the last of counts that rise have less than this share of the most rows, and the
-/// last of those that fall from the first on.
-const ENDS: [f64; 2] = [0.5, 0.1];
-/// The two behind the first of these have at least this share: labels in the order of their rows
-/// fall at once.
-const FLAT: f64 = 0.8;
-
-/// Whether whole numbers are counts and grades, not labels, which come about equally often or in
-/// no order: there are more than a few of them, and hardly any has rows, or how many these have
-/// rises and falls from one to the next.
-fn are_amounts(target: &TargetStats, values: &[f64], rows: u64) -> bool {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count;
-    let middle = (target.max + target.min) / 2.0;
-    let is_peaked = target.variance < LEAST_VARIANCE * variance
-        && (target.mean - middle).abs() < MIDDLE * (target.max - target.min);
-    let are_rare = (rows as f64) < ROWS_OF_A_CLASS * count;
-    let has_form = || match &target.counts {
-        Some(counts) => rise_and_fall(counts, is_peaked),
-        None => is_peaked,
-    };
-    values.len() > FEW_CLASSES && (are_rare || has_form())
-}
-
-/// Whether rows of numbers rise and fall, or fall from the first on: by the ratio of mean squares
-/// of successive differences to the variance, of roots, whose noise is alike.
-fn rise_and_fall(counts: &[u64], is_peaked: bool) -> bool {
-    let rows: Vec<f64> = counts.iter().map(|&rows| rows as f64).collect();
-    let (&[first, second, third, ..], Some(&last)) = (&rows[..], rows.last()) else {
-        return false;
-    };
-    let roots: Vec<f64> = rows.iter().map(|rows| rows.sqrt()).collect();
-    let mean = roots.iter().sum::<f64>() / roots.len() as f64;
-    let squares: f64 = roots.iter().map(|root| (root - mean).powi(2)).sum();
-    let beside = roots.windows(2).map(|two| (two[1] - two[0]).powi(2));
-    let ratio = beside.sum::<f64>() / (2.0 * squares);
-    let most = rows.iter().copied().fold(0.0, f64::max);
-    let rises = first.max(last) < ENDS[0] * most;
-    let falls = last < ENDS[1] * most;
-    let is_flat = (second + third) / 2.0 >= FLAT * most;
-    let limit = match (rises, falls) {
-        (true, _) if is_peaked => SMOOTH[0],
-        (_, true) if is_peaked => SMOOTH[1],
-        (true, _) => SMOOTH[2],
-        (_, true) if is_flat => SMOOTH[2],
-        _ => return false,
-    };
-    ratio < limit
 }
 
 /// What to do where a model of classes has amounts.
@@ -145,14 +81,7 @@ impl Args {
         text: Option<usize>,
         console: &Console,
     ) -> bool {
-        let few = match survey.targets.as_slice() {
-            [only] if only.whole => {
-                let values = only.distinct.as_ref();
-                let few = values.filter(|values| values.len() <= MOST_CLASSES);
-                few.map(|values| (values.len(), are_amounts(only, values, survey.rows)))
-            }
-            _ => None,
-        };
+        let few = few_whole(survey).map(|(values, are)| (values.len(), are));
         match (self.task, few) {
             (Task::Regression, _) => false,
             (Task::Classification, _) => true,
@@ -186,61 +115,5 @@ impl Args {
                 false
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::are_amounts;
-    use bochner::data::{MemorySource, Survey};
-    use ndarray::Array2;
-
-    /// Of `rows` values.
-    fn lie_as_amounts(rows: usize, value: impl Fn(usize) -> f64) -> bool {
-        let y = Array2::from_shape_fn((rows, 1), |(i, _)| value(i));
-        let source = MemorySource::new(Array2::<f64>::zeros((rows, 1)), Some(y));
-        let mut source = source.expect("a source");
-        let survey = Survey::new(&mut source, 0, 0).expect("surveys");
-        let target = &survey.targets[0];
-        are_amounts(target, target.distinct.as_ref().expect("few"), survey.rows)
-    }
-
-    /// Letters of the alphabet, digits, codes with gaps and labels of which the first has most
-    /// rows are labels; points of a test, rare events and counts of few rows are amounts.
-    #[test]
-    fn counts_and_grades_are_no_labels() {
-        let wave = |i: usize, k: usize| i.wrapping_mul(2_654_435_761) / 7 % k;
-        assert!(!lie_as_amounts(2600, |i| wave(i, 26) as f64));
-        assert!(!lie_as_amounts(150, |i| (i % 10).pow(2) as f64));
-        let dice = |i: usize| i % 6 + i / 6 % 6 + i / 36 % 6;
-        assert!(lie_as_amounts(2600, |i| dice(i) as f64));
-        assert!(lie_as_amounts(30, |i| wave(i, 14) as f64));
-        let codes = [2, 3, 4, 6, 7, 8, 9, 10, 12, 13, 14];
-        assert!(!lie_as_amounts(120, |i| f64::from(codes[wave(i, 11)])));
-        assert!(!lie_as_amounts(500, |i| (i % 2 * wave(i, 13)) as f64));
-    }
-
-    /// By how many rows each number has: of Poisson's law with the mean 4 they rise and fall, and
-    /// of labels, of which those in the middle may have most, they do neither.
-    #[test]
-    fn labels_in_no_order_are_no_counts() {
-        let of = |rows: &[usize]| {
-            let all = rows
-                .iter()
-                .enumerate()
-                .flat_map(|(k, &n)| vec![k as f64; n]);
-            let all: Vec<f64> = all.collect();
-            lie_as_amounts(all.len(), |i| all[i])
-        };
-        assert!(of(&[9, 37, 73, 98, 98, 78, 52, 30, 15, 7, 3, 1]));
-        let peaked = [2, 6, 14, 33, 65, 98, 89, 87, 53, 30, 16, 7];
-        assert!(of(&peaked));
-        assert!(of(&[94, 97, 83, 83, 47, 32, 33, 14, 7, 6, 3, 1]));
-        assert!(of(&[
-            48, 32, 38, 41, 32, 46, 38, 22, 28, 24, 10, 6, 14, 5, 2, 3, 2
-        ]));
-        assert!(!of(&[6, 2, 33, 14, 98, 65, 53, 89, 87, 7, 30, 16]));
-        assert!(!of(&[110, 98, 92, 81, 75, 70, 61, 50, 41, 33, 24, 18]));
-        assert!(!of(&[200, 130, 86, 57, 38, 25, 16, 11, 7, 5, 3, 2]));
     }
 }

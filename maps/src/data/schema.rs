@@ -137,7 +137,6 @@ impl Schema {
 
     /// The columns that feature `j` becomes: those of its original, if it is a copy.
     #[doc(hidden)]
-    #[doc(hidden)]
     pub fn columns_of(&self, j: usize) -> Range<usize> {
         if let Kind::Copy(original) = &self.features[j].kind
             && let Some(original) = self.features[..j].iter().position(|f| f.name == *original)
