@@ -168,11 +168,13 @@ impl AtomicFile {
         let fail = |error| Error::io(&target, error);
         match file {
             OpenFile::Temporary(file) => {
-                let file = file.persist(&target).map_err(|error| fail(error.error))?;
-                drop(file);
+                file.persist(&target).map_err(|error| fail(error.error))?;
             }
             OpenFile::Kept { file, part } => {
-                drop(file);
+                // Closed before it gets its name, which some systems ask for.
+                {
+                    let _closed = file;
+                }
                 match std::fs::rename(&part, &target) {
                     Ok(()) => {}
                     // It lies on another disk.

@@ -170,9 +170,8 @@ impl Decoded {
         match result {
             DecoderResult::InputEmpty => self.done = self.ended,
             DecoderResult::OutputFull => {}
-            DecoderResult::Malformed { .. } => {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, NoText));
-            }
+            // With what was wrong, or in a page without.
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, NoText)),
         }
         Ok(())
     }
