@@ -1,7 +1,20 @@
 import type { FitOptions, LoadOptions, Model, Numbers } from "./native.js";
 
-export { Model } from "./native.js";
-export type { DeviceName, ErrorName, FitOptions, LoadOptions, Numbers } from "./native.js";
+/** `Table` takes a .csv file once `start` is done; fits of it go step by step. */
+export { Model, Table } from "./native.js";
+export type {
+  DeviceName,
+  ErrorName,
+  FitOptions,
+  LoadOptions,
+  Numbers,
+  Outcome,
+  Study,
+  StudyOptions,
+  Surface,
+  Trial,
+  TrialOptions,
+} from "./native.js";
 
 /**
  * Loads the WebAssembly, once; `load` and `fit` do so by themselves. `source` is where it is or its

@@ -2,7 +2,7 @@
 
 import init, * as native from "./native.js";
 
-export { Model } from "./native.js";
+export { Model, Table } from "./native.js";
 
 let started;
 

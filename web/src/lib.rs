@@ -11,6 +11,7 @@ mod fit;
 mod model;
 mod options;
 mod rows;
+mod study;
 mod table;
 mod work;
 
@@ -18,6 +19,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 pub use fit::fit;
 pub use model::{Model, load};
+pub use study::{Outcome, Study, Surface, Table, Trial};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r#"
@@ -38,6 +40,26 @@ export interface FitOptions extends LoadOptions {
   seed?: number;
   /** Whether targets are labels of classes [default: where they are text]. */
   classify?: boolean;
+}
+/** What `Table.study` may be told. */
+export interface StudyOptions {
+  /** What the target is taken for [default: what it looks like]. */
+  task?: "regression" | "classification";
+}
+/** What `Study.fit` may be told; what is left out is chosen as `bochner fit` chooses it. */
+export interface TrialOptions {
+  /** `fourier`, `sorf`, `fastfood`, `nystrom` or another map [default: fourier]. */
+  map?: string;
+  /** `gaussian`, `laplacian`, `matern52` or another kernel [default: gaussian]. */
+  kernel?: string;
+  /** How many features [default: 1000]. */
+  features?: number;
+  /** The lengthscale over the one that rows left out choose [default: 1]. */
+  width?: number;
+  /** Whether the lengthscale is that of a rule, which takes no time [default: false]. */
+  byRule?: boolean;
+  /** The seed of all draws [default: 0]. */
+  seed?: number;
 }
 /** Rows, one after the other. */
 export type Numbers = Float64Array | Float32Array | number[];

@@ -78,11 +78,12 @@ Usage: cargo xtask COMMAND
   fuzz [N]     every reader of files against N files that are damaged at random, of each kind
                [default: 1000000, which takes an hour or more]
   web [test | tools]
-               the package for browsers and its page into target/web; with `test` both are run in a
+               the package for browsers and its pages into target/web; with `test` all are run in a
                Chromium without a window, every map on WebGPU and on the CPU; `tools` builds
                wasm-bindgen, which they need, into target/tools
   site         the site into target/site/html: the guide, how-to pages and a gallery that are run,
-               references; errs on a dead link, a request to elsewhere, a picture without a text
+               references, the playground; errs on a dead link, a request to elsewhere, a picture
+               without a text
   codegen [--spirv DIR] [--json] [--set-up]
                every shader as SPIR-V into DIR [default: target/codegen], compiled by Mesa's drivers
                for NVIDIA, AMD and Apple without a GPU: registers, spills, occupancy, and the share
@@ -162,7 +163,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "portability" => portability::run_all(!rest.is_empty()),
         "figures" => figures::check(rest),
         "fuzz" => fuzz::run_many(rest.first().map_or("1000000", String::as_str)),
-        "web" if rest.is_empty() => web::build(),
+        "web" if rest.is_empty() => web::build().map(drop),
         "web" if rest == ["tools"] => web::install(),
         "web" => web::test(),
         "dist" => dist::build(rest.first().map(String::as_str)),

@@ -12,10 +12,13 @@ use std::process::Command;
 
 /// 128-bit vectors, which every browser with WebAssembly has since 2023.
 const FLAGS: &str = "-C target-feature=+simd128";
+/// What target/web holds, out of folders of web/.
+const FOLDERS: [&str; 3] = ["bochner", "demo", "playground"];
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Builds the package and the page into target/web. Errs with what to type where a tool is missing.
-pub(crate) fn build() -> Result<()> {
+/// Builds the package and its pages into target/web, which it names. Errs with what to type where a
+/// tool is missing.
+pub(crate) fn build() -> Result<PathBuf> {
     no_relaxed_vectors()?;
     let toolchain = Toolchain::find(WASM)?;
     let bindgen = bindgen()?;
@@ -24,8 +27,8 @@ pub(crate) fn build() -> Result<()> {
     run(build.env(variable(WASM, "RUSTFLAGS"), FLAGS))?;
     let site = site();
     let package = site.join("bochner");
-    for folder in [&package, &site.join("demo")] {
-        fs::create_dir_all(folder)?;
+    for name in FOLDERS {
+        fs::create_dir_all(site.join(name))?;
     }
     let built = Toolchain::built(WASM).join("web/bochner_web.wasm");
     run(Command::new(bindgen)
@@ -33,7 +36,7 @@ pub(crate) fn build() -> Result<()> {
         .arg(&package)
         .arg(&built))?;
     let wasm = package.join("native_bg.wasm");
-    for name in ["bochner", "demo"] {
+    for name in FOLDERS {
         for entry in root().join("web").join(name).read_dir()? {
             let entry = entry?;
             fs::copy(entry.path(), site.join(name).join(entry.file_name()))?;
@@ -46,12 +49,16 @@ pub(crate) fn build() -> Result<()> {
     fs::write(package.join(dist::LICENSES), licenses)?;
     complete(&package)?;
     models()?;
-    let model = "digits.model";
-    fs::copy(models_folder().join(model), site.join("demo").join(model))?;
+    for (from, to) in [
+        (models_folder().join("digits.model"), "demo/digits.model"),
+        (root().join("data/digits.csv"), "playground/digits.csv"),
+    ] {
+        fs::copy(&from, site.join(to)).with_context(|| from.display().to_string())?;
+    }
     let bytes = fs::metadata(&wasm)?.len();
     println!("{}: {bytes} bytes of WebAssembly", site.display());
-    println!("to see the page: python3 -m http.server --bind 127.0.0.1 --directory target/web");
-    Ok(())
+    println!("to see the pages: python3 -m http.server --bind 127.0.0.1 --directory target/web");
+    Ok(site)
 }
 
 /// Errs where the package lacks a file that its package.json names: npm leaves such a file out and
@@ -110,7 +117,8 @@ pub(crate) fn test() -> Result<()> {
         .arg(root().join("web/test/run.mjs"))
         .args([site(), models_folder()])
         .arg(browser)
-        .arg(target_dir().join("web-pictures")))
+        .arg(target_dir().join("web-pictures"))
+        .arg(target_dir().join("release/bochner")))
 }
 
 /// What `checks` does: the library compiles for browsers, where rustup has their target or gets it,
@@ -155,12 +163,18 @@ fn models_folder() -> PathBuf {
     target_dir().join("web-models")
 }
 
-/// Models of every map and what they must give, by the library of this machine.
+/// Models of every map and what they must give, by the library of this machine. They are built with
+/// the workspace, whose features they then share: alone the library would be compiled once more.
 fn models() -> Result<()> {
-    let mut write = cargo(["run", "--release", "--package", "bochner-web"]);
-    run(write
-        .args(["--example", "models", "--"])
-        .arg(models_folder()))
+    run(&mut cargo([
+        "build",
+        "--release",
+        "--workspace",
+        "--example",
+        "models",
+    ]))?;
+    let program = target_dir().join("release/examples/models");
+    run(Command::new(program).arg(models_folder()))
 }
 
 fn starts(program: &str) -> bool {
