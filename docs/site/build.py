@@ -35,8 +35,8 @@ LINES = 24
 class Site:
     """A site in the making."""
 
-    def __init__(self, program: Path, examples: Path, rust: Path, out: Path) -> None:
-        self.program, self.examples, self.rust, self.out = program, examples, rust, out
+    def __init__(self, program: Path, examples: Path, rust: Path, web: Path, out: Path) -> None:
+        self.program, self.examples, self.rust, self.web, self.out = program, examples, rust, web, out
         self.source, self.html = out / "source", out / "html"
         self.work = out / "work"
         for folder in (self.source, self.html, self.work):
@@ -228,6 +228,8 @@ class Site:
             sys.exit("the site has warnings")
         shutil.rmtree(self.html / ".doctrees", ignore_errors=True)
         self.rust_reference()
+        for name in ("bochner", "demo", "playground"):
+            shutil.copytree(self.web / name, self.html / name)
 
     def rust_reference(self) -> None:
         """rustdoc's pages, without what every type has and without the sources."""
@@ -330,10 +332,11 @@ def check(html: Path) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    for name in ("program", "examples", "rust", "out"):
+    names = ("program", "examples", "rust", "web", "out")
+    for name in names:
         parser.add_argument(f"--{name}", type=Path, required=True)
     given = parser.parse_args()
-    site = Site(*(given.__dict__[name].resolve() for name in ("program", "examples", "rust", "out")))
+    site = Site(*(given.__dict__[name].resolve() for name in names))
     site.build()
     wrong = check(site.html)
     for problem in wrong:

@@ -2,7 +2,7 @@
 
 use crate::folders::{root, target_dir};
 use crate::process::{cargo, run};
-use crate::python;
+use crate::{python, web};
 use anyhow::Result;
 use std::process::Command;
 
@@ -26,6 +26,7 @@ pub(crate) fn build() -> Result<()> {
     run(cargo(["build", "--release"]).args(what))?;
     let what = ["--no-deps", "-p", "bochner", "-p", "bochner-maps"];
     run(cargo(["doc", "--quiet"]).args(what))?;
+    let web = web::build()?;
     let target = target_dir();
     let mut build = Command::new(python);
     build
@@ -36,6 +37,8 @@ pub(crate) fn build() -> Result<()> {
         .arg(target.join("release/examples"))
         .arg("--rust")
         .arg(target.join("doc"))
+        .arg("--web")
+        .arg(web)
         .arg("--out")
         .arg(target.join("site"))
         .env("PYTHONPATH", python::stage()?)
