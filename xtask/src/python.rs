@@ -10,7 +10,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// What the tests need; the package itself needs numpy and scikit-learn.
-const REQUIREMENTS: [&str; 11] = [
+const REQUIREMENTS: [&str; 12] = [
     "dask[array,dataframe]",
     "distributed",
     "mypy",
@@ -22,6 +22,8 @@ const REQUIREMENTS: [&str; 11] = [
     "pytest",
     "river",
     "scikit-learn",
+    // It has no wheels for Linux on other processors: there its part of test_onnx.py says so.
+    "tract; sys_platform != 'linux' or platform_machine == 'x86_64'",
 ];
 /// What the tests of engines need beside that; Spark also needs Java. MLflow's models are kept in a
 /// database.
