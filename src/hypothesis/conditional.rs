@@ -19,7 +19,7 @@ use crate::{
 use ndarray::{Array1, Array2, Axis, linalg::general_mat_mul, s};
 use std::sync::Arc;
 
-/// The randomized conditional tests RCIT and RCoT (Strobl, Zhang & Visweswaran 2019): whether x and
+/// The randomised conditional tests RCIT and RCoT (Strobl, Zhang & Visweswaran 2019): whether x and
 /// y are independent given z. Few features of x and y, 5 each, are regressed on features of z by
 /// the map; n |C|^2 with the covariance C of the residuals is compared with its law. Linear in
 /// rows, three passes.
@@ -49,11 +49,11 @@ pub type ConditionalIndependence = Learner<ConditionalOptions, RowsAlone>;
 /// Which of the two tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// The randomized conditional correlation test: features of x. Faster, and nearer to its level
+    /// The randomised conditional correlation test: features of x. Faster, and nearer to its level
     /// where z has many columns.
     #[default]
     Rcot,
-    /// The randomized conditional independence test: features of x and z together, which makes
+    /// The randomised conditional independence test: features of x and z together, which makes
     /// their products see more.
     Rcit,
 }

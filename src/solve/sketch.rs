@@ -34,7 +34,7 @@ pub(super) enum CgPreconditioner<'a> {
     Diagonal(Array1<f64>),
     /// A Cholesky factor of about `A / n`, and n.
     Factor(&'a Lower, f64),
-    /// The randomized Nystrom preconditioner (Frangella, Tropp & Udell 2023, "Randomized Nystrom
+    /// The randomised Nystrom preconditioner (Frangella, Tropp & Udell 2023, "Randomized Nystrom
     /// preconditioning", SIAM J. Matrix Anal. Appl. 44, sec. 5, with algorithm 2.1):
     /// `P^-1 = (l + mu) U (Lambda + mu I)^-1 U' + I - U U'`, U and Lambda leading eigenvectors and
     /// eigenvalues of `A - mu I` by a sketch, l the least of these eigenvalues. What A has beside

@@ -7,7 +7,7 @@ use anyhow::Result;
 use std::process::Command;
 
 /// What builds the pages, and what their examples use.
-const REQUIREMENTS: [&str; 9] = [
+const REQUIREMENTS: [&str; 10] = [
     "furo",
     "matplotlib",
     "myst-parser",
@@ -17,6 +17,7 @@ const REQUIREMENTS: [&str; 9] = [
     "scikit-learn",
     "sphinx",
     "sphinx-design",
+    "typos",
 ];
 
 /// Builds it into target/site/html, and checks it.

@@ -16,7 +16,7 @@ pub struct Leading {
     pub directions_rd: Array2<f64>,
 }
 
-/// The randomized Nystrom approximation `Y' (Omega Y')^+ Y` of A from `Y = Omega A`, both
+/// The randomised Nystrom approximation `Y' (Omega Y')^+ Y` of A from `Y = Omega A`, both
 /// `[r, n]`, by its eigenvectors (Tropp, Yurtsever, Udell & Cevher 2017, "Fixed-rank approximation
 /// of a positive-semidefinite matrix from streaming data", algorithm 3): those whose eigenvalues
 /// are above `least` and not rounding, `None` if there are none or Y is not finite. No eigenvalue

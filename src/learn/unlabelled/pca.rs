@@ -127,7 +127,7 @@ impl Fit for KernelPcaOptions {
 
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
     /// [`Error::Parameter`] on no components or more than features, on no passes, and on a share
-    /// of the variance for the randomized solver, and with [`Error::Numerical`] when the rows
+    /// of the variance for the randomised solver, and with [`Error::Numerical`] when the rows
     /// differ in fewer directions.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let (oversampling, passes) = match self.solver {

@@ -18,7 +18,7 @@ pub enum Preconditioning {
     },
     /// The diagonal alone.
     Diagonal,
-    /// A randomized Nystrom sketch (Frangella, Tropp & Udell 2023, "Randomized Nystrom
+    /// A randomised Nystrom sketch (Frangella, Tropp & Udell 2023, "Randomized Nystrom
     /// preconditioning", sec. 5): one pass over streamed rows, and `8 D` bytes for each direction,
     /// three times as many while it is made.
     Sketch {

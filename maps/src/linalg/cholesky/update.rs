@@ -1,4 +1,4 @@
-//! The bulk of a factorization: rows below a factored panel less the products of its rows.
+//! The bulk of a factorisation: rows below a factored panel less the products of its rows.
 
 use super::packed::{LINE, Packed, slabs};
 use crate::{
