@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import checks
+import contrast
 import spelling
 
 HERE = Path(__file__).resolve().parent
@@ -276,7 +277,7 @@ def main() -> None:
     given = parser.parse_args()
     site = Site(*(given.__dict__[name].resolve() for name in names))
     site.build()
-    wrong = checks.check(site.html) + spelling.check(site.out)
+    wrong = checks.check(site.html) + contrast.check(site.html) + spelling.check(site.out)
     for problem in wrong:
         print(problem, file=sys.stderr)
     if wrong:
