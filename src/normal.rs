@@ -159,6 +159,17 @@ impl NormalEquations {
         Accumulation::new(map, targets, run, COPY_EVERY).part(source, resume)
     }
 
+    /// The sums of some rows, in a browser too. They are fewer than [`COPY_EVERY`].
+    pub(crate) async fn of_part_later(
+        map: &dyn FeatureMap,
+        source: &mut dyn ChunkSource,
+        targets: &Targets,
+        run: &Run,
+    ) -> Result<Self> {
+        let accumulation = Accumulation::new(map, targets, run, COPY_EVERY);
+        accumulation.part_later(source).await
+    }
+
     /// Adds the rows of `source` after the first [`Self::rows`], which are counted already;
     /// otherwise as [`Self::accumulate`], with the same map, targets and source every time.
     ///

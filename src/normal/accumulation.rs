@@ -17,6 +17,7 @@ use crate::{
     linalg::entries,
     model::Targets,
     ops::gram::{GramAccumulator, GramSums},
+    wait::wait,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::{mem, ops::Range};
@@ -90,6 +91,17 @@ impl<'a> Accumulation<'a> {
         Ok(total)
     }
 
+    /// The sums of some rows, which may be none, in a browser too, where nobody waits for a GPU.
+    /// They are fewer than a stretch has.
+    pub(crate) async fn part_later(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
+        let mut total = self.none();
+        let mut nobody = Ok;
+        let keep: &mut Keep<'_, _> = &mut nobody;
+        let running = self.run_through(source, &mut total, keep, false)?;
+        running.finish_later().await?;
+        Ok(total)
+    }
+
     /// Adds the rows of `source` that `equations` does not hold. After an error it holds those of
     /// the stretches that were whole.
     pub(crate) fn add(
@@ -120,6 +132,18 @@ impl<'a> Accumulation<'a> {
         keep: &mut Keep<'_, NormalEquations>,
         must: bool,
     ) -> Result<()> {
+        let running = self.run_through(source, total, keep, must)?;
+        wait(running.finish_later())
+    }
+
+    /// As [`Self::sum`], but for the last rows, whose sums are on the device.
+    fn run_through<'s>(
+        &'s self,
+        source: &mut dyn ChunkSource,
+        total: &'s mut NormalEquations,
+        keep: &'s mut Keep<'_, NormalEquations>,
+        must: bool,
+    ) -> Result<Running<'s>> {
         let (features, outputs) = (self.map.output_dim(), self.targets.outputs());
         if total.zty_dt.dim() != (features, outputs) {
             return Err(Error::shape(format!(
@@ -155,7 +179,7 @@ impl<'a> Accumulation<'a> {
         if must && !weighs && seen > skip {
             return Err(Error::data("weights", "all rows have weight 0"));
         }
-        running.finish()
+        Ok(running)
     }
 
     fn running<'s>(
@@ -345,7 +369,7 @@ impl Running<'_> {
     }
 
     /// Adds the last rows to the total.
-    fn finish(self) -> Result<()> {
+    async fn finish_later(self) -> Result<()> {
         let Self {
             total,
             mut sums,
@@ -357,7 +381,7 @@ impl Running<'_> {
         }
         let mut zty_dt = if total.rows == 0 {
             // As they are: zeros change no bit, but take memory.
-            let GramSums { gram_dd, zty_dt } = sums.finish()?;
+            let GramSums { gram_dd, zty_dt } = sums.finish_later().await?;
             total.gram_dd = gram_dd;
             zty_dt
         } else {

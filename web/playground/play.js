@@ -59,8 +59,8 @@ const features = () => 2 ** Number($("features").value);
 const width = () => 2 ** (Number($("width").value) / 4);
 
 function options() {
-  const [map, kernel] = [$("map").value, $("kernel").value];
-  return { map, kernel, features: features(), width: width() };
+  const [map, kernel, device] = ["map", "kernel", "device"].map((id) => $(id).value);
+  return { map, kernel, device, features: features(), width: width() };
 }
 
 function fit() {
@@ -239,7 +239,7 @@ for (const id of ["features", "width"]) {
     fit();
   });
 }
-for (const id of ["map", "kernel"]) $(id).addEventListener("change", fit);
+for (const id of ["map", "kernel", "device"]) $(id).addEventListener("change", fit);
 for (const id of ["target", "task"]) $(id).addEventListener("change", read);
 for (const id of ["across", "up"]) $(id).addEventListener("change", drawSurface);
 $("save").addEventListener("click", () => ask("save"));

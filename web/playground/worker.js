@@ -16,6 +16,8 @@ const LOOK = 128;
 let table;
 let study;
 let outcome;
+/** Where the study sums. */
+let device;
 /** The last question that ends others. */
 let latest = 0;
 
@@ -68,6 +70,7 @@ async function read({ target, task }, job) {
   await turn();
   if (job !== latest) return;
   study = table.study(target, { task });
+  device = "cpu";
   const { rows, testRows, task: taken } = study;
   say("read", { rows, testRows, task: taken, seconds: (performance.now() - begin) / 1000 });
 }
@@ -75,8 +78,13 @@ async function read({ target, task }, job) {
 async function fit({ options }, job) {
   if (!study) return;
   const begin = performance.now();
+  if (options.device !== device) {
+    await study.useDevice(options.device);
+    if (job !== latest) return;
+    ({ device } = options);
+  }
   if (!study.isPrepared(options)) {
-    look(options);
+    await look(options);
     say("state", { text: "Choosing the width by rows left out." });
     await turn();
     if (job !== latest) return;
@@ -89,7 +97,7 @@ async function fit({ options }, job) {
     while (more) {
       await turn();
       if (job !== latest) return trial.free();
-      more = trial.step();
+      more = await trial.step();
       say("progress", { features, rung: at, rungs: sizes.length, share: trial.progress });
     }
     await turn();
@@ -136,9 +144,9 @@ async function compare(job) {
 }
 
 /** A first look at few features, whose width is that of a rule. */
-function look(options) {
+async function look(options) {
   const trial = study.fit({ ...options, features: Math.min(options.features, LOOK), byRule: true });
-  while (trial.step());
+  while (await trial.step());
   const found = trial.finish();
   say("look", result(found));
   found.free();

@@ -10,6 +10,7 @@ mod trial;
 pub use trial::{Outcome, Surface, Trial};
 
 use crate::{
+    devices,
     errors::{thrown, wrong},
     options,
 };
@@ -96,6 +97,8 @@ pub struct Study {
     /// Whether the target alone says that.
     is_told: bool,
     settled: RefCell<BTreeMap<(String, String, u64), Rc<Settled>>>,
+    /// Where rows are summed.
+    device: Device,
 }
 
 impl Study {
@@ -133,6 +136,7 @@ impl Study {
             is_told: meaning.is_none_or(|meaning| meaning == guess),
             meaning: meaning.unwrap_or(guess),
             settled: RefCell::default(),
+            device: Device::cpu(),
         })
     }
 
@@ -193,6 +197,15 @@ impl Study {
         }
     }
 
+    /// Has fits that begin from here on featurize and sum on `cpu`, `gpu` or `auto`, as `load` has
+    /// it, and tells where that is. What is chosen and solved runs on the CPU in any case.
+    #[wasm_bindgen(js_name = useDevice)]
+    pub async fn use_device(&mut self, name: String) -> std::result::Result<String, JsValue> {
+        let (device, _) = devices::open(&name).await.map_err(|e| thrown(&e))?;
+        self.device = device;
+        Ok(devices::describe(&self.device))
+    }
+
     /// Whether rows left out have chosen preparation and bandwidth of a kernel.
     #[wasm_bindgen(js_name = isPrepared)]
     pub fn is_prepared(
@@ -223,15 +236,12 @@ impl Study {
         let drawn = settled.draw(rows, (&choice, map), self.meaning, &on_cpu());
         let drawn = drawn.map_err(|e| thrown(&e))?;
         let command = self.command(&choice, &settled, &drawn.lengthscales);
-        Ok(Trial::new(
-            drawn,
-            (self.train.clone(), self.test.clone()),
-            command,
-        ))
+        let rows = (self.train.clone(), self.test.clone());
+        Ok(Trial::new(drawn, rows, command, &self.device))
     }
 }
 
-/// Where all of it runs: sums end in a factorisation on the CPU in any case.
+/// Where all runs but the sums, which end in a factorisation there.
 fn on_cpu() -> Run {
     Run::on(&Device::cpu())
 }

@@ -199,6 +199,15 @@ impl GramAccumulator {
         }
     }
 
+    /// As [`Self::finish`], in a browser too.
+    #[doc(hidden)]
+    pub async fn finish_later(self) -> Result<GramSums> {
+        match self.loaded {
+            Loaded::Cpu(sums) => Ok(sums.finish()),
+            Loaded::Gpu(sums) => sums.read_later().await,
+        }
+    }
+
     /// Adds `Z'Z` to that of other rows, [`compensated`], and gives `Z'Y`; begins anew at zero.
     /// After an error nothing was added.
     #[doc(hidden)]

@@ -3,10 +3,11 @@
 use super::{held::Held, look, on_cpu, settled::Drawn};
 use crate::errors::{thrown, wrong};
 use bochner::{
-    Error, Result,
+    Device, Error, Result, Run,
+    data::ChunkSource,
     models::{
-        AmountScores, AnySums, FitAnySums, Label, LabelScores, LinearModel, Ranges, RidgeOptions,
-        Sums, Targets,
+        AmountScores, FitSums, Label, LabelScores, LinearModel, Ranges, RidgeOptions, RidgeSums,
+        RowsToSum, Sums, Targets,
     },
 };
 use js_sys::{Array, Float64Array};
@@ -25,28 +26,50 @@ pub struct Trial {
     train: Held,
     test: Held,
     command: String,
-    sums: Option<AnySums>,
+    run: Run,
+    sums: Option<RidgeSums>,
     next: usize,
 }
 
 impl Trial {
-    pub(super) fn new(drawn: Drawn, (train, test): (Held, Held), command: String) -> Self {
+    pub(super) fn new(
+        drawn: Drawn,
+        (train, test): (Held, Held),
+        command: String,
+        device: &Device,
+    ) -> Self {
         Self {
             drawn,
             train,
             test,
             command,
+            run: Run::on(device),
             sums: None,
             next: 0,
         }
     }
 
-    fn sum_more(&mut self) -> Result<()> {
+    async fn sum_more(&mut self) -> Result<()> {
         let mut part = self.train.part(self.next, STEP);
-        let learner = RidgeOptions::default();
-        let basis = &self.drawn.basis;
-        let sums = basis.sum(&mut part, &on_cpu(), |map, data| learner.sum_any(map, data))?;
         self.next += part.len();
+        let basis = &self.drawn.basis;
+        let mut rescaled;
+        let source: &mut dyn ChunkSource = match &basis.rescaled {
+            Some(of) => {
+                rescaled = of.rows(&mut part);
+                &mut rescaled
+            }
+            None => &mut part,
+        };
+        let data = RowsToSum {
+            source,
+            targets: &basis.targets,
+            kernel: basis.kernel.as_ref(),
+            seed: basis.seed,
+            run: &self.run,
+        };
+        let learner = RidgeOptions::default();
+        let sums = learner.sum_later(basis.map.as_ref(), data).await?;
         match &mut self.sums {
             Some(all) => all.merge(&sums)?,
             none => *none = Some(sums),
@@ -60,7 +83,7 @@ impl Trial {
         let (sums, learner) = (sums.ok_or_else(early)?, RidgeOptions::default());
         let basis = &self.drawn.basis;
         let mut model = basis.model(&learner, &on_cpu(), |map, known| {
-            learner.model_of(map, sums, known)
+            FitSums::model(&learner, map, sums, known)
         })?;
         model.name_columns(&self.train);
         model.ranges = Some(Ranges::from_survey(&self.drawn.survey));
@@ -70,10 +93,10 @@ impl Trial {
 
 #[wasm_bindgen]
 impl Trial {
-    /// Sums a few thousand rows more, and says whether there are others left.
-    pub fn step(&mut self) -> std::result::Result<bool, JsValue> {
+    /// Sums a few thousand rows more on the study's device, and says whether there are others left.
+    pub async fn step(&mut self) -> std::result::Result<bool, JsValue> {
         if self.next < self.train.len() {
-            self.sum_more().map_err(|e| thrown(&e))?;
+            self.sum_more().await.map_err(|e| thrown(&e))?;
         }
         Ok(self.next < self.train.len())
     }

@@ -19,6 +19,7 @@ use crate::{
     device::{GpuDevice, Matrix, gpu::PooledBuffer},
     form::Way as _,
     ops::dispatch::narrow,
+    wait::wait,
 };
 use std::ops::Range;
 
@@ -205,7 +206,12 @@ impl Sums {
 
     /// The sums so far, which go on as if nobody had looked.
     pub(super) fn read(&self) -> Result<GramSums> {
-        read::sums(self)
+        wait(self.read_later())
+    }
+
+    /// As [`Self::read`], in a browser too.
+    pub(super) async fn read_later(&self) -> Result<GramSums> {
+        read::sums_later(self).await
     }
 
     /// The sums, which begin anew at zero.

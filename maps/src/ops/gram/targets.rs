@@ -203,7 +203,7 @@ impl TargetSums {
     }
 
     /// Adds the sums so far to those on the host, with those of the rows that wait.
-    pub(super) fn read(
+    pub(super) async fn read_later(
         &self,
         gpu: &GpuDevice,
         waiting: &PartialBlock,
@@ -219,8 +219,11 @@ impl TargetSums {
                 Some(gpu.read_later(&self.partial, 0..floats)?)
             }
         };
-        added.finish(|data| layout.add(data, 2, sums))?;
-        rest.map_or(Ok(()), |rest| rest.finish(|data| layout.add(data, 1, sums)))
+        layout.add(added.arrive().await?.values(), 2, sums);
+        if let Some(rest) = rest {
+            layout.add(rest.arrive().await?.values(), 1, sums);
+        }
+        Ok(())
     }
 }
 

@@ -12,6 +12,29 @@ use crate::{
     sums::{Keep, ModelContext, Resume, RidgeSums, RowsToSum, keeping},
 };
 
+impl RidgeOptions {
+    /// As [`FitSums::sum`] of fewer than a million rows with targets, in a browser too, where
+    /// nobody waits for a GPU.
+    #[doc(hidden)]
+    pub async fn sum_later(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<RidgeSums> {
+        require_dense(map)?;
+        let RowsToSum {
+            source,
+            targets,
+            run,
+            ..
+        } = data;
+        let size = (source.columns(), targets.outputs());
+        let most = self.lambda.rows_kept(size);
+        let mut keeping = Keeping::new(source, most.unwrap_or(0));
+        let normal = NormalEquations::of_part_later(map, &mut keeping, targets, run).await?;
+        Ok(RidgeSums {
+            normal,
+            kept: most.map(|_| keeping.into_kept()),
+        })
+    }
+}
+
 impl FitSums for RidgeOptions {
     type Sums = RidgeSums;
 

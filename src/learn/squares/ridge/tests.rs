@@ -4,12 +4,13 @@ use crate::{
     Run,
     data::{Chunk, ChunkSource, MemorySource, Survey},
     features::{Affine, FeatureMap, featurize},
-    learn::{Fit, FitData, Lambda, RidgeOptions, Solver},
+    learn::{Fit, FitData, FitSums, Lambda, RidgeOptions, Solver},
     model::{Coefficients, HeldOut, LambdaCurve, LinearModel, Model, Targets},
     normal::NormalEquations,
     prelude::*,
     seed::Seed,
     solve::{Cholesky, Intercept},
+    sums::RowsToSum,
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
@@ -337,4 +338,47 @@ fn a_warm_start_is_refused_before_rows_are_read() {
     let refused = ridge.fit_from(&model, &mut Unreadable);
     let message = refused.expect_err("begins nowhere").to_string();
     assert!(message.contains("does not go on"), "{message}");
+}
+
+/// What a page awaits is what is waited for elsewhere, to the bit: sums, and the rows kept beside.
+#[test]
+fn sums_that_are_awaited_are_those_that_are_waited_for_on_devices() {
+    let x = Array2::from_shape_fn((700, 3), |(i, j)| ((i * (3 * j + 7)) % 101) as f64 / 50.0);
+    let y = x.map_axis(Axis(1), |x| x[0] * x[1] + x[2]);
+    let y = y.insert_axis(Axis(1));
+    let map = Fourier::new(Gaussian).features(90);
+    let map = map.build(Affine::identity(3)).expect("builds");
+    let targets = Targets::Real {
+        columns: 1,
+        shift: vec![1.0],
+    };
+    let mut devices = bochner_maps::under_test::gpus();
+    devices.push(Device::cpu());
+    for device in devices {
+        let run = Run::on(&device);
+        let source = |rows: usize| {
+            let (x, y) = (x.slice(s![..rows, ..]), y.slice(s![..rows, ..]));
+            MemorySource::new(x, Some(y.to_owned())).expect("rows")
+        };
+        for lambda in [Lambda::Usual, Lambda::Fixed(1e-3)] {
+            let ridge = RidgeOptions {
+                lambda,
+                ..RidgeOptions::default()
+            };
+            let mut rows = [700, 700, 699].map(source);
+            let [first, again, fewer] = rows.each_mut().map(|source| RowsToSum {
+                source,
+                targets: &targets,
+                kernel: None,
+                seed: Seed(0),
+                run: &run,
+            });
+            let waited = ridge.sum(&map, first).expect("sums");
+            let awaited = pollster::block_on(ridge.sum_later(&map, again)).expect("sums");
+            assert_eq!(waited.kept.is_some(), ridge.lambda == Lambda::Usual);
+            assert_eq!(waited, awaited, "{device:?}");
+            let fewer = ridge.sum(&map, fewer).expect("sums");
+            assert_ne!(fewer, awaited, "a row is seen");
+        }
+    }
 }

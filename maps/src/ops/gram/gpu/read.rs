@@ -27,7 +27,7 @@ struct Part<'a> {
 
 /// The sums so far, of the rows that wait for the rest of their block, too. Nothing changes on the
 /// device.
-pub(super) fn sums(of: &Sums) -> Result<GramSums> {
+pub(super) async fn sums_later(of: &Sums) -> Result<GramSums> {
     let mut sums = GramSums {
         gram_dd: Array2::zeros((of.features, of.features)),
         zty_dt: Array2::zeros((of.features, of.targets)),
@@ -57,17 +57,20 @@ pub(super) fn sums(of: &Sums) -> Result<GramSums> {
         })
     });
     // While one part is added on the host, the next is on its way.
-    let mut add = |part: Option<(Readback, Vec<(usize, usize)>)>| {
-        part.map_or(Ok(()), |(readback, places)| {
-            readback.finish(|data| unpack(data, side, &places, z_tiles, &mut sums))
-        })
+    let mut add = async |part: Option<(Readback, Vec<(usize, usize)>)>| {
+        let Some((readback, places)) = part else {
+            return Ok(());
+        };
+        let arrived = readback.arrive().await?;
+        unpack(arrived.values(), side, &places, z_tiles, &mut sums);
+        Ok(())
     };
     let mut behind = None;
     for part in parts {
         let next = match read(of, &part) {
             // One at a time, where there is no room for two.
             Err(Error::OutOfMemory { .. }) if behind.is_some() => {
-                add(behind.take())?;
+                add(behind.take()).await?;
                 read(of, &part)
             }
             next => next,
@@ -76,11 +79,11 @@ pub(super) fn sums(of: &Sums) -> Result<GramSums> {
         let each = if part.sums.is_some() { 2 } else { 1 };
         let of_part = places[part.tiles].iter();
         let of_part = of_part.flat_map(|&place| std::iter::repeat_n(place, each));
-        add(behind.replace((next?, of_part.collect())))?;
+        add(behind.replace((next?, of_part.collect()))).await?;
     }
-    add(behind)?;
+    add(behind).await?;
     if let Some(beside) = &of.beside {
-        beside.read(&of.gpu, &of.waiting, &mut sums)?;
+        (beside.read_later(&of.gpu, &of.waiting, &mut sums)).await?;
     }
     Ok(sums)
 }
