@@ -164,7 +164,7 @@ impl LinearModel {
                 let offset = graph.row(ArrayView1::from(offset_t), Entries::F64);
                 let sloped = graph.apply("Mul", &[scores, &slope]);
                 let sum = graph.apply("Add", &[&sloped, &offset]);
-                let sigmoids = graph.apply("Sigmoid", &[&sum]);
+                let sigmoids = sigmoid(graph, &sum);
                 Some(normalised(graph, &sigmoids, labels.len()))
             }
             // They need the variance of every row, too.
@@ -175,6 +175,15 @@ impl LinearModel {
             graph.output(&given, "probabilities", Some(labels.len()));
         }
     }
+}
+
+/// `1 / (1 + exp(-x))` in f64, of which not every runtime has a sigmoid.
+fn sigmoid(graph: &mut Graph, x: &Value) -> Value {
+    let [minus, one] = [-1.0, 1.0].map(|number| graph.number(number, Entries::F64));
+    let negative = graph.apply("Mul", &[x, &minus]);
+    let power = graph.apply("Exp", &[&negative]);
+    let above = graph.apply("Add", &[&power, &one]);
+    graph.apply("Div", &[&one, &above])
 }
 
 /// Each row over its sum; the same for all classes where the sum is 0.

@@ -190,7 +190,15 @@ fn applied(graph: &mut Graph, nonlinearity: &Nonlinearity, t: &Value) -> Result<
 /// Turns as an angle in f32. Whole turns go first: some runtimes lose digits in cosines of large
 /// angles.
 fn angle(graph: &mut Graph, turns: &Value) -> Value {
-    let whole = graph.apply("Round", &[turns]);
+    // Not every runtime rounds numbers of f64. In f32 a half more would take digits from many
+    // turns.
+    let whole = if turns.entries == Entries::F64 {
+        let half = graph.number(0.5, Entries::F64);
+        let above = graph.apply("Add", &[turns, &half]);
+        graph.apply("Floor", &[&above])
+    } else {
+        graph.apply("Round", &[turns])
+    };
     let part = graph.apply("Sub", &[turns, &whole]);
     let part = graph.cast(&part, Entries::F32);
     let turn = graph.number(TAU, Entries::F32);
