@@ -1,12 +1,16 @@
 //! What most programs need: `use bochner::prelude::*;`.
 
+// Each item has its page where it is defined.
 #[cfg(feature = "files")]
+#[doc(no_inline)]
 pub use crate::data::DataFile;
 #[cfg(feature = "learn")]
+#[doc(no_inline)]
 pub use crate::models::{
     Features, FittedFeatures, GaussianProcess, KMeans, KernelIca, KernelPca, Ridge,
     RidgeClassifier, Solver, SpectralClustering, SpectralEmbedding,
 };
+#[doc(no_inline)]
 pub use crate::{
     Device, DeviceChoice, Error, Result, Run, Step,
     data::ChunkSource,

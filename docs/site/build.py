@@ -244,14 +244,27 @@ class Site:
         # Pages of help lead to an index, and to lists of implementations where there are none.
         leads = '<meta http-equiv="refresh" content="0; url=bochner/index.html">\n'
         (to / "index.html").write_text(leads)
+        loaded = set()
         for page in to.rglob("*.html"):
             text = page.read_text()
-            for script in re.findall(r'src="([^"]*trait\.impl/[^"]*\.js)"', text):
-                (page.parent / script).resolve().parent.mkdir(parents=True, exist_ok=True)
-                (page.parent / script).resolve().touch()
+            for script in re.findall(r'src="([^"]*(?:trait|type)\.impl/[^"]*\.js)"', text):
+                loaded.add((page.parent / script).resolve())
             for pattern in OF_EVERY_TYPE:
                 text = pattern.sub("", text)
             page.write_text(text)
+        # Lists of who implements what: some are not there, and most are of traits without a page.
+        for script in loaded:
+            script.parent.mkdir(parents=True, exist_ok=True)
+            script.touch()
+        for folder in ("trait.impl", "type.impl"):
+            for script in (to / folder).rglob("*.js"):
+                if script.resolve() not in loaded:
+                    script.unlink()
+        # What every Result has, and the letters of Korean.
+        for script in (to / "type.impl" / "core").rglob("*.js"):
+            script.write_text("")
+        for font in (to / "static.files").glob("NanumBarunGothic*"):
+            font.unlink()
 
 
 def toctree(title: str, names: list[str], *, hidden: bool = False) -> str:
