@@ -1,12 +1,14 @@
 """What a wheel has to do wherever it is installed: fit digits, keep the model, predict the same.
 
 Run it with the interpreter that the wheel was installed for, out of another folder. It prints what
-it saw, and ends with an error where something is wrong.
+it saw, and ends with an error where something is wrong. Given a table with a column `label`, and a
+path, it also leaves there the model of a fit, for another machine to compare.
 """
 
 import hashlib
 import os
 import platform
+import sys
 import tempfile
 
 import numpy as np
@@ -17,6 +19,11 @@ import bochner
 
 def digest(array):
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+def keep(table, path):
+    ridge = bochner.KernelRidgeClassifier(n_components=1000, random_state=0, device="cpu")
+    ridge.fit(bochner.scan(table, target="label")).save(path)
 
 
 def main():
@@ -46,6 +53,8 @@ def main():
     print(f"bochner {bochner.__version__}, Python {platform.python_version()}, "
           f"{platform.system()} {platform.machine()}: digits {accuracy:.4f}, "
           f"features {digest(features)}, adapter {bochner.devices()['auto']}")
+    if len(sys.argv) == 3:
+        keep(*sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -17,12 +17,14 @@ mod header;
 mod icd;
 mod lengths;
 mod metadata;
+mod models;
 mod modules;
 mod msrv;
 mod packaging;
 mod portability;
 mod process;
 mod python;
+mod pythons;
 mod release;
 mod site;
 mod software;
@@ -51,10 +53,13 @@ Usage: cargo xtask COMMAND
   kills        kill each command that keeps checkpoints twenty times, and compare the bits
   soak [N]     fit N rows that are made as they are asked for, and hold the size of the process
                against that of the first fifth [default: 10000000, which takes some minutes]
-  wheel [TARGET | --source]
+  wheel [TARGET] [--pythons], wheel --source
                the Python package as it is handed out, and its size; TARGET as rustc names it
                [default: this machine], of a Linux by zig for systems of 2014 and later. One for
-               this machine is installed and fits digits, as that of the sources (--source) is
+               this machine is installed and fits digits, as that of the sources (--source) is;
+               with --pythons it is tried with Python 3.9 and 3.14 (Debian's, unpacked under
+               target/), one for ARM under qemu-user, or with the interpreter that WHEEL_PYTHON
+               starts, and has to fit the model of this machine's wheel to the bit
   checks [--quick | --rest | --whole]
                formatting, columns, dependencies, shaders, paths and documents, which compile
                nothing (--quick: these alone); then clippy, documentation, the browser, the examples
@@ -135,8 +140,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         [command, rest @ ..] => (command.as_str(), rest),
     };
     let takes_arguments = match command {
-        "test" | "codegen" | "figures" => true,
-        "fuzz" | "dist" | "soak" | "wheel" => rest.len() <= 1,
+        "test" | "codegen" | "figures" | "wheel" => true,
+        "fuzz" | "dist" | "soak" => rest.len() <= 1,
         "web" => matches!(rest, []) || matches!(rest, [word] if word == "test" || word == "tools"),
         "checks" => rest.len() <= 1,
         "portability" => rest.iter().all(|argument| argument == "--no-tests"),
@@ -173,7 +178,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "engines" => python::engines(),
         "kills" => endurance::kills(),
         "soak" => endurance::soak(rest.first()),
-        "wheel" => wheel::build(rest.first().map(String::as_str)),
+        "wheel" => wheel::run_with(rest, USAGE),
         "conda" => conda::build(),
         "notes" => release::notes(),
         "site" => site::build(),

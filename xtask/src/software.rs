@@ -15,6 +15,12 @@ pub(crate) const APT_ADVICE: &str = concat!(
     "    sudo apt-get install -y --no-install-recommends mesa-vulkan-drivers libvulkan1",
 );
 
+/// The keys of Debian's archives, of all releases, by the names that these give them.
+const KEYRINGS: [&str; 2] = [
+    "/usr/share/keyrings/debian-archive-keyring.pgp",
+    "/usr/share/keyrings/debian-archive-keyring.gpg",
+];
+
 const SWIFTSHADER_PACKAGE: &str = "chromium-common";
 const SWIFTSHADER_LIBRARY: &str = "libvk_swiftshader.so";
 const SWIFTSHADER_MANIFEST: &str = "vk_swiftshader_icd.json";
@@ -142,6 +148,88 @@ pub(crate) fn debian_packages(packages: &[&str], prefixes: &[&str], folder: &Pat
     }
     fs::rename(&unpack, folder)?;
     Ok(())
+}
+
+/// Unpacks packages of another processor or another release of Debian, and all that they depend on,
+/// into a folder; installs nothing.
+pub(crate) fn unpack_all(
+    packages: &[&str],
+    machine: &str,
+    release: &str,
+    folder: &Path,
+) -> Result<()> {
+    let address = debian_address()?;
+    // apt's own files in a folder beside it, so that it knows nothing of this machine.
+    let part = folder.with_extension("part");
+    if part.exists() {
+        fs::remove_dir_all(&part)?;
+    }
+    let (own, system) = (part.join("apt"), part.join("system"));
+    for folder in ["lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(own.join(folder))?;
+    }
+    fs::create_dir_all(system.join("usr"))?;
+    fs::write(own.join("status"), "")?;
+    let keyring = KEYRINGS.into_iter().find(|path| Path::new(path).exists());
+    let keyring = keyring.context("there are no keys of Debian's archives")?;
+    let source = format!("deb [signed-by={keyring}] {address} {release} main\n");
+    fs::write(own.join("sources"), source)?;
+    let options = apart(&own, machine);
+    let apt = || {
+        let mut apt = Command::new("apt-get");
+        apt.arg("-q");
+        apt.args(options.iter().flat_map(|option| ["-o", option]));
+        apt
+    };
+    capture(apt().arg("update"))?;
+    capture(
+        apt()
+            .args(["install", "--yes", "--download-only"])
+            .args(packages),
+    )?;
+    for entry in own.join("cache/archives").read_dir()? {
+        let deb = entry?.path();
+        if deb.extension().is_some_and(|extension| extension == "deb") {
+            run(Command::new("dpkg-deb").arg("-x").arg(&deb).arg(&system))?;
+        }
+    }
+    // Newer releases have one folder of libraries; an installation gives it its other name.
+    if !system.join("lib").exists() {
+        run(Command::new("ln")
+            .args(["-s", "usr/lib"])
+            .arg(system.join("lib")))?;
+    }
+    fs::rename(&system, folder)?;
+    fs::remove_dir_all(&part)?;
+    Ok(())
+}
+
+/// What has apt keep all that it knows in a folder, of systems of another processor.
+fn apart(folder: &Path, machine: &str) -> [String; 10] {
+    let at = |option: &str, name: &str| format!("{option}={}", folder.join(name).display());
+    [
+        format!("APT::Architecture={machine}"),
+        format!("APT::Architectures={machine}"),
+        "APT::Sandbox::User=root".into(),
+        "APT::Install-Recommends=false".into(),
+        "Debug::NoLocking=true".into(),
+        "Dir::Etc::sourceparts=-".into(),
+        at("Dir::Etc::sourcelist", "sources"),
+        at("Dir::State::lists", "lists"),
+        at("Dir::State::status", "status"),
+        at("Dir::Cache", "cache"),
+    ]
+}
+
+/// Where this machine's Debian has its packages from.
+fn debian_address() -> Result<String> {
+    let mut targets = Command::new("apt-get");
+    targets.args(["indextargets", "--format", "$(REPO_URI)"]);
+    let said = capture(targets.arg("Created-By: Packages"))?;
+    let mut addresses = said.lines().map(|line| line.trim_end_matches('/'));
+    let address = addresses.find(|line| line.ends_with("/debian"));
+    let none = "apt has no packages of Debian here, and knows not where they are";
+    Ok(address.context(none)?.to_owned())
 }
 
 /// Downloads a package into a directory; needs no rights unless the package lists are missing or

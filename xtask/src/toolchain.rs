@@ -78,6 +78,15 @@ impl Toolchain {
     }
 }
 
+/// A program that runs a target's code on this machine.
+pub(crate) fn emulator(target: &str) -> Option<String> {
+    let machine = target.split('-').next().unwrap_or(target);
+    let names = ["", "-static"].map(|end| format!("qemu-{machine}{end}"));
+    names
+        .into_iter()
+        .find(|name| capture(Command::new(name).arg("--version")).is_ok())
+}
+
 /// Whether rustup's compiler has a platform's standard library, or gets it now.
 pub(crate) fn rustup_has(target: &str) -> bool {
     let mut add = Command::new("rustup");
