@@ -1,13 +1,17 @@
 //! What is handed out: the program in an archive with licences and completions, and the C library.
 
+mod tried;
+
 use crate::folders::{root, target_dir};
 use crate::metadata::{Metadata, host};
 use crate::process::{capture, cargo, run};
+use crate::zig;
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tried::Program;
 
 /// What the program may weigh, bytes: it reads .parquet and draws pictures.
 const MOST_OF_PROGRAM: u64 = 32_000_000;
@@ -39,15 +43,19 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
     }
     for part in parts(names) {
         // One after the other: together each would have the other's features.
-        build_one(part.package, target, &host)?;
+        build_one(part.package, target)?;
         part.copy(&built(target, &host), &folder)?;
     }
     copy_documents(target, &folder)?;
     let program = folder.join(names.program());
-    if runs(&program) {
-        completions(&program, &folder.join("completions"))?;
-    } else {
-        println!("no completions: a program for {target} does not run here");
+    match Program::find(&program, target) {
+        Some(program) => {
+            program.completions(&folder.join("completions"))?;
+            if target != host {
+                try_out(&program, &host)?;
+            }
+        }
+        None => println!("no completions: a program for {target} does not run here"),
     }
     archive(&all, &name)?;
     if target.contains("musl") {
@@ -58,6 +66,22 @@ pub(crate) fn build(target: Option<&str>) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Has the program of another target fit digits; the model is that of this machine's program, where
+/// its archive was made before.
+fn try_out(program: &Program, host: &str) -> Result<()> {
+    let archives = target_dir().join("dist-archives");
+    let own = archives
+        .join(name(host))
+        .join(Names::for_target(host).program());
+    match Program::find(&own, host) {
+        Some(own) => program.against(&own, &target_dir().join("dist-models")),
+        None => {
+            println!("no model is compared: `cargo xtask dist` makes the program of this machine");
+            Ok(())
+        }
+    }
 }
 
 /// What an archive, and the folder in it, is called.
@@ -135,26 +159,14 @@ fn archive(all: &Path, name: &str) -> Result<()> {
 /// Builds the program alone, for this machine, and returns where it is.
 pub(crate) fn program() -> Result<PathBuf> {
     let host = host()?;
-    build_one("bochner-cli", &host, &host)?;
+    build_one("bochner-cli", &host)?;
     Ok(built(&host, &host).join(Names::for_target(&host).program()))
 }
 
-fn build_one(package: &str, target: &str, host: &str) -> Result<()> {
-    let mut command = cargo(["build", "--profile", "dist", "--locked", "--package"]);
-    command.arg(package);
-    if target != host {
-        command.args(["--target", target]);
-    }
-    let advice = || {
-        // A library of the program is in C.
-        let compiler = if target.contains("musl") {
-            ", `sudo apt-get install musl-tools` its C compiler"
-        } else {
-            ""
-        };
-        format!("for {target}; `rustup target add {target}` fetches its library{compiler}")
-    };
-    run(&mut command).with_context(advice)
+fn build_one(package: &str, target: &str) -> Result<()> {
+    let mut command = zig::build(target)?;
+    command.args(["--profile", "dist", "--locked", "--package", package]);
+    run(&mut command).with_context(|| format!("for {target}"))
 }
 
 fn built(target: &str, host: &str) -> PathBuf {
@@ -173,11 +185,14 @@ enum Names {
     Static,
     Mac,
     Windows,
+    /// By the tools of GNU.
+    Mingw,
 }
 
 impl Names {
     fn for_target(target: &str) -> Self {
         match target {
+            _ if target.contains("windows-gnu") => Self::Mingw,
             _ if target.contains("windows") => Self::Windows,
             _ if target.contains("apple") => Self::Mac,
             _ if target.contains("musl") => Self::Static,
@@ -187,7 +202,7 @@ impl Names {
 
     fn program(self) -> String {
         match self {
-            Self::Windows => "bochner.exe".into(),
+            Self::Windows | Self::Mingw => "bochner.exe".into(),
             _ => "bochner".into(),
         }
     }
@@ -198,6 +213,7 @@ impl Names {
             Self::Static => &["libbochner_c.a"],
             Self::Mac => &["libbochner_c.dylib", "libbochner_c.a"],
             Self::Windows => &["bochner_c.dll", "bochner_c.dll.lib", "bochner_c.lib"],
+            Self::Mingw => &["bochner_c.dll", "libbochner_c.dll.a", "libbochner_c.a"],
         };
         names.iter().map(|name| (*name).to_owned()).collect()
     }
@@ -249,27 +265,6 @@ pub(crate) fn licenses(target: &str, packages: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-/// Whether the program of another target runs here, as a static one of the same processor does.
-fn runs(program: &Path) -> bool {
-    let answer = Command::new(program).arg("--version").output();
-    answer.is_ok_and(|answer| answer.status.success())
-}
-
-/// What shells need to complete commands, by the program itself.
-fn completions(program: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for (shell, file) in [
-        ("bash", "bochner.bash"),
-        ("zsh", "_bochner"),
-        ("fish", "bochner.fish"),
-        ("powershell", "bochner.ps1"),
-    ] {
-        let script = capture(Command::new(program).args(["completions", shell]))?;
-        fs::write(to.join(file), script)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,6 +276,7 @@ mod tests {
             ("x86_64-unknown-linux-musl", "bochner", "libbochner_c.a"),
             ("aarch64-apple-darwin", "bochner", "libbochner_c.dylib"),
             ("x86_64-pc-windows-msvc", "bochner.exe", "bochner_c.dll"),
+            ("x86_64-pc-windows-gnu", "bochner.exe", "bochner_c.dll"),
         ] {
             let names = Names::for_target(target);
             assert_eq!(names.program(), program);
@@ -303,13 +299,6 @@ mod tests {
         let name = name("aarch64-apple-darwin");
         assert!(value("pkg-url").ends_with(&format!("/{name}.tar.gz")));
         assert_eq!(value("bin-dir"), format!("{name}/bochner"));
-    }
-
-    #[test]
-    fn a_program_that_is_none_does_not_run() {
-        assert!(!runs(&root().join("Cargo.toml")));
-        assert!(!runs(&root().join("no such program")));
-        assert!(runs(Path::new("cargo")));
     }
 
     #[test]

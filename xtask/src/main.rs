@@ -33,6 +33,7 @@ mod toolchain;
 mod web;
 mod wheel;
 mod workflows;
+mod zig;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -102,7 +103,9 @@ Usage: cargo xtask COMMAND
   units        the tests of matrix units, on the software adapter among those drivers that has them
   dist [TARGET]
                the program and the C library as they are handed out, in an archive with licences
-               and completions, and their sizes; TARGET as rustc names it [default: this machine]
+               and completions, and their sizes; TARGET as rustc names it [default: this machine],
+               of another Linux and of Windows (-gnu) by zig, unless cargo is told of a linker. One
+               that runs here or under qemu-user has to fit the model of this machine's program
   conda        what is committed in an archive, and the recipe of packaging/conda with its address
                and sum, under target/conda
   workflows    that workflows of the hosting call what is there, and what zizmor says of them

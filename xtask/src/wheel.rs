@@ -6,8 +6,8 @@ use crate::metadata::host;
 use crate::models::{self, JUDGED};
 use crate::process::{capture, run};
 use crate::python::environment;
-use crate::pythons;
 use crate::toolchain::rustup_has;
+use crate::{pythons, zig};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -117,13 +117,10 @@ fn maturin(name: &str, command: &str) -> Result<(Command, PathBuf)> {
         fs::remove_dir_all(&out).with_context(|| out.display().to_string())?;
     }
     let python = environment("wheels", &BUILDERS)?;
-    // Where maturin looks for the Python that has zig.
-    let own = python.parent().map(Path::to_owned);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = own.into_iter().chain(std::env::split_paths(&path));
     let mut maturin = Command::new(&python);
     maturin
-        .env("PATH", std::env::join_paths(folders)?)
+        // Where maturin looks for the Python that has zig.
+        .env("PATH", zig::first(python.parent())?)
         .args(["-m", "maturin", command, "--out"])
         .arg(&out)
         .current_dir(root().join("python"));
