@@ -10,7 +10,8 @@ pub(crate) fn ask_for<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     if size_of_val(memory) >= LARGE {
         use rustix::mm::{Advice, madvise};
-        let page = rustix::param::page_size();
+        // An emulator that starts the loader by itself may say 0.
+        let page = rustix::param::page_size().max(1 << 12);
         // Whole pages, for the others are shared with what lies beside.
         let from = memory.as_mut_ptr().cast::<u8>();
         let skipped = from.align_offset(page);
