@@ -5,6 +5,7 @@ mod additive_chi2;
 mod affine;
 pub(crate) mod arc_cosine;
 mod bandwidth;
+mod bend;
 pub(crate) mod binning;
 mod builder;
 pub(crate) mod custom;
@@ -49,6 +50,8 @@ pub use additive_chi2::{AdditiveChi2Features, AdditiveChi2Map};
 pub use affine::Affine;
 pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
+#[doc(hidden)]
+pub use bend::Bend;
 pub use binning::{Binner, Binning, BinningMap, DrawnGrids, UNSEEN, collisions, shared_bins};
 #[doc(hidden)]
 pub use builder::part_seed;

@@ -29,7 +29,7 @@ SHARED = {
     "map": [str],
     "sampling": [str],
     "form": [StrOptions({"phase", "paired"})],
-    "standardize": [StrOptions({"auto", "yes", "no", "range"})],
+    "standardize": [StrOptions({"auto", "yes", "no", "range", "robust", "rank"})],
     "fit_intercept": ["boolean"],
     "random_state": ["random_state"],
     "device": [str],

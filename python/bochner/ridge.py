@@ -62,10 +62,11 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     form : {'paired', 'phase'}, default='paired'
         A cosine and a sine for each frequency, or one cosine with a random offset.
 
-    standardize : {'auto', 'yes', 'no', 'range'}, default='auto'
+    standardize : {'auto', 'yes', 'no', 'range', 'robust', 'rank'}, default='auto'
         Whether columns are divided by their standard deviations, or by their ranges; ``'auto'`` does
         the former where they have mixed scales, unless ``gamma`` is given in numbers, which are taken for those of the columns as
-        they are.
+        they are. ``'robust'`` goes by median and quartiles and pulls in what is far from there,
+        ``'rank'`` takes normal scores of ranks; both leave columns of two values.
 
     linear : {'auto', 'yes', 'no'}, default='auto'
         Whether the columns themselves stand beside the features; ``'auto'`` has them where rows left

@@ -85,6 +85,8 @@ def rows():
 
 MAPS = [
     {"form": "paired"},
+    {"standardize": "robust"},
+    {"standardize": "rank"},
     {"form": "phase", "kernel": "matern52"},
     {"sampling": "orthogonal"},
     {"sampling": "halton"},

@@ -1,6 +1,7 @@
 //! Models as ONNX files, of standard operators alone (opset 17): runtimes of other languages,
 //! phones and browsers run them.
 
+mod bends;
 mod features;
 mod graph;
 mod kernels;
@@ -116,6 +117,10 @@ impl LinearModel {
         let affine = self.map.input();
         let x = graph.input("X", outside, affine.columns());
         let x = graph.cast(&x, Entries::F64);
+        let x = match affine.bends() {
+            Some(bends) => bends::bent(graph, &x, bends),
+            None => x,
+        };
         let center = graph.row(ArrayView1::from(affine.center()), Entries::F64);
         let scale = graph.row(ArrayView1::from(affine.scale()), Entries::F64);
         let centred = graph.apply("Sub", &[&x, &center]);

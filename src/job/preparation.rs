@@ -58,7 +58,7 @@ impl Scales {
 
     /// Whether columns are divided by the same numbers, wherever their middle is.
     pub(super) fn scale_alike(&self, other: &Self) -> bool {
-        self.scaling.scale() == other.scaling.scale() && self.lengthscales == other.lengthscales
+        self.scaling.scales_alike(&other.scaling) && self.lengthscales == other.lengthscales
     }
 }
 
@@ -89,7 +89,11 @@ impl Preparation {
     /// Rows that this bandwidth and the map look at.
     #[doc(hidden)]
     pub fn sample_rows(&self, bandwidth: &Bandwidth) -> usize {
-        bandwidth.sample_rows().max(self.map.sample_rows())
+        let bends = self.standardize.sample_rows();
+        bandwidth
+            .sample_rows()
+            .max(self.map.sample_rows())
+            .max(bends)
     }
 
     /// Reads the rows once and samples so many. Errors as [`Survey::watched`] does.

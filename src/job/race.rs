@@ -141,7 +141,8 @@ impl Job<&dyn Fit> {
     #[doc(hidden)]
     pub fn deciding_rows(&self, (columns, targets): (usize, usize)) -> usize {
         let rescales = matches!(self.target_scale, TargetScale::Log | TargetScale::Rank);
-        let looks = self.races() || rescales;
+        let bends = self.preparation.standardize.bends();
+        let looks = self.races() || rescales || bends;
         if !looks || targets == 0 {
             return 0;
         }
@@ -342,6 +343,8 @@ impl fmt::Display for Race {
                 let columns = match chosen.standardize {
                     Standardize::Yes => "standardised",
                     Standardize::Range => "columns over their ranges",
+                    Standardize::Robust => "columns clipped",
+                    Standardize::Rank => "columns by ranks",
                     _ => "columns as they are",
                 };
                 match chosen.bandwidth {

@@ -31,6 +31,8 @@ pub enum Choice {
     Rescaled,
     /// The columns themselves stand beside the features of the map.
     Line,
+    /// Columns are clipped, or taken by their ranks.
+    Bent,
     /// Rows are summed in parts: checkpoints, shards, rows that come later.
     Parts,
     /// Folds of the rows are held out in turn.
@@ -50,7 +52,7 @@ pub struct Around {
 }
 
 /// Two choices that do not go together, and why.
-const APART: [(Choice, Choice, &str); 13] = [
+const APART: [(Choice, Choice, &str); 14] = [
     (
         ClassWeights,
         Search,
@@ -77,6 +79,7 @@ const APART: [(Choice, Choice, &str); 13] = [
     (Intervals, Leaves, "leaves have none"),
     (Rescaled, Leaves, "leaves take amounts as they are"),
     (Line, Leaves, "leaves have maps without one"),
+    (Bent, Leaves, "leaves cut columns as they are"),
     (
         Leaves,
         Parts,
@@ -117,6 +120,7 @@ impl fmt::Display for Choice {
             Leaves => "leaves",
             Rescaled => "logarithms or ranks of targets",
             Line => "linear part",
+            Bent => "clipped or ranked columns",
             Parts => "sums of parts of the rows",
             Folds => "cross-validation",
         })
@@ -255,6 +259,7 @@ impl Job<&dyn Fit> {
             (Leaves, self.leaves.is_some()),
             (Rescaled, rescaled),
             (Line, line),
+            (Bent, self.preparation.standardize.bends()),
             (Parts, parts),
             (Folds, folds),
         ];

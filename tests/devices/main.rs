@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bent;
 mod binning;
 mod chi2;
 mod density;

@@ -17,6 +17,7 @@ fn flags(choice: Choice) -> &'static str {
         Choice::Leaves => "--leaves",
         Choice::Rescaled => "--target-scale log (or rank)",
         Choice::Line => "--linear yes",
+        Choice::Bent => "--standardize=robust (or rank)",
         Choice::Folds => "--cv",
         Choice::Parts => "a fit in parts (--checkpoint, --shard)",
         _ => "an option",

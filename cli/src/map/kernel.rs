@@ -60,7 +60,9 @@ pub(crate) struct KernelArgs {
     /// Divide columns by their standard deviations: yes, no, auto
     ///
     /// Columns are centred, too, by what the training rows have. `auto` does so if scales are
-    /// mixed, and leaves binary columns; alone it means yes [default: auto for fit, else no]
+    /// mixed, and leaves binary columns; alone it means yes. `range` divides by ranges; `robust`
+    /// goes by median and quartiles and pulls in what is far from there, and `rank` takes normal
+    /// scores of ranks: both leave columns of two values [default: auto for fit, else no]
     #[arg(
         long,
         value_name = "WHEN",
@@ -219,7 +221,8 @@ impl KernelArgs {
 
     /// How many rows the survey samples for the bandwidth.
     pub(crate) fn sample_rows(&self) -> usize {
-        self.bandwidth().sample_rows()
+        let bends = self.standardize.map_or(0, Standardize::sample_rows);
+        self.bandwidth().sample_rows().max(bends)
     }
 
     /// Reads the source once.

@@ -69,7 +69,7 @@ fn auto_is_the_default_of_fit_and_says_what_it_did() {
     assert!(!said("").contains("may serve better"));
     let run = bochner(here.path(), &format!("{fit} --standardize=maybe"), &[]);
     assert_eq!(run.code, Some(2), "{run:?}");
-    run.fails(&["maybe", "auto, yes, no or range"]);
+    run.fails(&["maybe", "auto, yes, no, range, robust or rank"]);
     // It may stand alone, so that its value is tied to it.
     for words in [
         "fit mixed.csv --standardize no",

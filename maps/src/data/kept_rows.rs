@@ -5,6 +5,7 @@ mod file;
 #[cfg(test)]
 #[expect(clippy::single_range_in_vec_init, reason = "the rows of one part")]
 mod tests;
+mod weighed;
 
 use super::{Chunk, ChunkSource, Rows};
 use crate::{Error, Result};
@@ -110,25 +111,6 @@ impl KeptRows {
         let targets = rows.rows.values_mut().flat_map(|row| &mut row.targets);
         targets.for_each(|target| *target = of(*target));
         rows
-    }
-
-    /// The first target of each row, and what the row counts for.
-    pub(crate) fn amounts(&self) -> Vec<(f64, f64)> {
-        let rows = self.rows.values();
-        rows.filter_map(|row| Some((*row.targets.first()?, row.weight)))
-            .collect()
-    }
-
-    /// Mean and population variance of the first target.
-    pub(crate) fn target_moments(&self) -> (f64, f64) {
-        let amounts = self.amounts();
-        let all: f64 = amounts.iter().map(|(_, weight)| weight).sum();
-        let mean = |of: &dyn Fn(f64) -> f64| {
-            let sum: f64 = amounts.iter().map(|&(y, weight)| weight * of(y)).sum();
-            sum / all
-        };
-        let middle = mean(&|y| y);
-        (middle, mean(&|y| (y - middle).powi(2)))
     }
 
     /// Looks at the rows of a chunk. Rows of weight 0 count for nothing, and are not kept.

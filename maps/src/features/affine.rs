@@ -1,17 +1,20 @@
 //! One affine map per input column, from raw values to what a feature map takes.
 
+mod bends;
 mod domain;
+mod file;
 
+use super::Bend;
 use crate::{
     Error, Matrix, Result,
     data::{Rows, Survey},
     error::Remedy,
     kernels::Domain,
     parallel,
-    store::Store,
     text::counted,
 };
 use ndarray::{Array2, ArrayView1};
+use std::sync::Arc;
 
 /// Larger numbers are refused: their products with frequencies could leave the range of f32, and no
 /// digit of a phase would be left anyway.
@@ -19,6 +22,7 @@ pub(super) const LARGEST: f32 = 1e30;
 
 /// `u_j = (x_j - center_j) * scale_j`, in f64 on the host, before anything is rounded to f32.
 ///
+/// Columns may go through a rising function first ([`Standardize`](super::Standardize) has them).
 /// Standardisation, lengthscales and a map's own factor (1/(2 pi) for phases in turns) fold into
 /// it, so that frequencies stay at unit scale. For kernels that are not defined everywhere it
 /// refuses other values ([`Self::within`]), and for those of ratios it takes the logarithm
@@ -30,6 +34,8 @@ pub struct Affine {
     domain: Domain,
     /// The f in `f ln(u - bound)`, of values above a bound.
     logarithm: Option<f64>,
+    /// What each column goes through first, `[d]`.
+    bends: Option<Arc<[Bend]>>,
 }
 
 impl Affine {
@@ -64,6 +70,7 @@ impl Affine {
             scale,
             domain: Domain::Any,
             logarithm: None,
+            bends: None,
         }
     }
 
@@ -100,6 +107,12 @@ impl Affine {
     #[doc(hidden)]
     pub fn is_logarithm(&self) -> bool {
         self.logarithm.is_some()
+    }
+
+    /// Whether it is centring and scaling alone.
+    #[doc(hidden)]
+    pub fn is_affine(&self) -> bool {
+        self.logarithm.is_none() && self.bends.is_none()
     }
 
     /// Factor f and bound of the `f ln(u - bound)` that it takes after centring and scaling.
@@ -165,6 +178,7 @@ impl Affine {
     /// zero.
     #[doc(hidden)]
     pub fn among(&self, columns: &[usize], all: usize) -> Self {
+        let mut bends = vec![Bend::Straight; all];
         let mut whole = Self {
             center: vec![0.0; all],
             scale: vec![0.0; all],
@@ -172,7 +186,11 @@ impl Affine {
         };
         for (k, &j) in columns.iter().enumerate() {
             (whole.center[j], whole.scale[j]) = (self.center[k], self.scale[k]);
+            if let Some(own) = &self.bends {
+                bends[j] = own[k].clone();
+            }
         }
+        whole.bends = self.bends.is_some().then(|| bends.into());
         whole
     }
 
@@ -189,8 +207,9 @@ impl Affine {
 
     /// What a row of zeros becomes, rounded as [`Self::load`] does; for no logarithms.
     pub(super) fn of_zeros(&self) -> Vec<f32> {
-        let both = self.center.iter().zip(&self.scale);
-        both.map(|(c, s)| ((0.0 - c) * s) as f32).collect()
+        let both = self.center.iter().zip(&self.scale).enumerate();
+        both.map(|(j, (c, s))| ((self.straightened(0.0, j) - c) * s) as f32)
+            .collect()
     }
 
     /// What each column is then multiplied by.
@@ -225,6 +244,12 @@ impl Affine {
                 base.columns(),
                 self.columns()
             )));
+        }
+        if self.bends != base.bends {
+            return Err(Error::unsupported(
+                "maps whose columns are prepared by other medians or ranks do not go side by side; \
+                 standardise them alike",
+            ));
         }
         let same = self.logarithm == base.logarithm
             && (self.domain == base.domain || !self.is_logarithm())
@@ -265,8 +290,9 @@ impl Affine {
         self.admit(rows, 0)?;
         let mut u = rows.clone().into_f64();
         for mut row in u.rows_mut() {
-            for ((u, c), s) in row.iter_mut().zip(&self.center).zip(&self.scale) {
-                *u = self.finish((*u - c) * s);
+            let affine = self.center.iter().zip(&self.scale).enumerate();
+            for (u, (j, (c, s))) in row.iter_mut().zip(affine) {
+                *u = self.finish((self.straightened(*u, j) - c) * s);
             }
         }
         Ok(u)
@@ -300,9 +326,9 @@ impl Affine {
         let (body, padding) = out.split_at_mut(self.columns());
         let affine = self.center.iter().zip(&self.scale);
         let mut largest = 0.0_f32;
-        match (row.to_slice(), self.logarithm) {
+        match (row.to_slice(), self.is_affine()) {
             // In vectors.
-            (Some(row), None) => {
+            (Some(row), true) => {
                 for ((o, &x), (c, s)) in body.iter_mut().zip(row).zip(affine) {
                     *o = ((x.into() - c) * s) as f32;
                 }
@@ -311,8 +337,8 @@ impl Affine {
                 }
             }
             _ => {
-                for ((o, &x), (c, s)) in body.iter_mut().zip(row).zip(affine) {
-                    *o = self.finish((x.into() - c) * s) as f32;
+                for ((o, &x), (j, (c, s))) in body.iter_mut().zip(row).zip(affine.enumerate()) {
+                    *o = self.finish((self.straightened(x.into(), j) - c) * s) as f32;
                     largest = largest.max(o.abs());
                 }
             }
@@ -343,44 +369,5 @@ impl Affine {
             counted(rows.ncols(), "column"),
             self.columns()
         )))
-    }
-
-    /// Stores both vectors, as `input.center` and `input.scale`, and the domain where there is one.
-    pub fn write(&self, store: &mut Store) {
-        store.put_vector("input.center", &self.center);
-        store.put_vector("input.scale", &self.scale);
-        match self.domain {
-            Domain::Any => {}
-            Domain::NonNegative => store.set("input.domain", "non-negative"),
-            Domain::Above(bound) => {
-                store.set("input.domain", "above");
-                store.set("input.bound", bound);
-            }
-        }
-        if let Some(factor) = self.logarithm {
-            store.set("input.logarithm", factor);
-        }
-    }
-
-    /// Reads what [`Self::write`] stored.
-    pub fn read(store: &Store) -> Result<Self> {
-        let columns = store.f64("input.center")?.ncols();
-        let domain = match store.text("input.domain") {
-            Err(Error::Missing(_)) => Domain::Any,
-            Ok("non-negative") => Domain::NonNegative,
-            Ok("above") => Domain::Above(store.get("input.bound")?),
-            Ok(other) => return Err(Error::format(format!("the domain {other:?} is not known"))),
-            Err(error) => return Err(error),
-        };
-        let logarithm = match store.get("input.logarithm") {
-            Err(Error::Missing(_)) => None,
-            factor => Some(factor?),
-        };
-        Ok(Self {
-            center: store.vector("input.center", columns)?.to_vec(),
-            scale: store.vector("input.scale", columns)?.to_vec(),
-            domain,
-            logarithm,
-        })
     }
 }

@@ -119,11 +119,7 @@ impl FeatureMap for IdentityMap {
     }
 
     fn of_zeros(&self) -> Option<Vec<f32>> {
-        if self.input.is_logarithm() {
-            None
-        } else {
-            Some(self.input.of_zeros())
-        }
+        self.input.is_affine().then(|| self.input.of_zeros())
     }
 }
 

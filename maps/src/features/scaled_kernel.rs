@@ -31,6 +31,10 @@ impl ScaledKernel {
     /// Errors with [`Error::Unsupported`] on a kernel whose integral is infinite or not known, and
     /// with [`Error::Shape`] when every column is dropped.
     pub fn ln_integral(&self) -> Result<f64> {
+        if !self.input.is_affine() {
+            let problem = "a density of clipped or ranked columns is none of the columns";
+            return Err(Error::unsupported(problem).help(Remedy::Standardize));
+        }
         let (kept, ln_volume) = self.input.volume();
         if kept.is_empty() {
             return Err(Error::shape(

@@ -1,7 +1,7 @@
 //! Raw columns centred and scaled, before a bandwidth divides them.
 
 use super::{
-    Affine, Standardize,
+    Affine, Bend, Standardize,
     affine::LARGEST,
     standardize::{Decision, two_digits},
 };
@@ -26,6 +26,9 @@ const APART: f64 = 10.0;
 pub struct Scaling {
     decision: Decision,
     input: Affine,
+    /// The variance of each column of the rows surveyed, as it is centred, `[d]`: bent, where it
+    /// is.
+    variance: Vec<f64>,
     /// Whether every column is centred, since the kernel does not see where they lie.
     shift_invariant: bool,
     /// The largest |u_j| of the rows surveyed.
@@ -39,8 +42,13 @@ impl Scaling {
     /// digits.
     fn new(decision: Decision, survey: &Survey, shift_invariant: bool) -> Self {
         let columns = 0..survey.mean.len();
+        let bends = Bend::of_columns(decision.asked, survey, &decision.standardized);
+        let is_bent = |j: usize| bends.is_some() && decision.standardized[j];
         let scale = columns.clone().map(|j| {
-            if decision.standardized[j] {
+            // What is bent has a scale.
+            if is_bent(j) {
+                1.0
+            } else if decision.standardized[j] {
                 if decision.asked == Standardize::Range {
                     1.0 / (survey.max[j] - survey.min[j])
                 } else {
@@ -55,7 +63,9 @@ impl Scaling {
         let scale: Vec<f64> = scale.collect();
         let center = columns.clone();
         let center = center.map(|j| {
-            if shift_invariant || decision.standardized[j] {
+            if is_bent(j) {
+                0.0
+            } else if shift_invariant || decision.standardized[j] {
                 survey.mean[j]
             } else {
                 0.0
@@ -64,15 +74,21 @@ impl Scaling {
         let center: Vec<f64> = center.collect();
         let reach = columns.clone().map(|j| {
             let ends = [survey.min[j], survey.max[j]];
+            let ends = bends
+                .as_ref()
+                .map_or(ends, |bends| ends.map(|end| bends[j].at(end)));
             let far = ends.map(|end| (end - center[j]).abs() * scale[j]);
             far[0].max(far[1])
         });
+        let reach = reach.collect();
+        let input = Affine::unchecked(center, scale).bent(bends);
         let scaling = Self {
+            variance: input.variances(survey),
             decision,
             shift_invariant,
-            reach: reach.collect(),
+            reach,
             names: columns.map(|j| survey.column(j)).collect(),
-            input: Affine::unchecked(center, scale),
+            input,
         };
         if let Some(warning) = scaling.far(survey) {
             log::warn!("{warning}");
@@ -91,8 +107,8 @@ impl Scaling {
     pub fn applied(&self) -> Standardize {
         match (self.decision.yes, self.decision.asked) {
             (false, _) => Standardize::No,
-            (true, Standardize::Range) => Standardize::Range,
-            (true, _) => Standardize::Yes,
+            (true, Standardize::Auto) => Standardize::Yes,
+            (true, asked) => asked,
         }
     }
 
@@ -113,7 +129,19 @@ impl Scaling {
         self.input.scale()
     }
 
-    /// What each column is divided by, `[d]`: 1 where it is left.
+    /// Whether columns are bent and divided as another has them, wherever their middle is.
+    #[doc(hidden)]
+    pub fn scales_alike(&self, other: &Self) -> bool {
+        let of = |scaling: &Self| {
+            (
+                scaling.input.scale().to_vec(),
+                scaling.input.bends().map(<[Bend]>::to_vec),
+            )
+        };
+        of(self) == of(other)
+    }
+
+    /// What each column is divided by, `[d]`: 1 where it is left, and where it is bent.
     #[doc(hidden)]
     pub fn units(&self) -> Vec<f64> {
         let columns = self.standardized().iter().zip(self.input.scale());
@@ -169,7 +197,7 @@ impl Scaling {
             if survey.is_constant(j) {
                 0.0
             } else {
-                survey.variance[j].sqrt()
+                self.variance[j].sqrt()
             }
         };
         let each = columns.map(|(j, &s)| (s != 0.0).then(|| s * deviation(j)));
@@ -179,7 +207,7 @@ impl Scaling {
     /// Variance of the entries before any lengthscale, as the `scale` rule sees it
     /// (`Bandwidth::Scale`).
     pub(super) fn entry_variance(&self, survey: &Survey) -> f64 {
-        let scaled = self.input.scale().iter().zip(&survey.variance);
+        let scaled = self.input.scale().iter().zip(&self.variance);
         let within = scaled.map(|(s, v)| s * s * v).sum::<f64>() / survey.mean.len() as f64;
         if self.decision.yes {
             return within;
@@ -202,7 +230,8 @@ impl Scaling {
     /// Names the worst column that is neither centred nor near enough to 0 for f32.
     fn far(&self, survey: &Survey) -> Option<String> {
         let distance = |j: usize| (survey.mean[j] - self.input.center()[j]).abs();
-        let far = (0..self.names.len()).filter(|&j| !survey.is_constant(j));
+        let is_seen = |j: usize| !survey.is_constant(j) && !self.input.is_bent(j);
+        let far = (0..self.names.len()).filter(|&j| is_seen(j));
         let far = far.map(|j| (j, distance(j) / survey.variance[j].sqrt()));
         let (j, deviations) = far.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (deviations > FAR).then(|| {

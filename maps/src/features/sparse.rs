@@ -39,9 +39,9 @@ impl Affine {
                 self.columns()
             )));
         }
-        if self.is_logarithm() {
+        if !self.is_affine() {
             return Err(Error::unsupported(
-                "logarithms of sparse rows are not sparse",
+                "logarithms and ranks of sparse rows are not sparse",
             ));
         }
         let (starts, columns, values) = rows.parts();

@@ -76,7 +76,8 @@ impl WithLine {
 /// prepared rows about their mean. `None` where no column varies.
 #[doc(hidden)]
 pub fn line_weight(input: &Affine, survey: &Survey) -> Option<f64> {
-    let squares = input.scale().iter().zip(&survey.variance);
+    let variances = input.variances(survey);
+    let squares = input.scale().iter().zip(variances);
     let mean_square: f64 = squares
         .map(|(scale, variance)| scale * scale * variance)
         .sum();

@@ -52,8 +52,8 @@ pub(super) struct Track<'a> {
     kernel_values: KernelValues<'a>,
     kernel: &'a dyn Kernel,
     survey: &'a Survey,
-    /// As is usual, as they are, standardised, over their ranges.
-    scalings: [Scaling; 4],
+    /// As is usual, as they are, standardised, over their ranges, and as is asked.
+    scalings: [Scaling; 5],
     /// Whether columns may be weighed by what they tell.
     weighs: bool,
 }
@@ -79,6 +79,7 @@ impl<'a> Track<'a> {
                 Standardize::No,
                 Standardize::Yes,
                 Standardize::Range,
+                asked.standardize,
             ]
             .map(decide),
             weighs: asked.weighs && may_weigh,
@@ -126,6 +127,8 @@ impl Track<'_> {
             Standardize::No => &self.scalings[1],
             Standardize::Yes => &self.scalings[2],
             Standardize::Range => &self.scalings[3],
+            // Only where it is asked for.
+            Standardize::Robust | Standardize::Rank => &self.scalings[4],
         }
     }
 

@@ -28,7 +28,8 @@ impl Affine {
 
     /// As [`Self::admit`], of one value.
     pub(in crate::features) fn admit_value(&self, x: f64, row: usize, column: usize) -> Result<()> {
-        let u = (x - self.center[column]) * self.scale[column];
+        let straight = self.straightened(x, column);
+        let u = (straight - self.center[column]) * self.scale[column];
         if self.domain.holds(u) {
             return Ok(());
         }

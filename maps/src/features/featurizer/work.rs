@@ -209,7 +209,7 @@ impl<'m> Work<'m> {
         };
         match (&self.branches[..], &mut maps[..]) {
             // The logarithms of zeros are no zeros.
-            ([branch], _) if branch.map.input().is_logarithm() => Ok(false),
+            ([branch], _) if !branch.map.input().is_affine() => Ok(false),
             ([branch], [(map, None)]) => map.featurize_sparse(&branch.map.input().sparse(x)?, z_nd),
             _ => Ok(false),
         }

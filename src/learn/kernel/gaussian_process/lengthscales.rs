@@ -91,7 +91,8 @@ pub(in crate::learn) fn find(
     let map = map.stretched(&maximised.factor_d)?;
     let scale = map.input().scale();
     let lengthscale_d: Vec<f64> = scale.iter().map(|s| (TAU * s.abs()).recip()).collect();
-    let deviations = data.survey.variance.iter().map(|v| v.sqrt());
+    let variances = map.input().variances(data.survey);
+    let deviations = variances.iter().map(|v| v.sqrt());
     let found = FoundLengthscales {
         relevance_d: deviations.zip(&lengthscale_d).map(|(s, l)| s / l).collect(),
         lengthscale_d,
