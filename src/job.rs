@@ -255,7 +255,19 @@ impl Job<&dyn Fit> {
         if job.target_scale == TargetScale::Auto {
             job.target_scale = TargetScale::AsIs;
         }
-        let (job, _) = job.settled(&survey, &targets, run)?;
+        Ok(job.basis(source, (survey, targets), run)?.0)
+    }
+
+    /// What sums of rows stand on that were surveyed and whose targets are known, with their
+    /// lengthscales. Errors as the stages from [`Self::settled`] on do.
+    #[doc(hidden)]
+    pub fn basis(
+        &self,
+        source: &mut dyn ChunkSource,
+        (survey, targets): (Survey, Targets),
+        run: &Run,
+    ) -> Result<(Basis, Vec<f64>)> {
+        let (job, _) = self.settled(&survey, &targets, run)?;
         let (survey, targets) = match job.target_scale.survey(&survey, &targets)? {
             Some(survey) => {
                 let targets = Targets::real(&survey);
@@ -281,7 +293,7 @@ impl Job<&dyn Fit> {
             ..Basis::new(Arc::from(drawn.map), targets)
         };
         basis.name_columns(source);
-        Ok(basis)
+        Ok((basis, scales.lengthscales))
     }
 
     /// All stages. Every trial of a search is a

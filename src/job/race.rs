@@ -248,7 +248,8 @@ impl Job<&dyn Fit> {
     }
 
     /// Whether the columns may stand beside the features of the map unasked.
-    fn may_have_line(&self, columns: usize) -> bool {
+    #[doc(hidden)]
+    pub fn may_have_line(&self, columns: usize) -> bool {
         let map = &self.preparation.map;
         let few = |all: usize| columns * LINE_SHARE <= all;
         let fits = map.features().is_some_and(few);

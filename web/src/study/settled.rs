@@ -4,10 +4,10 @@
 use super::choice::Choice;
 use bochner::{
     Result, Run,
-    data::{ChunkSource, Rescaled, Survey},
+    data::{ChunkSource, Survey},
     features::{Bandwidth, Linear, MapBuilder, MapSpec, Standardize},
-    job::{Job, Meaning, Preparation, Rows, TargetScale},
-    models::{Basis, Fit, RidgeOptions, Targets},
+    job::{Job, Meaning, Preparation, TargetScale},
+    models::{Basis, Fit, RidgeOptions},
     seed::Seed,
 };
 use std::sync::Arc;
@@ -27,9 +27,6 @@ pub(super) struct Drawn {
     pub(super) survey: Survey,
     pub(super) lengthscales: Vec<f64>,
 }
-
-/// Features for each column that stands beside them, at least: as a fit of so many has it.
-const LINE_SHARE: usize = 10;
 
 /// What `bochner fit` does of this map where no other option is given.
 pub(super) fn job(learner: &RidgeOptions, map: MapSpec, seed: Seed) -> Job<&dyn Fit> {
@@ -90,14 +87,11 @@ impl Settled {
         preparation.standardize = self.standardize;
         preparation.bandwidth = Some(self.bandwidth.clone());
         job.target_scale = self.target_scale;
-        let is_room = choice.features >= LINE_SHARE * source.columns();
-        job.linear = if self.linear && is_room {
-            Linear::Yes
-        } else {
-            Linear::No
-        };
-        let mut survey = job.survey(source, run)?;
-        let mut targets = meaning.targets(&survey, source.schema())?;
+        // As a fit of so many features has it.
+        let line = self.linear && job.may_have_line(source.columns());
+        job.linear = if line { Linear::Yes } else { Linear::No };
+        let survey = job.survey(source, run)?;
+        let targets = meaning.targets(&survey, source.schema())?;
         if choice.width != 1.0 {
             let scales = job.scales(&survey)?;
             let wider = scales.lengthscales.iter().map(|s| s * choice.width);
@@ -106,32 +100,12 @@ impl Settled {
                 all => Bandwidth::SigmaPerColumn(all),
             });
         }
-        let (job, _) = job.settled(&survey, &targets, run)?;
-        if let Some(rescaled) = job.target_scale.survey(&survey, &targets)? {
-            targets = Targets::real(&rescaled);
-            survey = rescaled;
-        }
-        let scales = job.scales(&survey)?;
-        let rows = Rows {
-            source,
-            survey: &survey,
-            scales: &scales,
-            targets: &targets,
-            run,
-        };
-        let drawn = job.draw(rows, None)?;
-        let mut basis = Basis {
-            kernel: drawn.kernel,
-            seed: choice.seed,
-            job: Some(job.settings_of(&targets, false)),
-            rescaled: Rescaled::from_survey(&survey),
-            ..Basis::new(Arc::from(drawn.map), targets)
-        };
-        basis.name_columns(source);
+        let known = (survey.clone(), targets);
+        let (basis, lengthscales) = job.basis(source, known, run)?;
         Ok(Drawn {
             basis,
-            lengthscales: scales.lengthscales,
             survey,
+            lengthscales,
         })
     }
 

@@ -7,7 +7,7 @@ use crate::{
     error::Remedy,
     features::{FeatureMap, require_dense},
     learn::{FitPenalised, FitSums},
-    model::LinearModel,
+    model::{LinearModel, Targets},
     normal::NormalEquations,
     sums::{Keep, ModelContext, Resume, RidgeSums, RowsToSum, keeping},
 };
@@ -17,7 +17,7 @@ impl RidgeOptions {
     /// nobody waits for a GPU.
     #[doc(hidden)]
     pub async fn sum_later(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<RidgeSums> {
-        require_dense(map)?;
+        self.require_sums(map, data.targets)?;
         let RowsToSum {
             source,
             targets,
@@ -33,6 +33,22 @@ impl RidgeOptions {
             kept: most.map(|_| keeping.into_kept()),
         })
     }
+
+    /// Errors where sums are not enough, there are no targets, or a map has no features to sum.
+    fn require_sums(&self, map: &dyn FeatureMap, targets: &Targets) -> Result<()> {
+        let direct = matches!(self.solver, Solver::Auto | Solver::Cholesky);
+        if !direct || !self.lambda.goes_by_sums() {
+            return Err(Error::unsupported(
+                "sums alone give ridge regression of one penalty, or of the best by some rows that \
+                 are kept, by a Cholesky factor; give one penalty or none, and no other solver",
+            ));
+        }
+        if targets.outputs() == 0 {
+            let problem = Error::missing("the data has no targets to fit");
+            return Err(problem.help(Remedy::NameTargets));
+        }
+        require_dense(map)
+    }
 }
 
 impl FitSums for RidgeOptions {
@@ -46,18 +62,7 @@ impl FitSums for RidgeOptions {
         data: RowsToSum<'_>,
         resume: Resume<'_, RidgeSums>,
     ) -> Result<RidgeSums> {
-        let direct = matches!(self.solver, Solver::Auto | Solver::Cholesky);
-        if !direct || !self.lambda.goes_by_sums() {
-            return Err(Error::unsupported(
-                "sums alone give ridge regression of one penalty, or of the best by some rows that \
-                 are kept, by a Cholesky factor; give one penalty or none, and no other solver",
-            ));
-        }
-        if data.targets.outputs() == 0 {
-            let problem = Error::missing("the data has no targets to fit");
-            return Err(problem.help(Remedy::NameTargets));
-        }
-        require_dense(map)?;
+        self.require_sums(map, data.targets)?;
         let RowsToSum {
             source,
             targets,
