@@ -52,7 +52,9 @@ pub use arc_cosine::ArcCosine;
 pub use bandwidth::Bandwidth;
 #[doc(hidden)]
 pub use bend::Bend;
-pub use binning::{Binner, Binning, BinningMap, DrawnGrids, UNSEEN, collisions, shared_bins};
+pub use binning::{
+    Binner, Binning, BinningMap, DrawnGrids, GridColumns, UNSEEN, collisions, shared_bins,
+};
 #[doc(hidden)]
 pub use builder::part_seed;
 pub use builder::{MapBuilder, MapData};

@@ -7,10 +7,12 @@
 //! different bins of one grid that n rows occupy get the same hash with probability below n^2 /
 //! 2^65: 3e-10 for n = 10^5; [`collisions`] counts them on given rows.
 
+mod columns;
 mod dictionary;
 mod loaded;
 mod shared;
 
+pub use columns::GridColumns;
 pub use loaded::Binner;
 pub use shared::{collisions, shared_bins};
 
@@ -59,6 +61,7 @@ pub struct Binning {
     kernel: Arc<dyn Kernel>,
     grids: usize,
     seed: Seed,
+    columns: GridColumns,
 }
 
 impl Binning {
@@ -68,12 +71,19 @@ impl Binning {
             kernel: Arc::new(kernel),
             grids: 1000,
             seed: Seed(0),
+            columns: GridColumns::All,
         }
     }
 
     /// P, the number of grids.
     pub fn grids(mut self, grids: usize) -> Self {
         self.grids = grids;
+        self
+    }
+
+    /// Which columns each grid looks at: all, until said otherwise.
+    pub fn columns(mut self, columns: GridColumns) -> Self {
+        self.columns = columns;
         self
     }
 
@@ -101,9 +111,12 @@ impl Binning {
             inverse_dp: Array2::zeros((d, self.grids)),
             shift_dp: Array2::zeros((d, self.grids)),
         };
+        let varies = |j: &usize| input.scale()[*j] != 0.0;
+        let varying: Vec<usize> = (0..d).filter(varies).collect();
         for g in 0..self.grids {
             let mut draws = self.seed.stream(Stream::Bins, g as u64);
-            for j in 0..d {
+            let (looked_at, width) = self.columns.draw((d, &varying), &mut draws);
+            for j in looked_at {
                 let pitch = self.kernel.draw_pitch(&mut draws).ok_or_else(|| {
                     let problem = format!(
                         "random binning needs a kernel that is a product over columns of functions \
@@ -116,12 +129,12 @@ impl Binning {
                         // As people spell it: that file names this one in turn.
                         .help(Remedy::UseMap("fourier"))
                 })?;
-                grids.inverse_dp[[j, g]] = Grids::inverse(pitch);
+                grids.inverse_dp[[j, g]] = Grids::inverse(pitch * width);
                 grids.shift_dp[[j, g]] = (draws.next_u64() >> 32) as u32;
             }
         }
         Ok(DrawnGrids {
-            origin: format!("the {} kernel", self.kernel.spec()),
+            origin: self.columns.describe(&self.kernel.spec()),
             input,
             grids,
         })
@@ -185,6 +198,10 @@ impl MapBuilder for Binning {
 
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
+    }
+
+    fn is_of_its_kernel(&self) -> bool {
+        self.columns == GridColumns::All
     }
 
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
