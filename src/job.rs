@@ -348,9 +348,7 @@ impl Job<&dyn Fit> {
         let survey = self.survey(source, run)?;
         let targets = meaning.targets(&survey, source.schema())?;
         let (job, race) = self.settled(&survey, &targets, run)?;
-        if let Some(race) = &race {
-            log::info!("chosen {race}");
-        }
+        race.iter().for_each(|race| log::info!("chosen {race}"));
         let mut rescaled;
         let of_scale = job.target_scale.survey(&survey, &targets)?;
         let scale = of_scale.and_then(|survey| Some((survey.rescale.clone()?, survey)));
@@ -375,14 +373,16 @@ impl Job<&dyn Fit> {
             (None, Some(search)) => {
                 let chosen = job.choose(search, rows.again(), hear)?;
                 let drawn = job.draw(rows.again(), Some(&chosen.found))?;
-                let job = job.clone().learning(chosen.learner.as_ref() as &dyn Fit);
+                let job = job.clone().learning(chosen.learner.as_ref());
                 let model = job.learn(drawn.map, job.fit_data(rows.again(), drawn.kernel))?;
                 (model, Some(chosen.found))
             }
             (None, None) => {
                 let drawn = job.draw(rows.again(), None)?;
-                let data = job.fit_data(rows.again(), drawn.kernel);
-                (job.learn(drawn.map, data)?, None)
+                (
+                    job.learn(drawn.map, job.fit_data(rows, drawn.kernel))?,
+                    None,
+                )
             }
         };
         if let Some(found) = &found {
@@ -391,7 +391,7 @@ impl Job<&dyn Fit> {
         Ok(Fitted {
             model,
             survey,
-            scales,
+            scales: scales.with(found.as_ref()),
             found,
             race,
         })

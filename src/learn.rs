@@ -13,7 +13,7 @@ mod unlabelled;
 pub use choose::leaves::Leaves;
 pub use choose::metric;
 use choose::search::Plan;
-pub use choose::search::{Budget, Enough, Found, Search, SearchData, Size, Trial};
+pub use choose::search::{Blend, Budget, Enough, Found, Member, Search, SearchData, Size, Trial};
 pub use fit::any_sums::FitAnySums;
 pub(crate) use fit::bring_back::bring_back;
 pub use fit::class_weights::{ClassWeights, WithClassWeights};

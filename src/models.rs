@@ -17,13 +17,13 @@ pub use crate::model::{
 pub use crate::{
     door::*,
     learn::{
-        Basis, BoostingOptions, Budget, ClassWeights, Components, DensityOptions, Enough,
+        Basis, Blend, BoostingOptions, Budget, ClassWeights, Components, DensityOptions, Enough,
         FalkonOptions, Fit, FitData, FitOptions, Found, GaussianProcessOptions, GreedyOptions,
         GrowingClusters, KMeansOptions, KernelIcaOptions, KernelPcaOptions, KernelRidgeOptions,
-        Lambda, LassoOptions, Lengthscales, LogisticOptions, MarginLoss, OneClassOptions, Partial,
-        PathwiseOptions, PcaSolver, ResidualLoss, ResidualOptions, RidgeOptions, RowWeights,
-        Search, Size, Solver, SpectralClusteringOptions, SpectralEmbeddingOptions, Stopping,
-        SupportVectorOptions, Trial, Usual,
+        Lambda, LassoOptions, Lengthscales, LogisticOptions, MarginLoss, Member, OneClassOptions,
+        Partial, PathwiseOptions, PcaSolver, ResidualLoss, ResidualOptions, RidgeOptions,
+        RowWeights, Search, Size, Solver, SpectralClusteringOptions, SpectralEmbeddingOptions,
+        Stopping, SupportVectorOptions, Trial, Usual,
     },
     solve::OwnLoss,
     sums::{Embedding, HeldOutSums, RidgeSums, Sums},

@@ -46,7 +46,7 @@ pub use dual::Dual;
 pub(crate) use feature_evidence::FeatureEvidence;
 #[doc(hidden)]
 pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows, TakeBlock};
-pub(crate) use features::{Block, binned_kernel, binned_sums, dense_kernel};
+pub(crate) use features::{Block, Ends, binned_kernel, binned_sums, dense_kernel};
 #[doc(hidden)]
 pub use folds::FoldSums;
 pub use intercept::Intercept;

@@ -241,6 +241,11 @@ impl MapArgs {
         Ok((spec, selection))
     }
 
+    /// Whether a map is named.
+    pub(crate) fn is_map_given(&self) -> bool {
+        self.map.is_some()
+    }
+
     /// Whether it is said how frequencies are drawn.
     pub(crate) fn is_sampling_given(&self) -> bool {
         self.sampling.is_some()

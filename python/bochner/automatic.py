@@ -40,6 +40,8 @@ _CONSTRAINTS = {
     "metric_power": [POSITIVE],
     "metric_iterations": [COUNT],
     "linear": LINEAR,
+    "bag": [COUNT],
+    "beside": [StrOptions({"binning", "none"})],
     "budget": [COUNT, str, None],
 }
 
@@ -58,6 +60,8 @@ class _Auto(OfMap):
     metric_power: float = 1.0
     metric_iterations: int = 5
     linear: str = "auto"
+    bag: int = 3
+    beside: str = "binning"
     budget: int | str | None = None
 
     _learner = "ridge"
@@ -77,9 +81,16 @@ class _Auto(OfMap):
             "search_kernel": self.kernel == "auto",
             "search_gamma": self.gamma == "auto",
             "search_penalty": self.penalty == "auto",
+            "search_preparation": self.gamma == "auto" and self.standardize == "auto",
+            "bag": self.bag,
+            "beside_binning": self.beside == "binning" and self._is_open(),
             "trials": trials,
             "seconds": seconds,
         }
+
+    def _is_open(self):
+        """Whether neither the map nor its kernel nor the penalty is given."""
+        return self.map == "fourier" and self.kernel == "auto" and self.penalty == "auto"
 
     def _native_fit(self, X, y, weights, options, **labels):
         model, found = _native.fit_searched(table(X), y, weights, options, **labels)
@@ -167,6 +178,13 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     linear : {'auto', 'yes', 'no'}, default='auto'
         Whether the columns themselves stand beside the features: with ``'yes'`` alone.
 
+    bag : int, default=3
+        So many fits are averaged, of other draws of the features that were found.
+
+    beside : {'binning', 'none'}, default='binning'
+        What may stand beside them, where rows held out like it and neither map nor kernel nor penalty
+        is given: random binning, which is right where targets jump.
+
     budget : int, str or None, default=None
         The search ends after so many trials, or after a time such as ``'60s'`` or ``'5m'``, and takes
         what was best until then. After a time the model may be another the next time.
@@ -184,7 +202,8 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     best_params_ : dict
         ``kernel``, ``gamma``, ``penalty``, ``sampling``, ``standardize``, ``metric`` and
         ``target_scale`` of the fit.
-        Where the metric is ``'none'``, `KernelRidgeRegressor` with the others fits the same.
+        Where the metric is ``'none'`` and one fit stands alone (``bag=1, beside='none'``),
+        `KernelRidgeRegressor` with the others fits the same.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
         The share of each column, as ``standardize`` leaves it, in the squared gradient of the fit; of
@@ -251,8 +270,8 @@ class AutoClassifier(OfLabels, _Auto, KeepingLabels, Classifier):
     """Kernel ridge classification whose kernel, bandwidth, penalty and metric rows held out choose.
 
     Beside its own it takes the parameters of `AutoRegressor`: kernel, gamma, n_components, map,
-    sampling, form, standardize, penalty, metric, metric_power, metric_iterations, budget,
-    fit_intercept, random_state, device, memory and verbose.
+    sampling, form, standardize, penalty, metric, metric_power, metric_iterations, bag, beside,
+    budget, fit_intercept, random_state, device, memory and verbose.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ use bochner::{
     features::Standardize,
     kernels::{self, Kernel},
     metric::{MetricOptions, importance},
-    models::{Budget, Found, Lambda, Metric, Search, Trial},
+    models::{Blend, Budget, Found, Lambda, Metric, Search, Trial},
 };
 use pyo3::{
     exceptions::PyValueError,
@@ -35,8 +35,9 @@ struct Chosen {
 }
 
 impl Options<'_, '_> {
-    /// From the options `search_kernel`, `search_gamma`, `search_penalty`, `metric`,
-    /// `metric_power`, `metric_iterations`, `trials` and `seconds`.
+    /// From the options `search_kernel`, `search_gamma`, `search_penalty`, `search_preparation`,
+    /// `bag`, `beside_binning`, `metric`, `metric_power`, `metric_iterations`, `trials` and
+    /// `seconds`.
     fn search(&self) -> PyResult<Search> {
         let metric: String = self.need("metric")?;
         let of = |kind: Metric| -> PyResult<MetricOptions> {
@@ -70,6 +71,11 @@ impl Options<'_, '_> {
             lambda: self.need("search_penalty")?,
             metric_required: !matches!(metric.as_str(), "none" | "auto"),
             metrics,
+            preparation: self.need("search_preparation")?,
+            blend: Blend {
+                draws: self.need("bag")?,
+                binning: self.need("beside_binning")?,
+            },
             features: None,
             budget,
         })
@@ -117,9 +123,10 @@ pub(crate) fn fit_searched<'py>(
         let Some(found) = fitted.found else {
             return Err(Error::unsupported("nothing was searched for"));
         };
-        let importance = match &found.metric {
-            Some(metric) => Some(metric.importance().to_vec()),
-            None => importance(&model, source, scaling, &run)?,
+        let importance = match (&found.metric, &found.importance) {
+            (Some(metric), _) => Some(metric.importance().to_vec()),
+            (None, Some(importance)) => Some(importance.clone()),
+            (None, None) => importance(&model, source, scaling, &run)?,
         };
         let job = model.job.as_ref();
         let scale = job.and_then(|job| job.get("target-scale"));

@@ -16,7 +16,7 @@ pub struct Chosen {
     /// Kernel, bandwidth, metric and size.
     pub found: Found,
     /// The learner with the penalty that was chosen.
-    pub learner: Box<dyn FitPenalised>,
+    pub learner: Box<dyn Fit>,
 }
 
 impl Job<&dyn Fit> {
@@ -80,13 +80,16 @@ impl Job<&dyn Fit> {
                     } else {
                         options.lambda().settled()
                     },
+                    scaling: None,
+                    members: Vec::new(),
+                    importance: None,
                     size: None,
                     trials: Vec::new(),
                 }
             }
             _ => search.run(&self.preparation.map, data, hear)?,
         };
-        let learner = options.with_lambda(found.lambda.clone());
+        let learner = found.learner(options);
         Ok(Chosen { found, learner })
     }
 }

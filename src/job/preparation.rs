@@ -51,6 +51,15 @@ pub struct DrawnMap {
 }
 
 impl Scales {
+    /// These, with columns as a search has them prepared.
+    #[doc(hidden)]
+    pub fn with(mut self, found: Option<&Found>) -> Self {
+        if let Some(scaling) = found.and_then(|found| found.scaling.as_ref()) {
+            self.scaling = scaling.clone();
+        }
+        self
+    }
+
     /// From raw columns to unit lengthscale. Errors as [`Scaling::input`] does.
     pub fn input(&self) -> Result<Affine> {
         self.scaling.input(&self.lengthscales)

@@ -100,6 +100,12 @@ fn searched(search: &Search, settings: Settings) -> Settings {
             settings.text("features", "auto").number(name, share)
         }
     };
+    if search.blend.draws > 1 {
+        settings = settings.text("bag", search.blend.draws);
+    }
+    if search.blend.binning {
+        settings = settings.text("beside", "binning");
+    }
     match search.budget {
         Budget::All => settings,
         Budget::Trials(trials) => settings.text("budget", trials),
@@ -187,6 +193,8 @@ mod tests {
             ("features", Some("auto")),
             ("kernel-error", Some("0.1")),
             ("budget", Some("1.5s")),
+            ("bag", Some("3")),
+            ("beside", Some("binning")),
         ] {
             assert_eq!(words.get(name), value, "{name}");
         }

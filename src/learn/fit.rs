@@ -1,6 +1,7 @@
 //! What a learner does once its map is drawn: from rows to a model.
 
 pub(super) mod any_sums;
+pub(super) mod apart;
 pub(super) mod bring_back;
 pub(super) mod centred;
 pub(super) mod class_weights;

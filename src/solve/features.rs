@@ -5,6 +5,7 @@
 //! own columns and leaves the others alone.
 
 mod binned;
+mod binned_gradients;
 mod binned_kernel;
 mod binned_sums;
 mod block;
@@ -12,6 +13,7 @@ mod dense_kernel;
 mod streamed;
 
 pub use binned::BinnedRows;
+pub(crate) use binned_gradients::Ends;
 pub(crate) use binned_kernel::binned_kernel;
 pub(crate) use binned_sums::binned_sums;
 pub(crate) use block::Block;

@@ -132,8 +132,8 @@ impl Chosen {
     /// Ridge regression takes what a search found.
     pub(super) fn take(&mut self, found: &Found) {
         if let Some(ridge) = &mut self.ridge {
+            self.fit = found.learner(ridge);
             ridge.lambda = found.lambda.clone();
-            self.fit = Box::new(ridge.clone());
         }
     }
 

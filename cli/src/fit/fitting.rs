@@ -162,6 +162,7 @@ impl Fitting {
             let rows = at.rows(train, &self.run);
             let found = (args.search).run(&job, &spec, rows, console, &mut self.report)?;
             self.chosen.take(&found);
+            at.scales = at.scales.clone().with(Some(&found));
             self.found = Some(found);
         } else if !self.tried_standardized {
             hint(&at.scales.scaling, &at.scales.lengthscales, console);
@@ -174,7 +175,13 @@ impl Fitting {
             console.timed(|| job.draw(rows, self.found.as_ref()))?
         };
         console.detail(&format!("map: {}", drawn.map.describe()));
-        let features = drawn.map.output_dim();
+        // Of several side by side each is fitted by itself.
+        let found = self
+            .found
+            .as_ref()
+            .filter(|found| !found.members.is_empty());
+        let of_one = found.and_then(|found| found.builder.features());
+        let features = of_one.unwrap_or(drawn.map.output_dim());
         let choice = self.landmarks.is_none().then(|| at.spec.map.clone());
         let built = BuiltMap::of_fit(
             drawn,
@@ -249,7 +256,8 @@ impl Fitting {
             found.keep(model);
             let output = args.output.as_ref();
             let tries = args.search.tries(&args.map);
-            let standardize = args.map.kernel.standardize();
+            let other = found.scaling.as_ref().map(|scaling| scaling.applied());
+            let standardize = other.or(args.map.kernel.standardize());
             let standardize = standardize.filter(|&when| when != Standardize::Auto);
             search::describe(found, &at.survey, standardize, output, tries, report);
         }

@@ -16,7 +16,7 @@ use bochner::{
     features::MapSpec,
     job::{Job, Rows, Scales},
     metric::MetricOptions,
-    models::{Budget, Enough, Fit, FitPenalised, Found, LinearModel, Metric, Search, Trial},
+    models::{Blend, Budget, Enough, Fit, FitPenalised, Found, LinearModel, Metric, Search, Trial},
 };
 use clap::Args;
 use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
@@ -25,8 +25,19 @@ use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 const AUTOMATIC: usize = 2000;
 /// Those of each leaf.
 const OF_LEAVES: usize = 3000;
+/// Draws whose mean `--auto` takes, as the library's has them.
+const DRAWS: usize = 3;
 /// The accuracy that `--features auto` may lose, unless something else is given.
 const ACCURACY_LOSS: f64 = 0.01;
+
+/// What may stand beside the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Beside {
+    /// Random binning.
+    Binning,
+    /// Nothing.
+    None,
+}
 
 /// What is searched for.
 #[derive(Debug, Clone, Args)]
@@ -50,6 +61,15 @@ pub(super) struct SearchArgs {
     /// another model the next time)
     #[arg(long, value_name = "TRIALS|TIME", value_parser = budget)]
     budget: Option<Budget>,
+    /// Average so many fits, of other draws of the features that were found [default: 1, with
+    /// --auto 3]
+    #[arg(long, value_name = "K", value_parser = at_least_one, allow_hyphen_values = true)]
+    bag: Option<usize>,
+    /// What may stand beside the features that were found, where rows held out like it: `binning`,
+    /// which is right where targets jump, or `none` [default: binning with --auto, unless --map,
+    /// --kernel or --lambda is given]
+    #[arg(long, value_name = "MAP", value_enum)]
+    beside: Option<Beside>,
     /// Learn by what rows are compared: `diagonal`, `full`, `none`, or `auto`
     ///
     /// `diagonal` is a lengthscale for each column, `full` are directions across them, `auto` is
@@ -185,12 +205,35 @@ impl SearchArgs {
             return Err(Usage(problem.into()).into());
         }
         let wanted = self.is_wanted(map);
+        let searches = self.tries(map) && self.leaves.is_none() && !map.is_by_error();
+        for (option, given) in [("--bag", self.bag), ("--beside", self.beside.map(|_| 1))] {
+            if given.is_some() && !searches {
+                let problem = format!(
+                    "{option} is for what a search finds, in one model of a given size; give \
+                     --auto, --metric, --kernel auto or --sigma auto"
+                );
+                return Err(Usage(problem).into());
+            }
+        }
         if self.budget.is_some() && (!wanted || self.metric_from.is_some()) {
             let problem = "--budget ends a search; give --auto, --metric, --kernel auto, --sigma \
                 auto or --features auto";
             return Err(Usage(problem.into()).into());
         }
         Ok(())
+    }
+
+    /// What is averaged in the end: of --auto three draws, with binning beside them where the map
+    /// and its kernel are left open.
+    fn blend(&self, map: &MapArgs, chosen: &Chosen) -> Blend {
+        let given = map.is_map_given() || map.kernel.is_given() || chosen.lambda_given;
+        Blend {
+            draws: self.bag.unwrap_or(if self.auto { DRAWS } else { 1 }),
+            binning: match self.beside {
+                Some(beside) => beside == Beside::Binning,
+                None => self.auto && !given,
+            },
+        }
     }
 
     /// What rows held out choose.
@@ -220,6 +263,10 @@ impl SearchArgs {
             lambda: !chosen.lambda_given && self.tries(map),
             metrics: kinds.iter().map(|&kind| options(kind)).collect(),
             metric_required: matches!(self.metric, Some(MetricOption::One(_))),
+            preparation: self.auto
+                && !kernel.is_standardize_given()
+                && !kernel.is_bandwidth_given(),
+            blend: self.blend(map, chosen),
             features: self.enough(map),
             budget: self.budget.unwrap_or_default(),
         }
@@ -281,6 +328,9 @@ fn given(
         metric: Some(metric),
         lengthscale,
         lambda: options.lambda().clone(),
+        scaling: None,
+        members: Vec::new(),
+        importance: None,
         size: None,
         trials: Vec::new(),
     })

@@ -54,6 +54,9 @@ pub(crate) struct KernelArgs {
     /// What came of a bandwidth that was to be chosen.
     #[arg(skip)]
     settled: Option<Bandwidth>,
+    /// Whether nobody said how columns are prepared, before rows chose.
+    #[arg(skip)]
+    unasked: bool,
     /// Seed of everything random: frequencies, split, sample of rows
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
@@ -198,7 +201,13 @@ impl KernelArgs {
     /// Takes what was chosen, as though it had been given.
     pub(crate) fn settle_for(&mut self, bandwidth: Bandwidth, standardize: Option<Standardize>) {
         self.settled = Some(bandwidth);
+        self.unasked |= self.standardize.is_none();
         self.standardize = standardize.or(self.standardize);
+    }
+
+    /// Whether somebody said how columns are prepared.
+    pub(crate) fn is_standardize_given(&self) -> bool {
+        self.standardize.is_some() && !self.unasked
     }
 
     /// Whether to standardise, for who said so.

@@ -46,7 +46,7 @@ fn leaves_are_fitted_scored_and_kept() {
     assert_eq!(first["column"], "b", "{report}");
     assert!(number(first, "importance") > 0.5, "{report}");
     let error = number(&report, "relative_error");
-    let one = run(&format!("{fit} --auto --test 0.3"));
+    let one = run(&format!("{fit} --auto --bag 1 --beside none --test 0.3"));
     assert!(
         error < 0.2 * number(&one, "relative_error"),
         "{error} {one}"

@@ -31,7 +31,7 @@ fn auto_says_what_gives_the_same_without_searching() {
     table(here.path());
     let fit = "fit t.csv --target y --features 100 --seed 3 --device cpu";
     for options in [
-        "--auto",
+        "--auto --bag 1 --beside none",
         "--auto --budget 9",
         "--metric full --kernel matern52",
         "--sigma auto",
@@ -49,7 +49,7 @@ fn auto_says_what_gives_the_same_without_searching() {
         );
         let command = report["command"].as_str().expect("a command");
         let arguments = command.strip_prefix("bochner ").expect("ours");
-        for decided in ["--auto", "--budget", "auto", "full"] {
+        for decided in ["--auto", "--bag", "--beside", "--budget", "auto", "full"] {
             assert!(!arguments.contains(decided), "{arguments}");
         }
         let first = learned(here.path(), "first.model");
@@ -66,6 +66,45 @@ fn auto_says_what_gives_the_same_without_searching() {
         let second = learned(here.path(), "second.model");
         assert!(first == second, "{options}");
     }
+}
+
+/// A mean of several says what it is of, predicts from its file, and is fitted again by --like.
+#[test]
+fn a_mean_says_what_it_is_of() {
+    let here = here();
+    let mut text = String::from("a,b,y\n");
+    for i in 0..500_u32 {
+        let of = |k: u32| f64::from(i.wrapping_mul(k) % 199) / 100.0 - 1.0;
+        let (a, b) = (of(7919), of(104_729));
+        let y = (4.0 * a).floor() + (3.0 * b).sin();
+        writeln!(text, "{a},{b},{y}").expect("a string");
+    }
+    std::fs::write(here.path().join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target y --features 100 --seed 3 --device cpu --test 0.2";
+    let run = |options: &str| bochner(here.path(), &format!("{fit} {options}"), &[]);
+    let report = run("--auto --bag 2 -o first.model --json").json();
+    let members = report["members"].as_array().expect("members");
+    let shares = members.iter().map(|member| number(member, "share"));
+    assert!((shares.sum::<f64>() - 1.0).abs() < 1e-12, "{report}");
+    let grids = |member: &&serde_json::Value| member["name"].to_string().contains("grids");
+    assert_eq!(members.iter().filter(grids).count(), 1, "{report}");
+    let alone = run("--auto --bag 1 --beside none --json").json();
+    assert_eq!(alone["members"].as_array().map(Vec::len), Some(0));
+    let error = |report| number(report, "relative_error");
+    assert!(error(&report) < 0.9 * error(&alone), "{report} {alone}");
+    let said = run("--auto --bag 2").ok().stdout;
+    assert!(
+        said.contains("mean of") && said.contains("the best of them alone without"),
+        "{said}"
+    );
+    let again = "fit t.csv --like first.model --device cpu -o again.model";
+    bochner(here.path(), again, &[]).ok();
+    let all =
+        "fit t.csv --target y --features 100 --seed 3 --device cpu --auto --bag 2 -o all.model";
+    bochner(here.path(), all, &[]).ok();
+    assert!(learned(here.path(), "again.model") == learned(here.path(), "all.model"));
+    run("--bag 2").fails(&["--bag", "--auto"]);
+    run("--auto --leaves 100 --beside none").fails(&["--beside", "one model"]);
 }
 
 /// Without a number of features it is 2,000, and the command says so.

@@ -117,6 +117,11 @@ impl Scaling {
         self.decision.yes
     }
 
+    /// Whether far values are pulled in: by [`Standardize::Robust`] or [`Standardize::Rank`].
+    pub fn bends(&self) -> bool {
+        self.input.bends().is_some()
+    }
+
     /// Which columns are divided by their standard deviations or ranges, `[d]`.
     #[doc(hidden)]
     pub fn standardized(&self) -> &[bool] {

@@ -355,6 +355,8 @@ impl Task<'_> {
             features: builder.features().unwrap_or(0),
             builder,
             kernel: self.kernel.clone(),
+            scaling: 0,
+            is_binned: false,
             metric: None,
             turns: 0,
             median,

@@ -1,7 +1,10 @@
 //! Choices that validation makes: kernel, bandwidth, penalty and metric of ridge regression.
 
+mod blend;
 mod fitted;
+mod found;
 mod plan;
+mod prepared;
 mod rounds;
 mod score;
 mod size;
@@ -9,23 +12,21 @@ mod size;
 mod tests;
 mod trials;
 
+pub use found::{Found, Member};
 pub use size::{Enough, Size};
 
 use crate::{
     Error, Result, Run,
     clock::Instant,
     data::{ChunkSource, Survey},
-    features::{FeatureMap, MapBuilder, Scaling},
+    features::{MapBuilder, Scaling, Standardize},
     kernels::{self, Kernel},
-    learn::{
-        FitPenalised, Lambda,
-        choose::metric::{self, MetricOptions, RowsForMap},
-    },
-    model::{LearnedMetric, LinearModel, Metric, Targets},
+    learn::{FitPenalised, Lambda, choose::metric::MetricOptions},
+    model::{Metric, Targets},
     seed::Seed,
 };
 pub(in crate::learn) use plan::Plan;
-use rounds::Rounds;
+use rounds::{Outcome, Rounds};
 use std::{fmt, sync::Arc, time::Duration};
 pub(in crate::learn) use trials::{Extent, MOST_ROWS, Sample, Tried};
 
@@ -73,11 +74,36 @@ pub struct Search {
     pub metrics: Vec<MetricOptions>,
     /// Whether one of [`Self::metrics`] is taken even if rows held out say that none is better.
     pub metric_required: bool,
+    /// Whether columns may be prepared without far values, by quartiles or ranks, where that is
+    /// better.
+    pub preparation: bool,
+    /// What is averaged in the end.
+    pub blend: Blend,
     /// What the number of features is chosen by, after everything else; all are tried within
     /// `8 D^2` bytes of the memory of the run.
     pub features: Option<Enough>,
     /// When it ends.
     pub budget: Budget,
+}
+
+/// What a search averages in the end, in the place of one fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blend {
+    /// Draws of the features that were found, with a fit of each; 1 for one fit.
+    pub draws: usize,
+    /// Whether a fit of [`Binning`](crate::features::Binning) stands beside them where rows held
+    /// out are predicted better so: it is right where targets jump.
+    pub binning: bool,
+}
+
+impl Default for Blend {
+    /// One fit.
+    fn default() -> Self {
+        Self {
+            draws: 1,
+            binning: false,
+        }
+    }
 }
 
 /// When a search ends: the best until then is taken.
@@ -96,7 +122,8 @@ pub enum Budget {
 
 impl Search {
     /// Everything: the kernels Gaussian, Matern 5/2 and 3/2, exponential and Laplacian, the
-    /// bandwidth, the penalty, and both metrics.
+    /// bandwidth, the penalty, both metrics, the preparation of the columns, and in the end the
+    /// mean of three draws with binning beside them.
     pub fn everything() -> Self {
         Self {
             kernels: Self::catalogue(),
@@ -104,6 +131,11 @@ impl Search {
             lambda: true,
             metrics: vec![Metric::Diagonal.into(), Metric::Full.into()],
             metric_required: false,
+            preparation: true,
+            blend: Blend {
+                draws: 3,
+                binning: true,
+            },
             features: None,
             budget: Budget::All,
         }
@@ -151,7 +183,13 @@ impl Search {
         let given = data.options.lambda().clone();
         let sample = Sample::read(data)?;
         let mut rounds = Rounds::new(self, builder, sample, start, hear);
-        let (best, size) = rounds.run()?;
+        let Outcome {
+            plan: best,
+            size,
+            members,
+            importance,
+        } = rounds.run()?;
+        let scaling = (best.scaling > 0).then(|| rounds.scaling(best.scaling).clone());
         let mut trials = rounds.into_trials();
         trials.sort_by(Trial::cmp_to);
         let lambda = if self.is_only_size() {
@@ -168,6 +206,9 @@ impl Search {
             metric: best.metric,
             lengthscale: best.lengthscale,
             lambda,
+            scaling,
+            members,
+            importance,
             size,
             trials,
         })
@@ -202,8 +243,12 @@ pub struct SearchData<'a> {
 /// One trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
+    /// The map, by its name.
+    pub map: &'static str,
     /// The kernel.
     pub kernel: String,
+    /// How columns were prepared.
+    pub standardize: Standardize,
     /// The metric, and after how many outer products.
     pub metric: Option<(Metric, usize)>,
     /// The lengthscale over the median distance of the rows as the kernel sees them.
@@ -212,7 +257,7 @@ pub struct Trial {
     pub lengthscale: f64,
     /// The best penalty of those that were tried.
     pub lambda: f64,
-    /// D.
+    /// D, or the number of grids.
     pub features: usize,
     /// Rows that were fitted.
     pub rows: u64,
@@ -275,44 +320,6 @@ impl Trial {
 
     fn better_than(&self, other: &Self) -> bool {
         self.loss() < other.loss()
-    }
-}
-
-/// What a search chose.
-#[derive(Debug, Clone)]
-pub struct Found {
-    /// The map, of the kernel that was chosen.
-    pub builder: Arc<dyn MapBuilder>,
-    /// The kernel.
-    pub kernel: Arc<dyn Kernel>,
-    /// The metric, if one was better.
-    pub metric: Option<LearnedMetric>,
-    /// The lengthscale of the metric's distances.
-    pub lengthscale: f64,
-    /// The penalty.
-    pub lambda: Lambda,
-    /// How many features are enough, if that was asked for.
-    pub size: Option<Size>,
-    /// What was tried: most features first, of these the best first.
-    pub trials: Vec<Trial>,
-}
-
-impl Found {
-    /// Draws the map that was chosen. Errors as the builder does.
-    #[doc(hidden)]
-    pub fn draw(&self, rows: RowsForMap<'_>) -> Result<Box<dyn FeatureMap>> {
-        metric::draw(
-            self.builder.as_ref(),
-            rows,
-            self.metric.as_ref(),
-            self.lengthscale,
-        )
-    }
-
-    /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric.
-    #[doc(hidden)]
-    pub fn keep(&self, model: &mut LinearModel) {
-        model.metric = self.metric.clone();
     }
 }
 

@@ -2,8 +2,10 @@
 //! Cholesky factor of their exact sums or of their kernel matrix where that is cheaper, and any map
 //! by conjugate gradients.
 
+mod each;
 mod way;
 
+pub(in crate::learn) use each::{RoughBins, solve_each};
 pub(in crate::learn) use way::Way;
 
 use crate::{

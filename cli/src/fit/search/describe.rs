@@ -7,7 +7,7 @@ use crate::{
 use bochner::{
     data::Survey,
     features::Standardize,
-    models::{Enough, Found, Lambda, Size, Trial},
+    models::{Enough, Found, Lambda, Member, Size, Trial},
 };
 use std::path::PathBuf;
 
@@ -32,6 +32,7 @@ pub(in crate::fit) fn describe(
         report.set("enough", sizes(size));
     }
     report.set("sampling", sampling(found));
+    blend(found, report);
     if let Some(metric) = &found.metric {
         importance(metric.kind(), metric.importance(), survey, report);
     } else {
@@ -44,9 +45,62 @@ pub(in crate::fit) fn describe(
     let command = command(crate::job::arguments(), found, output, tries, standardize);
     report.set("command", &*command);
     let table = table(&found.trials);
-    report.table(format!(
-        "{table}\nthe same without searching:\n  {command}\n"
-    ));
+    let what = if found.members.is_empty() {
+        "the same"
+    } else {
+        "the best of them alone"
+    };
+    report.table(format!("{table}\n{what} without searching:\n  {command}\n"));
+}
+
+/// What is averaged in the place of one fit.
+fn blend(found: &Found, report: &mut Report) {
+    let mut said: Vec<(String, usize, f64)> = Vec::new();
+    for member in &found.members {
+        let name = named(member);
+        match said.iter_mut().find(|(known, ..)| *known == name) {
+            Some((_, times, share)) => (*times, *share) = (*times + 1, *share + member.share),
+            None => said.push((name, 1, member.share)),
+        }
+    }
+    if !said.is_empty() {
+        let parts = said.iter().map(|(name, times, share)| {
+            let times = if *times > 1 {
+                format!("{times} x ")
+            } else {
+                String::new()
+            };
+            format!("{:.0} % {times}{name}", 100.0 * share)
+        });
+        report.line("mean of", parts.collect::<Vec<_>>().join(", "));
+    }
+    let all = found.members.iter().map(|member| {
+        serde_json::json!({
+            "name": named(member),
+            "share": member.share,
+            "lengthscale": member.lengthscale,
+            "metric": member.metric.as_ref().map(|metric| metric.kind().to_string()),
+            "lambda": match member.lambda {
+                Lambda::Fixed(lambda) => Some(lambda),
+                _ => None,
+            },
+        })
+    });
+    report.set("members", all.collect::<Vec<_>>());
+}
+
+/// `2000 features of laplacian`, `160 grids of laplacian`.
+fn named(member: &Member) -> String {
+    let settings = member.builder.settings();
+    let kernel = member
+        .builder
+        .kernel()
+        .map_or(String::new(), |kernel| kernel.spec());
+    let what = if member.is_binned { "grid" } else { "feature" };
+    let count = settings
+        .get("features")
+        .and_then(|count| count.parse().ok());
+    format!("{} of {kernel}", counted(count.unwrap_or(0), what))
 }
 
 /// The first trials, one a line.
@@ -67,7 +121,11 @@ fn table(trials: &[Trial]) -> String {
             "{:>5} {:>7}  {:24} {:>12} {:>9.3} {:>9.1e} {:>9.5} {:>7.2}\n",
             trial.features,
             trial.rows,
-            trial.kernel,
+            if trial.map == "binning" {
+                trial.map
+            } else {
+                &trial.kernel
+            },
             metric,
             trial.lengthscale,
             trial.lambda,
@@ -141,7 +199,9 @@ fn sizes(size: &Size) -> Value {
 
 fn json(trial: &Trial) -> Value {
     serde_json::json!({
+        "map": trial.map,
         "kernel": trial.kernel,
+        "standardize": trial.standardize.to_string(),
         "metric": trial.metric.map(|(kind, _)| kind.to_string()),
         "turns": trial.metric.map_or(0, |(_, turns)| turns),
         "multiple": trial.multiple,
@@ -156,8 +216,10 @@ fn json(trial: &Trial) -> Value {
 }
 
 /// Options that a search decides, with whether a value follows.
-const DECIDED: [(&str, bool); 15] = [
+const DECIDED: [(&str, bool); 17] = [
     ("--auto", false),
+    ("--bag", true),
+    ("--beside", true),
     ("--budget", true),
     ("--metric", true),
     ("--metric-power", true),

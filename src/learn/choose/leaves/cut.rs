@@ -75,7 +75,7 @@ impl Task<'_> {
             run: &self.run,
         };
         let mut sample = Sample::read(data)?;
-        let median = sample.median(None, self.kernel.norm());
+        let median = sample.median(0, None, self.kernel.norm());
         let multiple = if self.search.bandwidth {
             MULTIPLE
         } else {
@@ -87,7 +87,7 @@ impl Task<'_> {
         };
         let tried = sample.run(&plan, &LAMBDAS, Extent::Sample)?;
         let options = MetricOptions::from(Metric::Full);
-        let metric = sample.learn(&tried, options)?;
+        let metric = sample.learn((&tried, 0), options)?;
         let decomposed = eigen(&metric.root())?;
         let scale = self.prepared.scale();
         let vectors = decomposed.vectors_nn.columns();

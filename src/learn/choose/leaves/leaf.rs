@@ -153,7 +153,7 @@ impl Task<'_> {
             others,
         };
         let error = Some(best.tried.error);
-        let importance = match sample.learn(&best.tried, Metric::Diagonal.into()) {
+        let importance = match sample.learn((&best.tried, 0), Metric::Diagonal.into()) {
             Ok(metric) => Some(moving(metric.importance(), survey)),
             Err(Error::Unsupported(_)) => None,
             Err(error) => return Err(error),
@@ -226,8 +226,8 @@ impl Task<'_> {
         (plan, from): (Plan, &Done),
         options: MetricOptions,
     ) -> Result<Plan> {
-        let metric = sample.learn(&from.tried, options)?;
-        let median = sample.median(Some(&metric), self.kernel.norm());
+        let metric = sample.learn((&from.tried, 0), options)?;
+        let median = sample.median(0, Some(&metric), self.kernel.norm());
         let plan = Plan {
             metric: Some(metric),
             turns: from.plan.turns + 1,
@@ -302,7 +302,7 @@ impl Task<'_> {
 
     /// Columns as they are prepared.
     fn plain(&self, sample: &Sample<'_>, features: Option<usize>, multiple: f64) -> Plan {
-        let median = sample.median(None, self.kernel.norm());
+        let median = sample.median(0, None, self.kernel.norm());
         let multiple = if self.search.bandwidth {
             multiple
         } else {

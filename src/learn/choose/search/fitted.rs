@@ -4,11 +4,13 @@ use super::score::solve;
 use crate::{
     Device, Result, Run,
     data::ChunkSource,
-    features::FeatureMap,
-    learn::squares::dual,
+    features::{FeatureMap, require_dense},
+    learn::squares::{dual, iterative},
     model::{Coefficients, LinearModel, Targets},
     normal::NormalEquations,
 };
+
+use ndarray::s;
 
 /// Coefficients at each of some penalties.
 pub(super) struct Fitted {
@@ -17,19 +19,23 @@ pub(super) struct Fitted {
     /// Side by side.
     pub(super) solved: Coefficients,
     pub(super) rows: u64,
-    /// None where its rows are fewer than its features, and were solved for in the dual.
+    /// None where its rows were solved for without: in the dual, or in bins.
     pub(super) sums: Option<NormalEquations>,
 }
 
 impl Fitted {
-    /// Of the rows of a split: in the dual where that is said and memory holds them, or by sums.
+    /// Of the rows of a split: of bins by a few conjugate gradients, in the dual where that is said
+    /// and memory holds them, or by sums.
     pub(super) fn new(
         map: &dyn FeatureMap,
         (rows, is_dual): (&mut dyn ChunkSource, bool),
         (targets, (lambdas, intercept)): (&Targets, (&[f64], bool)),
         run: &Run,
     ) -> Result<Self> {
-        let held = if is_dual {
+        let held = if require_dense(map).is_err() {
+            let options = (lambdas, intercept);
+            Some(iterative::solve_each(map, rows, targets, options, run)?)
+        } else if is_dual {
             dual::solve_each(map, rows, targets, (lambdas, intercept), run)?
         } else {
             None
@@ -51,6 +57,15 @@ impl Fitted {
             rows: sums.rows,
             sums: Some(sums),
         })
+    }
+}
+
+/// Of coefficients of all penalties side by side those of one, of so many outputs.
+pub(super) fn of_one(all: &Coefficients, at: usize, outputs: usize) -> Coefficients {
+    let own = at * outputs..(at + 1) * outputs;
+    Coefficients {
+        beta_dt: all.beta_dt.slice(s![.., own.clone()]).to_owned(),
+        intercept_t: all.intercept_t.slice(s![own]).to_owned(),
     }
 }
 

@@ -8,10 +8,15 @@ use std::sync::Arc;
 pub(in crate::learn) struct Plan {
     pub(in crate::learn) builder: Arc<dyn MapBuilder>,
     pub(in crate::learn) kernel: Arc<dyn Kernel>,
+    /// Which way columns are prepared.
+    pub(in crate::learn) scaling: usize,
     pub(in crate::learn) metric: Option<LearnedMetric>,
     /// How many outer products led to the metric.
     pub(in crate::learn) turns: usize,
+    /// D, or the number of grids.
     pub(in crate::learn) features: usize,
+    /// Whether the features are bins.
+    pub(in crate::learn) is_binned: bool,
     pub(in crate::learn) median: f64,
     pub(in crate::learn) multiple: f64,
     pub(in crate::learn) lengthscale: f64,

@@ -1,18 +1,24 @@
 //! The order of trials: what every step of it needs.
 
+mod blend;
 mod clock;
 mod count;
 mod explore;
 mod finish;
+mod prepare;
 mod steps;
 
 use super::{
-    Search, Size, Trial, needs_kernel,
+    Member, Search, Size, Trial, needs_kernel,
     plan::Plan,
     trials::{Extent, Sample, Tried},
 };
 use crate::clock::Instant;
-use crate::{Error, Result, features::MapBuilder, kernels::Kernel};
+use crate::{
+    Error, Result,
+    features::{MapBuilder, Scaling},
+    kernels::Kernel,
+};
 use std::sync::Arc;
 use steps::NEAR;
 #[cfg(test)]
@@ -40,6 +46,8 @@ pub(super) struct Rounds<'s, 'a> {
     start: Instant,
     hear: &'s mut dyn FnMut(&Trial, f64) -> Result<()>,
     trials: Vec<Trial>,
+    /// Kernels of another norm than the best, as far as they came.
+    others: Vec<Plan>,
     refused: Option<Error>,
 }
 
@@ -58,8 +66,14 @@ impl<'s, 'a> Rounds<'s, 'a> {
             start,
             hear,
             trials: Vec::new(),
+            others: Vec::new(),
             refused: None,
         }
+    }
+
+    /// A way in which columns were prepared.
+    pub(super) fn scaling(&self, number: usize) -> &Scaling {
+        self.sample.scaling(number)
     }
 
     pub(super) fn into_trials(self) -> Vec<Trial> {
@@ -67,29 +81,47 @@ impl<'s, 'a> Rounds<'s, 'a> {
     }
 
     /// Every step, until the budget ends; how many features were enough, if that is asked for.
-    pub(super) fn run(&mut self) -> Result<(Plan, Option<Size>)> {
+    pub(super) fn run(&mut self) -> Result<Outcome> {
         let own = self.builder.kernel().ok_or_else(needs_kernel)?;
         let sized_only = self.search.is_only_size() && self.search.features.is_some();
-        let best = if sized_only {
-            self.plan(own, None)?
+        let (best, done) = if sized_only {
+            (self.plan(own, None, 0)?, None)
         } else {
             // Where all is given, trials are of what is given.
             self.best(own)?
         };
-        let Some(enough) = self.search.features else {
-            return Ok((best, None));
+        if let Some(enough) = self.search.features {
+            let (plan, size) = self.sized(best, enough)?;
+            return Ok(Outcome {
+                plan,
+                size: Some(size),
+                members: Vec::new(),
+                importance: None,
+            });
+        }
+        let (members, importance) = match done {
+            Some(done) => {
+                let importance = self.weights(&done.tried, best.scaling)?;
+                let importance = importance.map(|metric| metric.importance().to_vec());
+                (self.blend(&best, done)?, importance)
+            }
+            None => (Vec::new(), None),
         };
-        let (plan, size) = self.sized(best, enough)?;
-        Ok((plan, Some(size)))
+        Ok(Outcome {
+            plan: best,
+            size: None,
+            importance: importance.filter(|_| !members.is_empty()),
+            members,
+        })
     }
 
-    /// Every choice but the number of features.
-    fn best(&mut self, own: Arc<dyn Kernel>) -> Result<Plan> {
+    /// Every choice but the number of features, and what was tried of it.
+    fn best(&mut self, own: Arc<dyn Kernel>) -> Result<(Plan, Option<Done>)> {
         let size = self.builder.features();
         let all = size.filter(|&d| self.builder.variant(own.clone(), d).is_some());
         // What cannot be had smaller is tried as it is.
         let explored = all.map(|d| d.min(EXPLORED));
-        let given = self.plan(own.clone(), all)?;
+        let given = self.plan(own.clone(), all, 0)?;
         let mut kernels = vec![own];
         if explored.is_some() {
             for kernel in &self.search.kernels {
@@ -98,18 +130,26 @@ impl<'s, 'a> Rounds<'s, 'a> {
                 }
             }
         }
-        let field = self.race(kernels, explored)?;
+        let field = self.field(kernels, explored)?;
         let finalists = self.explore(&field, explored)?;
         self.last(finalists, &field, (given, all))
     }
 
-    /// The map of a kernel and a size at the lengthscale that is given.
-    fn plan(&self, kernel: Arc<dyn Kernel>, features: Option<usize>) -> Result<Plan> {
-        let median = self.sample.median(None, kernel.norm());
+    /// The map of a kernel and a size at the lengthscale that is given, of columns that are
+    /// prepared in this way.
+    fn plan(
+        &self,
+        kernel: Arc<dyn Kernel>,
+        features: Option<usize>,
+        scaling: usize,
+    ) -> Result<Plan> {
+        let median = self.sample.median(scaling, None, kernel.norm());
         let lengthscale = self.sample.data().lengthscale;
         let plan = Plan {
             builder: self.builder.clone(),
             kernel,
+            scaling,
+            is_binned: false,
             metric: None,
             turns: 0,
             features: 0,
@@ -166,15 +206,26 @@ impl<'s, 'a> Rounds<'s, 'a> {
                 self.refused = Some(error);
                 return Ok(None);
             }
+            // Others have room.
+            Err(Error::Limit { .. } | Error::HostMemory { .. }) if plan.is_binned => {
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
+        let scaling = self.sample.scaling(plan.scaling);
         let trial = Trial {
+            map: tried.model.map.name(),
+            standardize: scaling.applied(),
             kernel: plan.kernel.spec(),
             metric: plan.metric.as_ref().map(|m| (m.kind(), plan.turns)),
             multiple: plan.multiple,
             lengthscale: plan.lengthscale,
             lambda: tried.lambda,
-            features: tried.features(),
+            features: if plan.is_binned {
+                plan.features
+            } else {
+                tried.features()
+            },
             rows: tried.rows,
             error: tried.error,
             squared: tried.squared,
@@ -210,9 +261,19 @@ impl Rounds<'_, '_> {
     pub(super) fn ends_after(&mut self, trial: Trial) -> Result<[bool; 2]> {
         let kernel = self.builder.kernel().ok_or_else(needs_kernel)?;
         self.trials = vec![trial];
-        let plan = self.plan(kernel, self.builder.features())?;
+        let plan = self.plan(kernel, self.builder.features(), 0)?;
         Ok([Extent::Sample, Extent::All].map(|extent| self.ends_before(&plan, extent)))
     }
+}
+
+/// What a search came to.
+pub(super) struct Outcome {
+    pub(super) plan: Plan,
+    pub(super) size: Option<Size>,
+    /// What is averaged in the place of one fit; none where there is one.
+    pub(super) members: Vec<Member>,
+    /// Of the columns to the best.
+    pub(super) importance: Option<Vec<f64>>,
 }
 
 /// Where a search stands.

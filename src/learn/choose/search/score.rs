@@ -4,12 +4,12 @@
 use super::loss;
 use crate::{
     Error, Result, Run,
-    data::ChunkSource,
+    data::{Chunk, ChunkSource},
     model::{Coefficients, LinearModel, Targets},
     normal::NormalEquations,
     solve::Cholesky,
 };
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, s};
 
 /// Rows that are predicted together.
 pub(super) const CHUNK: usize = 2048;
@@ -58,6 +58,82 @@ pub(super) fn least(errors: &[(f64, f64)]) -> Result<(usize, (f64, f64))> {
         .ok_or_else(|| Error::numerical("no penalty has a finite held-out error"))
 }
 
+/// Errors of predictions of rows held out, of several penalties or models side by side.
+pub(super) struct Tally<'a> {
+    targets: &'a Targets,
+    /// The same, whose amounts are as they are.
+    plain: Targets,
+    /// `[predictions, outputs]`.
+    squared: Array2<f64>,
+    wrong: Array1<f64>,
+    total: f64,
+}
+
+impl<'a> Tally<'a> {
+    pub(super) fn new(predictions: usize, targets: &'a Targets) -> Self {
+        Self {
+            plain: plain(targets),
+            squared: Array2::zeros((predictions, targets.outputs())),
+            wrong: Array1::zeros(predictions),
+            total: 0.0,
+            targets,
+        }
+    }
+
+    /// Takes the rows of a chunk, whose outputs of each prediction are side by side.
+    pub(super) fn add(&mut self, scores_nt: ArrayView2<'_, f64>, chunk: &Chunk) -> Result<()> {
+        let outputs = self.targets.outputs();
+        let y_nt = self.plain.encode(chunk.y.view())?;
+        for (i, (scores, y)) in scores_nt.rows().into_iter().zip(y_nt.rows()).enumerate() {
+            let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
+            self.total += weight;
+            for (at, wrong) in self.wrong.iter_mut().enumerate() {
+                let own = scores.slice(s![at * outputs..(at + 1) * outputs]);
+                let squared = self.squared.row_mut(at);
+                for (sum, (score, y)) in squared.into_iter().zip(own.iter().zip(y)) {
+                    *sum += weight * (score - y).powi(2);
+                }
+                let largest = (1..outputs).fold(0, |b, k| if own[k] > own[b] { k } else { b });
+                if y[largest] < 0.0 {
+                    *wrong += weight;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Error and squared error of each prediction.
+    pub(super) fn errors(&self, variance_t: &[f64]) -> Vec<(f64, f64)> {
+        let squared = &self.squared / self.total;
+        let outputs = self.targets.outputs() as f64;
+        let of = |(row, wrong): (ArrayView1<'_, f64>, &f64)| match self.targets {
+            Targets::Classes(_) => (wrong / self.total, row.sum() / outputs),
+            Targets::Real { .. } => {
+                let relative = row.iter().zip(variance_t).map(|(s, v)| s / v).sum::<f64>();
+                let mean = relative / outputs;
+                (mean.sqrt(), mean)
+            }
+        };
+        squared
+            .rows()
+            .into_iter()
+            .zip(&self.wrong)
+            .map(of)
+            .collect()
+    }
+}
+
+/// Targets whose amounts are as they are.
+pub(super) fn plain(targets: &Targets) -> Targets {
+    match targets {
+        Targets::Real { columns, .. } => Targets::Real {
+            columns: *columns,
+            shift: vec![0.0; *columns],
+        },
+        classes => classes.clone(),
+    }
+}
+
 /// Error and squared error of each penalty on rows held out, whose outputs `model` has side by
 /// side.
 pub(super) fn errors(
@@ -66,51 +142,11 @@ pub(super) fn errors(
     (targets, variance_t): (&Targets, &[f64]),
     run: &Run,
 ) -> Result<Vec<(f64, f64)>> {
-    let outputs = targets.outputs();
-    let penalties = model.coefficients.intercept_t.len() / outputs;
-    let mut squared = Array2::<f64>::zeros((penalties, outputs));
-    let mut wrong = Array1::<f64>::zeros(penalties);
-    let mut total = 0.0;
-    let plain = match targets {
-        Targets::Real { columns, .. } => Targets::Real {
-            columns: *columns,
-            shift: vec![0.0; *columns],
-        },
-        classes => classes.clone(),
-    };
+    let penalties = model.coefficients.intercept_t.len() / targets.outputs();
+    let mut tally = Tally::new(penalties, targets);
     let mut predictor = model.on(run)?;
     while let Some(chunk) = source.next_chunk(CHUNK)? {
-        let scores = predictor.scores(&chunk.x)?;
-        let y_nt = plain.encode(chunk.y.view())?;
-        for (i, (scores, y)) in scores.rows().into_iter().zip(y_nt.rows()).enumerate() {
-            let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
-            total += weight;
-            for penalty in 0..penalties {
-                let own = scores.slice(s![penalty * outputs..(penalty + 1) * outputs]);
-                for (sum, (score, y)) in
-                    (squared.row_mut(penalty).iter_mut()).zip(own.iter().zip(y))
-                {
-                    *sum += weight * (score - y).powi(2);
-                }
-                let largest = (1..outputs).fold(0, |b, k| if own[k] > own[b] { k } else { b });
-                if y[largest] < 0.0 {
-                    wrong[penalty] += weight;
-                }
-            }
-        }
+        tally.add(predictor.scores(&chunk.x)?.view(), &chunk)?;
     }
-    let squared = squared / total;
-    Ok((0..penalties)
-        .map(|penalty| {
-            let row = squared.row(penalty);
-            match targets {
-                Targets::Classes(_) => (wrong[penalty] / total, row.sum() / outputs as f64),
-                Targets::Real { .. } => {
-                    let relative = row.iter().zip(variance_t).map(|(s, v)| s / v).sum::<f64>();
-                    let mean = relative / outputs as f64;
-                    (mean.sqrt(), mean)
-                }
-            }
-        })
-        .collect())
+    Ok(tally.errors(variance_t))
 }

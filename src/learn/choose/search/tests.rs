@@ -1,5 +1,6 @@
 //! Steps of a search, on samples that are smaller than those of users.
 
+mod blends;
 mod sizes;
 
 use super::{
@@ -77,7 +78,7 @@ impl Table {
         let sample = Sample::of_most(self.data(1.0), most).expect("reads");
         let mut hear = |_: &Trial, _: f64| Ok(());
         let mut rounds = Rounds::new(search, &builder, sample, Instant::now(), &mut hear);
-        let (plan, _) = rounds.run().expect("finds");
+        let plan = rounds.run().expect("finds").plan;
         (plan, rounds.into_trials())
     }
 
@@ -90,7 +91,9 @@ impl Table {
 
 fn trial(features: usize, error: f64, squared: f64) -> Trial {
     Trial {
+        map: "fourier",
         kernel: "gaussian".into(),
+        standardize: Standardize::No,
         metric: None,
         multiple: 1.0,
         lengthscale: 1.0,
@@ -293,6 +296,8 @@ fn coefficients_are_those_of_the_best_penalty() {
     let plan = Plan {
         builder,
         kernel,
+        scaling: 0,
+        is_binned: false,
         metric: None,
         turns: 0,
         features: 60,
@@ -319,5 +324,5 @@ fn coefficients_are_those_of_the_best_penalty() {
     let expected = (Cholesky { lambda, intercept })
         .solve(&sums)
         .expect("solves");
-    assert_eq!(tried.beta_dt, expected.beta_dt);
+    assert_eq!(tried.model.coefficients, expected);
 }

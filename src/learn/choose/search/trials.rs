@@ -2,27 +2,27 @@
 
 use super::{
     SearchData,
-    fitted::{Fitted, stacked},
+    fitted::{Fitted, of_one, stacked},
     plan::Plan,
+    prepared::Prepared,
     score::{AMPLE, CHUNK, errors, least},
 };
 use crate::{
     Error, Result, Run,
     analysis::ExactKernel,
-    data::{ChunkSource, MemorySource, Part, Rows, Split, median_distance},
-    features::{self, Affine, FeatureMap},
-    kernels::Norm,
+    data::{ChunkSource, MemorySource, Part, Rows, Split},
+    features::FeatureMap,
     learn::{
         choose::metric::{self, MetricOptions, RowsForMap, by_prepared},
+        fit::apart::again,
         squares::dual,
     },
-    model::{Coefficients, LearnedMetric},
+    model::{Coefficients, LearnedMetric, LinearModel},
     normal::NormalEquations,
     seed::Seed,
     solve::{Cholesky, Dual},
-    store::Store,
 };
-use ndarray::{Array2, Axis, concatenate, s};
+use ndarray::{Axis, concatenate};
 
 /// Rows that trials see at most, before the last of them.
 pub(in crate::learn) const MOST_ROWS: usize = 20_000;
@@ -50,10 +50,8 @@ pub(in crate::learn) struct Sample<'a> {
     rows: MemorySource,
     /// Whether these are all.
     is_all: bool,
-    /// Columns before any lengthscale.
-    prepared: Affine,
-    /// Sampled rows of the survey, prepared.
-    v_nd: Array2<f64>,
+    /// Ways to prepare columns, the one that is given first.
+    pub(super) prepared: Vec<Prepared>,
     /// Variances of the targets.
     variance_t: Vec<f64>,
 }
@@ -64,16 +62,16 @@ pub(in crate::learn) struct Tried {
     pub(in crate::learn) error: f64,
     pub(in crate::learn) squared: f64,
     pub(super) rows: u64,
-    map: Box<dyn FeatureMap>,
-    pub(super) beta_dt: Array2<f64>,
-    /// None where its rows are fewer than its features, and were solved for in the dual.
+    /// Map and coefficients; its outputs are those of the targets as they are encoded.
+    pub(super) model: LinearModel,
+    /// None where its rows were solved for without: in the dual, or in bins.
     pub(super) sums: Option<NormalEquations>,
 }
 
 impl Tried {
     /// D.
     pub(in crate::learn) fn features(&self) -> usize {
-        self.map.output_dim()
+        self.model.map.output_dim()
     }
 }
 
@@ -85,8 +83,7 @@ impl<'a> Sample<'a> {
 
     /// As [`Self::read`], of so many rows at most.
     pub(super) fn of_most(data: SearchData<'a>, most_rows: usize) -> Result<Self> {
-        let prepared = data.scaling.input(&[1.0])?;
-        let v_nd = prepared.apply(&Rows::from(&data.survey.sample))?;
+        let prepared = vec![Prepared::new(data.scaling.clone(), data.survey)?];
         let whole = data.survey.rows <= most_rows as u64;
         // Other draws than those of other splits by the same seed.
         let seed = data.seed.0.wrapping_add(2);
@@ -104,7 +101,6 @@ impl<'a> Sample<'a> {
             rows,
             is_all: whole,
             prepared,
-            v_nd,
             variance_t,
         })
     }
@@ -125,23 +121,28 @@ impl<'a> Sample<'a> {
         (1.0 - HELD_OUT) * rows
     }
 
-    pub(super) fn data(&self) -> &SearchData<'a> {
-        &self.data
+    /// Variances of the targets, 1 of those that are constant.
+    pub(super) fn variances(&self) -> &[f64] {
+        &self.variance_t
     }
 
-    /// The median distance of rows as `metric` compares them; where most rows are the same, the
-    /// root mean square one.
-    pub(in crate::learn) fn median(&self, metric: Option<&LearnedMetric>, norm: Norm) -> f64 {
-        let rows = match metric {
-            None => self.v_nd.clone(),
-            Some(metric) => metric.apply(&self.v_nd),
+    /// Hands `take` the rows that trials of this extent hold out.
+    pub(super) fn with_held_out(
+        &mut self,
+        extent: Extent,
+        take: &mut dyn FnMut(&mut dyn ChunkSource) -> Result<()>,
+    ) -> Result<()> {
+        let seed = split_seed(self.data.seed);
+        let source: &mut dyn ChunkSource = match extent {
+            Extent::All => &mut *self.data.source,
+            Extent::Few | Extent::Sample => &mut self.rows,
         };
-        let spread = || {
-            let variance = rows.var_axis(Axis(0), 0.0).sum();
-            let distance = (2.0 * variance).sqrt();
-            if distance > 0.0 { distance } else { 1.0 }
-        };
-        median_distance(rows.view(), norm).unwrap_or_else(|_| spread())
+        take(&mut Split::new(&mut *source, Part::Test, HELD_OUT, seed)?)?;
+        source.rewind()
+    }
+
+    pub(super) fn data(&self) -> &SearchData<'a> {
+        &self.data
     }
 
     /// Fits with each of some penalties, and keeps the best by the rows held out: of the sample, or
@@ -159,9 +160,15 @@ impl<'a> Sample<'a> {
             run,
             ..
         } = self.data;
-        let silent = run.silent();
-        let map = self.draw(plan, &silent)?;
+        let mut silent = run.silent();
+        if plan.is_binned {
+            // The fit to all rows holds a quarter more.
+            silent.held = silent.held.map(|held| held / 4 * 3);
+        }
         let rows = self.fitted(extent);
+        // Bins are numbered as rows come.
+        let is_sampled = plan.is_binned && extent != Extent::All;
+        let map = self.draw(plan, is_sampled, &silent)?;
         let draws = seed.0.wrapping_add(4);
         let share = FEW_ROWS as f64 / self.rows.rows().unwrap_or(0).max(1) as f64;
         let mut few;
@@ -189,32 +196,29 @@ impl<'a> Sample<'a> {
         let errors = errors(&model, &mut held_out, (targets, &self.variance_t), &silent)?;
         source.rewind()?;
         let (at, (error, squared)) = least(&errors)?;
-        let beta_dt = model.coefficients.beta_dt;
-        let outputs = targets.outputs();
-        let own = s![.., at * outputs..(at + 1) * outputs];
+        let best = of_one(&model.coefficients, at, targets.outputs());
         Ok(Tried {
             lambda: fit.lambdas[at],
             error,
             squared,
             rows: fit.rows,
-            beta_dt: beta_dt.slice(own).to_owned(),
-            map: model.map,
+            model: stacked(model.map, best, &silent.device),
             sums: fit.sums,
         })
     }
 
-    /// The map of a plan, drawn on the rows of the data.
-    fn draw(&mut self, plan: &Plan, run: &Run) -> Result<Box<dyn FeatureMap>> {
-        let SearchData {
-            survey,
-            scaling,
-            seed,
-            ..
-        } = self.data;
+    /// The map of a plan, drawn on the rows of the data or of the sample.
+    fn draw(&mut self, plan: &Plan, is_sampled: bool, run: &Run) -> Result<Box<dyn FeatureMap>> {
+        let SearchData { survey, seed, .. } = self.data;
+        let source: &mut dyn ChunkSource = if is_sampled {
+            &mut self.rows
+        } else {
+            &mut *self.data.source
+        };
         let rows = RowsForMap {
-            source: &mut *self.data.source,
+            source,
             survey,
-            scaling,
+            scaling: &self.prepared[plan.scaling].scaling,
             run,
             seed: Some(seed),
         };
@@ -222,24 +226,10 @@ impl<'a> Sample<'a> {
         metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)
     }
 
-    /// Sampled rows, raw and as the kernel of a plan sees them: `count` at most, spread evenly.
-    pub(super) fn compared(&self, plan: &Plan, count: usize) -> Result<(Rows, Array2<f64>)> {
-        let sample = &self.data.survey.sample;
-        let (rows, taken) = (sample.nrows(), count.min(sample.nrows()));
-        let places: Vec<usize> = (0..taken).map(|i| i * rows / taken).collect();
-        let raw = sample.select(Axis(0), &places);
-        let v_nd = self.prepared.apply(&Rows::from(&raw))?;
-        let v_nd = match &plan.metric {
-            None => v_nd,
-            Some(metric) => metric.apply(&v_nd),
-        };
-        Ok((Rows::from(raw), v_nd / plan.lengthscale))
-    }
-
     /// The relative Frobenius error of the map of a plan, on rows of [`Self::compared`].
     pub(super) fn kernel_error(&mut self, plan: &Plan, exact: &ExactKernel) -> Result<f64> {
         let silent = self.data.run.silent();
-        let map = self.draw(plan, &silent)?;
+        let map = self.draw(plan, false, &silent)?;
         self.data.source.rewind()?;
         Ok(exact.error(map.as_ref(), &silent)?.frobenius)
     }
@@ -259,7 +249,7 @@ impl<'a> Sample<'a> {
             ..
         } = self.data;
         let source = &mut *self.data.source;
-        let map = tried.map.as_ref();
+        let map = tried.model.map.as_ref();
         let sums = NormalEquations::accumulate(map, source, targets, run.silent())?;
         source.rewind()?;
         let intercept = options.has_intercept();
@@ -286,7 +276,7 @@ impl<'a> Sample<'a> {
         let source = &mut *self.data.source;
         let Tried {
             mut lambda,
-            map,
+            model: LinearModel { map, .. },
             sums,
             ..
         } = tried;
@@ -319,25 +309,18 @@ impl<'a> Sample<'a> {
     /// The metric of the gradients of what was tried.
     pub(in crate::learn) fn learn(
         &self,
-        tried: &Tried,
+        (tried, scaling): (&Tried, usize),
         options: MetricOptions,
     ) -> Result<LearnedMetric> {
         let survey = self.data.survey;
         let m_dd = by_prepared(
-            tried.map.as_ref(),
-            tried.beta_dt.view(),
+            tried.model.map.as_ref(),
+            tried.model.coefficients.beta_dt.view(),
             (tried.sums.as_ref(), &survey.sample),
-            &self.prepared,
+            &self.prepared[scaling].input,
         )?;
         Ok(LearnedMetric::from_matrix(&m_dd, options)?.named(survey.names.clone()))
     }
-}
-
-/// A map once more, as a file would give it.
-fn again(map: &dyn FeatureMap) -> Result<Box<dyn FeatureMap>> {
-    let mut store = Store::default();
-    map.write(&mut store)?;
-    features::read(&store)
 }
 
 /// What decides which rows are held out: other draws than those of other splits by the same seed.

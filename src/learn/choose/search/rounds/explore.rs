@@ -9,9 +9,9 @@ use crate::{
 use std::sync::Arc;
 
 /// Features of the race of kernels, at most.
-const RACED: usize = 500;
+pub(super) const RACED: usize = 500;
 /// Multiples of the median distance at which kernels race.
-const MULTIPLES: [f64; 3] = [1.0, 0.5, 2.0];
+pub(super) const MULTIPLES: [f64; 3] = [1.0, 0.5, 2.0];
 /// Multiples are the same up to this factor.
 const NEAR: f64 = 1.2;
 /// A kernel is out of the race if its loss is that of the best so many times.
@@ -22,32 +22,24 @@ const CLOSE: f64 = 1.05;
 const RIVALS: usize = 2;
 
 impl Rounds<'_, '_> {
-    /// Kernels at their best bandwidths with few features, the best first; those that lose clearly
-    /// are out.
+    /// Kernels at their best bandwidths with few features, of columns that are prepared in this
+    /// way: the best first, those that lose clearly left out; none where the budget ends before.
     pub(super) fn race(
         &mut self,
-        kernels: Vec<Arc<dyn Kernel>>,
-        explored: Option<usize>,
-    ) -> Result<Vec<Plan>> {
-        let raced = explored.map(|d| d.min(RACED));
-        if kernels.len() == 1 {
-            let plan = self.plan(kernels[0].clone(), raced)?;
-            return Ok(vec![if self.search.bandwidth {
-                plan.at(MULTIPLES[0])
-            } else {
-                plan
-            }]);
-        }
+        kernels: &[Arc<dyn Kernel>],
+        raced: Option<usize>,
+        scaling: usize,
+    ) -> Result<Vec<(Plan, Trial)>> {
         let lambdas = self.lambdas();
         let mut field: Vec<(Plan, Trial)> = Vec::new();
-        for (at, kernel) in kernels.into_iter().enumerate() {
-            let plan = self.plan(kernel, raced)?;
+        for (at, kernel) in kernels.iter().enumerate() {
+            let plan = self.plan(kernel.clone(), raced, scaling)?;
             // What is given is of the first of them.
             let given = plan.multiple;
             let near = |multiple: &f64| (multiple / given).ln().abs() < NEAR.ln();
             let multiples: Vec<f64> = if !self.search.bandwidth {
                 vec![given]
-            } else if at == 0 {
+            } else if at == 0 && scaling == 0 {
                 let others = MULTIPLES.into_iter().filter(|m| !near(m));
                 std::iter::once(given).chain(others).collect()
             } else {
@@ -65,11 +57,10 @@ impl Rounds<'_, '_> {
             field.extend(best);
         }
         field.sort_by(|(_, a), (_, b)| a.cmp_to(b));
-        let Some(least) = field.first().map(|(_, trial)| trial.loss().0) else {
-            return Err(self.nothing());
-        };
-        field.retain(|(_, trial)| trial.loss().0 <= OUT * least);
-        Ok(field.into_iter().map(|(plan, _)| plan).collect())
+        if let Some(least) = field.first().map(|(_, trial)| trial.loss().0) {
+            field.retain(|(_, trial)| trial.loss().0 <= OUT * least);
+        }
+        Ok(field)
     }
 
     /// The best of each norm that is still in the race, with its bandwidth and its metric; then the
@@ -110,7 +101,8 @@ impl Rounds<'_, '_> {
             };
         }
         let losses: Vec<f64> = finalists.iter().map(|done| done.trial.loss().0).collect();
-        finalists.truncate(close(&losses, self.sample.is_all()));
+        let others = finalists.split_off(close(&losses, self.sample.is_all()));
+        self.others = others.into_iter().map(|done| done.plan).collect();
         let finalists = finalists.into_iter().map(|done| done.plan);
         Ok(Step::Tried(finalists.collect()))
     }
@@ -126,9 +118,8 @@ impl Rounds<'_, '_> {
     ) -> Result<bool> {
         let from = &best.plan;
         let plan = Plan {
-            median: self
-                .sample
-                .median(from.metric.as_ref(), rival.kernel.norm()),
+            scaling: from.scaling,
+            median: (self.sample).median(from.scaling, from.metric.as_ref(), rival.kernel.norm()),
             metric: from.metric.clone(),
             turns: from.turns,
             lambda: from.lambda,

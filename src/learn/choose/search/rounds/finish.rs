@@ -40,9 +40,9 @@ impl Rounds<'_, '_> {
         finalists: Step,
         field: &[Plan],
         (given, all): (Plan, Option<usize>),
-    ) -> Result<Plan> {
+    ) -> Result<(Plan, Option<Done>)> {
         let finalists = match finalists {
-            Step::Over(plan) => return self.resized(plan, all),
+            Step::Over(plan) => return Ok((self.resized(plan, all)?, None)),
             Step::Tried(plans) => plans,
         };
         let mut best: Option<Done> = None;
@@ -50,12 +50,16 @@ impl Rounds<'_, '_> {
             let Some(done) = self.settle(self.resized(plan.clone(), all)?)? else {
                 continue;
             };
-            if (best.as_ref()).is_none_or(|best| done.trial.better_than(&best.trial)) {
-                best = Some(done);
-            }
+            let beats = (best.as_ref()).is_none_or(|best| done.trial.better_than(&best.trial));
+            let loser = if beats {
+                best.replace(done)
+            } else {
+                Some(done)
+            };
+            self.others.extend(loser.map(|done| done.plan));
         }
         let Some(mut best) = best else {
-            return self.resized(finalists[0].clone(), all);
+            return Ok((self.resized(finalists[0].clone(), all)?, None));
         };
         if !self.sample.is_all() {
             let from = best.plan.clone();
@@ -66,31 +70,33 @@ impl Rounds<'_, '_> {
                 }
             }
         }
-        if self.stays(&given, &best.trial)? {
-            return Ok(Plan {
+        if let Some(done) = self.stays(&given, &best.trial)? {
+            let plan = Plan {
                 lambda: Plan::AS_GIVEN,
                 ..given
-            });
+            };
+            return Ok((plan, Some(done)));
         }
         if self.search.lambda {
             best.plan.lambda = self.sample.bearable(&best.tried)?;
         }
-        Ok(best.plan)
+        Ok((best.plan.clone(), Some(best)))
     }
 
-    /// Whether what is given stays: what was found is better by no more than so few rows held out
+    /// What is given, if it stays: what was found is better by no more than so few rows held out
     /// can tell, for the best of many trials is the luckiest of them, too.
-    fn stays(&mut self, given: &Plan, found: &Trial) -> Result<bool> {
+    fn stays(&mut self, given: &Plan, found: &Trial) -> Result<Option<Done>> {
         if self.search.metric_required {
-            return Ok(false);
+            return Ok(None);
         }
         let lambdas = self.lambdas();
         let Some(done) = self.attempt(given.clone(), &lambdas, Extent::All)? else {
-            return Ok(false);
+            return Ok(None);
         };
         let held_out = HELD_OUT / (1.0 - HELD_OUT) * self.sample.fitted(Extent::All);
         let clear = 1.0 - CLEAR / held_out.max(1.0).sqrt();
-        Ok(found.loss().0 >= clear * done.trial.loss().0)
+        let stays = found.loss().0 >= clear * done.trial.loss().0;
+        Ok(stays.then_some(done))
     }
 
     /// A plan with all features on all rows: the metric of these and bandwidths to either side, in

@@ -124,9 +124,11 @@ impl Rounds<'_, '_> {
         if self.is_over() {
             return Ok(None);
         }
-        let metric = self.sample.learn(&from.tried, options)?;
+        let scaling = from.plan.scaling;
+        let metric = self.sample.learn((&from.tried, scaling), options)?;
+        let norm = from.plan.kernel.norm();
         let plan = Plan {
-            median: self.sample.median(Some(&metric), from.plan.kernel.norm()),
+            median: self.sample.median(scaling, Some(&metric), norm),
             metric: Some(metric),
             turns: from.plan.turns + 1,
             ..from.plan.clone()

@@ -1,0 +1,161 @@
+//! Models side by side: how much each counts in the mean that predicts rows held out best.
+
+use super::{
+    score::{CHUNK, Tally, plain},
+    trials::{Extent, Sample, Tried},
+};
+use crate::{
+    Result,
+    data::{Chunk, ChunkSource},
+    model::Predictor,
+};
+use ndarray::Array2;
+
+/// Gets the scores of each model for the rows of a chunk, `[rows, outputs]`, and the chunk.
+type TakeScores<'a> = dyn FnMut(&[Array2<f64>], &Chunk) -> Result<()> + 'a;
+
+/// Exchanges of shares at most; of two models one is exact.
+const EXCHANGES: usize = 100;
+/// Shares that change by less are settled.
+const SETTLED: f64 = 1e-9;
+
+/// Shares w of models, at least 0 and 1 together, that make `w'Gw` least, G the products of their
+/// residuals `[m, m]`: the mean of predictions with the least squared error. Two shares at a time
+/// are exchanged, each time as far as lowers it (the pairwise steps of Platt 1998).
+pub(super) fn shares(products_mm: &Array2<f64>) -> Vec<f64> {
+    let m = products_mm.nrows();
+    let best = (0..m).min_by(|&i, &j| products_mm[[i, i]].total_cmp(&products_mm[[j, j]]));
+    let mut shares = vec![0.0; m];
+    if let Some(best) = best {
+        shares[best] = 1.0;
+    }
+    for _ in 0..EXCHANGES {
+        let mut moved = 0.0_f64;
+        for i in 0..m {
+            for j in 0..i {
+                let slope =
+                    |k: usize| -> f64 { (0..m).map(|l| products_mm[[k, l]] * shares[l]).sum() };
+                let bend = products_mm[[i, i]] + products_mm[[j, j]] - 2.0 * products_mm[[i, j]];
+                if bend <= 0.0 {
+                    continue;
+                }
+                // Of share j to i.
+                let step = ((slope(j) - slope(i)) / bend).clamp(-shares[i], shares[j]);
+                shares[i] += step;
+                shares[j] -= step;
+                moved = moved.max(step.abs());
+            }
+        }
+        if moved < SETTLED {
+            break;
+        }
+    }
+    shares
+}
+
+impl Sample<'_> {
+    /// The products of the residuals of models with each other, over rows held out from all of
+    /// them, `[m, m]`, each output over the variance of its target.
+    pub(super) fn residual_products(
+        &mut self,
+        tried: &[&Tried],
+        extent: Extent,
+    ) -> Result<Array2<f64>> {
+        let m = tried.len();
+        let mut products_mm = Array2::zeros((m, m));
+        let targets = plain(self.data().targets);
+        let variance_t = self.variances().to_vec();
+        self.each_held_out(tried, extent, &mut |scores, chunk| {
+            let y_nt = targets.encode(chunk.y.view())?;
+            for (row, y) in y_nt.rows().into_iter().enumerate() {
+                let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[row]);
+                for (t, (y, variance)) in y.iter().zip(&variance_t).enumerate() {
+                    let off = |i: usize| scores[i][[row, t]] - y;
+                    for i in 0..m {
+                        for j in 0..m {
+                            products_mm[[i, j]] += weight / variance * off(i) * off(j);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(products_mm)
+    }
+
+    /// Error and squared error of the mean of models with these shares, on rows held out.
+    pub(super) fn blended(
+        &mut self,
+        tried: &[&Tried],
+        shares: &[f64],
+        extent: Extent,
+    ) -> Result<(f64, f64)> {
+        let targets = self.data().targets;
+        let variance_t = self.variances().to_vec();
+        let mut tally = Tally::new(1, targets);
+        self.each_held_out(tried, extent, &mut |scores, chunk| {
+            let mut mean_nt = Array2::zeros(scores[0].dim());
+            for (scores_nt, share) in scores.iter().zip(shares) {
+                mean_nt.scaled_add(*share, scores_nt);
+            }
+            tally.add(mean_nt.view(), chunk)
+        })?;
+        Ok(tally.errors(&variance_t)[0])
+    }
+
+    /// Hands the scores of each model for the rows held out to `take`, chunk by chunk.
+    fn each_held_out(
+        &mut self,
+        tried: &[&Tried],
+        extent: Extent,
+        take: &mut TakeScores<'_>,
+    ) -> Result<()> {
+        let silent = self.data().run.silent();
+        let predictors = tried.iter().map(|tried| tried.model.on(&silent));
+        let mut predictors: Vec<Predictor<'_>> = predictors.collect::<Result<_>>()?;
+        self.with_held_out(extent, &mut |rows: &mut dyn ChunkSource| {
+            while let Some(chunk) = rows.next_chunk(CHUNK)? {
+                let scores = predictors.iter_mut().map(|model| model.scores(&chunk.x));
+                take(&scores.collect::<Result<Vec<_>>>()?, &chunk)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    /// Of two models the shares have a closed form, `(G_22 - G_12) / (G_11 + G_22 - 2 G_12)`; of
+    /// several the slopes of all that count are the same, and of others no less.
+    #[test]
+    fn shares_are_those_of_the_least_squares() {
+        let two = array![[2.0, 0.5], [0.5, 3.0]];
+        let expected = (3.0 - 0.5) / (2.0 + 3.0 - 1.0);
+        assert!((shares(&two)[0] - expected).abs() < 1e-12);
+        // One whose residuals are those of another and more has no share.
+        let worse = array![[1.0, 1.2], [1.2, 2.0]];
+        assert_eq!(shares(&worse), [1.0, 0.0]);
+        let four = array![
+            [2.0, 0.3, 0.1, 1.9],
+            [0.3, 1.5, 0.2, 1.6],
+            [0.1, 0.2, 1.0, 1.4],
+            [1.9, 1.6, 1.4, 4.0]
+        ];
+        let shares = shares(&four);
+        let slopes: Vec<f64> = (0..4)
+            .map(|i| (0..4).map(|j| four[[i, j]] * shares[j]).sum())
+            .collect();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(shares[3] == 0.0 && slopes[3] > slopes[0]);
+        for i in 0..3 {
+            assert!(
+                shares[i] > 0.1 && (slopes[i] - slopes[0]).abs() < 1e-8,
+                "{slopes:?}"
+            );
+        }
+        assert_eq!(super::shares(&array![[3.0]]), [1.0]);
+    }
+}

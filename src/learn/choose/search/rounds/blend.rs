@@ -1,0 +1,283 @@
+//! What stands beside the best: random binning, which is right where targets jump, and further
+//! draws of the same features.
+
+use super::{Done, Rounds};
+use crate::{
+    Result,
+    features::{Binning, GridColumns},
+    kernels::{Kernel, Laplacian},
+    learn::{
+        Lambda,
+        choose::{
+            metric::MetricOptions,
+            search::{
+                Blend, Member,
+                blend::shares,
+                loss,
+                plan::Plan,
+                trials::{Extent, Tried},
+            },
+        },
+    },
+    model::{LearnedMetric, Metric},
+};
+use std::sync::Arc;
+
+/// Grids of trials that choose, and of what is fitted.
+const FEW_GRIDS: usize = 48;
+const GRIDS: usize = 192;
+/// The same of grids that look at some columns each, and have fewer bins.
+const FEW_OF_SOME: usize = 160;
+const GRIDS_OF_SOME: usize = 512;
+/// Outputs that take as many grids as one.
+const FEW_OUTPUTS: usize = 4;
+/// Bins of rows that are held, of all grids: 256 MB.
+const HELD: f64 = 6.4e7;
+/// Coefficients that a model may have for them: 32 MB of its file.
+const COEFFICIENTS: f64 = 4e6;
+/// Widths in multiples of the median distance.
+const NARROWER: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
+/// Those of grids that look at some columns each, in deviations of a column.
+const WIDER: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
+/// Penalties that are tried first.
+const PENALTIES: [f64; 3] = [1e-5, 1e-4, 1e-3];
+/// Penalties beside the best of a trial before.
+const BESIDE: [f64; 3] = [0.3, 1.0, 3.0];
+/// Together they must have this share of the loss of the best alone, 1 % less of an amount's error.
+const TOGETHER: f64 = 0.97;
+/// Shares below are none.
+const LITTLE: f64 = 0.05;
+
+/// Grids of trials that choose, fewer of many outputs, and of what is fitted at most.
+fn grids_of(columns: GridColumns, outputs: usize) -> (usize, usize) {
+    let (few, most) = match columns {
+        GridColumns::All => (FEW_GRIDS, GRIDS),
+        GridColumns::Some => (FEW_OF_SOME, GRIDS_OF_SOME),
+    };
+    (
+        (few * FEW_OUTPUTS / outputs.max(FEW_OUTPUTS)).max(few / 4),
+        most,
+    )
+}
+
+impl Done {
+    /// Whether it is of features that further draws make better, as a number.
+    fn draws(&self) -> f64 {
+        if self.plan.is_binned { 0.0 } else { 1.0 }
+    }
+}
+
+impl Rounds<'_, '_> {
+    /// What is averaged in the place of the best alone, whose plan this is: draws of its features,
+    /// with the best kernel of another norm and bins beside them where rows held out are predicted
+    /// better so. None where it is to stand alone.
+    pub(super) fn blend(&mut self, best: &Plan, done: Done) -> Result<Vec<Member>> {
+        let blend = self.search.blend;
+        if blend == Blend::default() {
+            return Ok(Vec::new());
+        }
+        let mut all = vec![done];
+        if blend.draws > 1 {
+            all.extend(self.other(&all[0])?);
+        }
+        if blend.binning && self.search.lambda {
+            all.extend(self.binned(&all[0])?);
+        }
+        if self.is_over() {
+            return Ok(Vec::new());
+        }
+        let shares = self.shares(&all)?;
+        let mut members = Vec::new();
+        let of_draws: f64 = all.iter().zip(&shares).map(|(of, s)| s * of.draws()).sum();
+        let mut left = blend.draws;
+        for (i, (of, share)) in all.iter().zip(&shares).enumerate().rev() {
+            if *share == 0.0 {
+                continue;
+            }
+            let draws = match i {
+                _ if of.plan.is_binned => 1,
+                // The best has those that others leave.
+                0 => left,
+                _ => (blend.draws as f64 * share / of_draws).round() as usize,
+            };
+            let draws = draws.max(1);
+            if !of.plan.is_binned {
+                left = left.saturating_sub(draws).max(1);
+            }
+            let (plan, lambda) = match i {
+                0 => (best, self.final_lambda(best)),
+                _ => (&of.plan, Lambda::Fixed(of.plan.lambda)),
+            };
+            for _ in 0..draws {
+                // No two draws are the same, of whatever kernel.
+                let draw = members.len();
+                members.push(self.member(plan, (lambda.clone(), draw), share / draws as f64));
+            }
+        }
+        members.reverse();
+        let is_alone = members.len() == 1 && shares[0] > 0.0;
+        Ok(if is_alone { Vec::new() } else { members })
+    }
+
+    /// How much each counts; the first alone where the others lower the loss by little. A share
+    /// that would change nothing is none.
+    fn shares(&mut self, all: &[Done]) -> Result<Vec<f64>> {
+        let mut alone = vec![0.0; all.len()];
+        alone[0] = 1.0;
+        if all.len() == 1 {
+            return Ok(alone);
+        }
+        let tried: Vec<&Tried> = all.iter().map(|done| &done.tried).collect();
+        let products_mm = self.sample.residual_products(&tried, Extent::All)?;
+        let mut found = shares(&products_mm);
+        found
+            .iter_mut()
+            .filter(|share| **share < LITTLE)
+            .for_each(|share| *share = 0.0);
+        let sum: f64 = found.iter().sum();
+        found.iter_mut().for_each(|share| *share /= sum);
+        let (error, squared) = self.sample.blended(&tried, &found, Extent::All)?;
+        let gains = loss(error, squared).0 < TOGETHER * all[0].trial.loss().0;
+        Ok(if gains { found } else { alone })
+    }
+
+    /// The best kernel of another norm with all features on all rows.
+    fn other(&mut self, best: &Done) -> Result<Option<Done>> {
+        let norm = best.plan.kernel.norm();
+        let of_other = |plan: &&Plan| plan.kernel.norm() != norm;
+        let Some(plan) = self.others.iter().find(of_other).cloned() else {
+            return Ok(None);
+        };
+        let lambdas = self.penalties_beside(plan.lambda, &[0.1, 1.0]);
+        let plan = self.resized(plan, Some(best.plan.features))?;
+        self.attempt(plan, &lambdas, Extent::All)
+    }
+
+    /// The penalty of what was found, or how it is chosen.
+    fn final_lambda(&self, best: &Plan) -> Lambda {
+        if best.lambda == Plan::AS_GIVEN {
+            self.sample.data().options.lambda().clone()
+        } else {
+            Lambda::Fixed(best.lambda)
+        }
+    }
+
+    fn member(&self, plan: &Plan, (lambda, draw): (Lambda, usize), share: f64) -> Member {
+        Member {
+            builder: plan.builder.clone(),
+            metric: plan.metric.clone(),
+            lengthscale: plan.lengthscale,
+            is_binned: plan.is_binned,
+            draw,
+            lambda,
+            share,
+        }
+    }
+
+    /// Bins as wide as rows held out like them best, of all columns together or of some at a time:
+    /// of few grids on the sample, then of more on all rows.
+    fn binned(&mut self, best: &Done) -> Result<Option<Done>> {
+        let metric = self.weights(&best.tried, best.plan.scaling)?;
+        let together = self.narrowed(best, (metric.clone(), GridColumns::All), &NARROWER)?;
+        let apart = self.narrowed(best, (None, GridColumns::Some), &WIDER)?;
+        let (mut chosen, columns) = match (together, apart) {
+            (Some(one), Some(other)) if other.trial.better_than(&one.trial) => {
+                (other, GridColumns::Some)
+            }
+            (Some(one), _) => (one, GridColumns::All),
+            (None, Some(other)) => (other, GridColumns::Some),
+            (None, None) => return Ok(None),
+        };
+        if chosen.plan.metric.is_some() {
+            let lambdas = [chosen.plan.lambda];
+            let grids = chosen.plan.features;
+            let plan = self.bins(best, (None, GridColumns::All), grids);
+            let plan = plan.at(chosen.plan.multiple);
+            if let Some(done) = self.attempt(plan, &lambdas, Extent::Sample)?
+                && done.trial.better_than(&chosen.trial)
+            {
+                chosen = done;
+            }
+        }
+        // More rows fill more bins, and more grids take less of a penalty at most.
+        let outputs = self.sample.data().targets.outputs();
+        let more = self.sample.fitted(Extent::All) / self.sample.fitted(Extent::Sample);
+        let (few, most) = grids_of(columns, outputs);
+        let each =
+            more * outputs as f64 * chosen.tried.features() as f64 / chosen.plan.features as f64;
+        let held = HELD / self.sample.fitted(Extent::All);
+        let grids = ((COEFFICIENTS / each).min(held) as usize).clamp(few / 2, most);
+        let (multiple, lambda) = (chosen.plan.multiple, chosen.plan.lambda);
+        let of = (chosen.plan.metric, columns);
+        let plan = self.bins(best, of, grids).at(multiple);
+        let lambdas = self.penalties_beside(lambda, &BESIDE);
+        self.attempt(plan, &lambdas, Extent::All)
+    }
+
+    /// Weights of the columns by the root of the metric of a fit, which leaves more of those that
+    /// matter less: a step along one of them is seen by few gradients. None of maps without.
+    pub(super) fn weights(&self, tried: &Tried, scaling: usize) -> Result<Option<LearnedMetric>> {
+        let options = MetricOptions {
+            power: 0.5,
+            ..Metric::Diagonal.into()
+        };
+        match self.sample.learn((tried, scaling), options) {
+            Err(crate::Error::Unsupported(_)) => Ok(None),
+            learnt => learnt.map(Some),
+        }
+    }
+
+    /// Few grids of the first of these widths, and of the others as long as they are better.
+    fn narrowed(
+        &mut self,
+        best: &Done,
+        (metric, columns): (Option<LearnedMetric>, GridColumns),
+        widths: &[f64],
+    ) -> Result<Option<Done>> {
+        let mut chosen: Option<Done> = None;
+        for &width in widths {
+            let lambdas = match &chosen {
+                Some(done) => self.penalties_beside(done.plan.lambda, &BESIDE),
+                None => PENALTIES.to_vec(),
+            };
+            let few = grids_of(columns, self.sample.data().targets.outputs()).0;
+            let plan = self.bins(best, (metric.clone(), columns), few);
+            let Some(done) = self.attempt(plan.at(width), &lambdas, Extent::Sample)? else {
+                break;
+            };
+            if (chosen.as_ref()).is_some_and(|before| !done.trial.better_than(&before.trial)) {
+                break;
+            }
+            chosen = Some(done);
+        }
+        Ok(chosen)
+    }
+
+    /// Bins of so many grids, of columns as the best has them prepared.
+    fn bins(
+        &self,
+        best: &Done,
+        (metric, columns): (Option<LearnedMetric>, GridColumns),
+        grids: usize,
+    ) -> Plan {
+        let scaling = best.plan.scaling;
+        Plan {
+            builder: Arc::new(Binning::new(Laplacian).columns(columns).grids(grids)),
+            kernel: Arc::new(Laplacian),
+            scaling,
+            is_binned: true,
+            median: match columns {
+                GridColumns::All => {
+                    (self.sample).median(scaling, metric.as_ref(), Laplacian.norm())
+                }
+                GridColumns::Some => self.sample.deviation(scaling),
+            },
+            metric,
+            turns: 0,
+            features: grids,
+            multiple: 1.0,
+            lengthscale: 1.0,
+            lambda: Plan::AS_GIVEN,
+        }
+    }
+}

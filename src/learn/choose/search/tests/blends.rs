@@ -1,0 +1,77 @@
+//! What stands in the place of one fit, and how columns are prepared.
+
+use super::{Table, rows};
+use crate::{
+    features::Fourier,
+    kernels::Gaussian,
+    learn::{Blend, Search},
+};
+use ndarray::Array1;
+
+fn search(preparation: bool, blend: Blend) -> Search {
+    Search {
+        bandwidth: true,
+        lambda: true,
+        preparation,
+        blend,
+        ..Search::default()
+    }
+}
+
+const BOTH: Blend = Blend {
+    draws: 2,
+    binning: true,
+};
+
+/// Bins have a large share of stairs, and none of a wave; draws differ, and shares are 1 together.
+#[test]
+fn bins_stand_beside_where_targets_jump() {
+    let x = rows(700, 2, 3);
+    let noise = rows(700, 1, 4);
+    let stairs = |i: usize| (2.0 * x[[i, 0]]).floor() + f64::from(u8::from(x[[i, 1]] > 0.3));
+    let wave = |i: usize| x[[i, 0]].sin() + x[[i, 1]] + 0.02 * noise[[i, 0]];
+    let map = || Fourier::new(Gaussian).features(80);
+    for (jumps, y) in [
+        (true, Array1::from_shape_fn(700, stairs)),
+        (false, Array1::from_shape_fn(700, wave)),
+    ] {
+        let found = Table::new(&x, &y, false).found(&search(false, BOTH), map(), 1.0);
+        let shares = found.members.iter().map(|member| member.share);
+        assert!((shares.sum::<f64>() - 1.0).abs() < 1e-12);
+        let binned = found.members.iter().filter(|member| member.is_binned);
+        let share: f64 = binned.map(|member| member.share).sum();
+        assert_eq!(jumps, share > 0.3, "{share}");
+        assert_eq!(jumps, share > 0.0, "{share}");
+        let mut draws: Vec<usize> = (found.members.iter())
+            .filter(|member| !member.is_binned)
+            .map(|member| member.draw)
+            .collect();
+        let all = draws.len();
+        draws.sort_unstable();
+        draws.dedup();
+        assert_eq!(draws.len(), all);
+        assert_eq!(all, if share == 1.0 { 0 } else { 2 });
+    }
+    // Where nothing is asked for, one fit stands alone.
+    let y = Array1::from_shape_fn(700, stairs);
+    let found = Table::new(&x, &y, false).found(&search(false, Blend::default()), map(), 1.0);
+    assert!(found.members.is_empty() && found.importance.is_none());
+}
+
+/// Columns with far values are prepared without them, where that is asked for and better.
+#[test]
+fn far_values_are_pulled_in_where_that_is_better() {
+    let near = rows(600, 3, 5);
+    let far = near.mapv(|v| (2.0 * v).exp());
+    let y = Array1::from_shape_fn(600, |i| (1.5 * near[[i, 0]]).sin() + near[[i, 1]]);
+    let map = || Fourier::new(Gaussian).features(120);
+    for (x, preparation, expected) in [(&far, true, true), (&far, false, false)] {
+        let asked = search(preparation, Blend::default());
+        let found = Table::new(x, &y, false).found(&asked, map(), 1.0);
+        let bends = found
+            .scaling
+            .as_ref()
+            .is_some_and(|scaling| scaling.bends());
+        assert_eq!(bends, expected, "{preparation}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Binned rows alone, to the accuracy that predictions show: what trials of a search take, and the
+//! fit that they lead to.
+
+use super::{RowsOnHost, read};
+use crate::{
+    Error, Result,
+    clock::Instant,
+    data::ChunkSource,
+    features::FeatureMap,
+    flow::Run,
+    learn::{Fit, FitData},
+    model::{Coefficients, FitTimes, LinearModel, Targets},
+    settings::Settings,
+    solve::{BinnedRows, Ends},
+};
+
+/// Steps end where predictions change no more: coefficients of single bins would take several times
+/// as many, and predict rows that were held out no better.
+const ROUGH: Ends = Ends {
+    tolerance: 5e-3,
+    most: 60,
+};
+
+/// Reads `source` once and solves for each of some penalties: these, their coefficients side by
+/// side, and the number of rows. Errors with [`Error::Unsupported`] where something stands beside
+/// the bins, and as [`super::fit`] does.
+pub(in crate::learn) fn solve_each(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    (lambdas, intercept): (&[f64], bool),
+    run: &Run,
+) -> Result<(Vec<f64>, Coefficients, u64)> {
+    let held = read(map, source, targets, run)?;
+    let rows = held.y_tn.ncols() as u64;
+    let binned = bins(&held)?;
+    let weights_n = held.weights_n.as_ref().map(|weights| weights.view());
+    let data = (held.y_tn.view(), weights_n);
+    let solved: Vec<_> = (lambdas.iter())
+        .map(|&lambda| binned.solve_roughly(data, (lambda, intercept), ROUGH))
+        .collect();
+    Ok((lambdas.to_vec(), Coefficients::side_by_side(&solved)?, rows))
+}
+
+fn bins<'h>(held: &'h RowsOnHost<'_>) -> Result<&'h BinnedRows> {
+    match (held.binned.as_slice(), held.dense.is_empty()) {
+        ([binned], true) => Ok(binned),
+        _ => Err(Error::unsupported("bins are solved for without other maps")),
+    }
+}
+
+/// Ridge regression on bins alone.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::learn) struct RoughBins {
+    pub(in crate::learn) lambda: f64,
+    pub(in crate::learn) intercept: bool,
+}
+
+impl Fit for RoughBins {
+    fn settings(&self) -> Settings {
+        Settings::of_learner("ridge").number("lambda", self.lambda)
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn is_least_squares(&self) -> bool {
+        true
+    }
+
+    fn row_bytes(&self, outputs: usize) -> usize {
+        8 * outputs
+    }
+
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let FitData {
+            source,
+            targets,
+            run,
+            ..
+        } = data;
+        let start = Instant::now();
+        let lambdas = [self.lambda];
+        let how = (lambdas.as_slice(), self.intercept);
+        let (_, coefficients, rows) = solve_each(map.as_ref(), source, &targets, how, run)?;
+        Ok(LinearModel {
+            lambda: self.lambda,
+            rows,
+            times: Some(FitTimes {
+                accumulate: std::time::Duration::ZERO,
+                solve: start.elapsed(),
+            }),
+            ..LinearModel::new(map, coefficients, targets, &run.device)
+        })
+    }
+}
