@@ -34,6 +34,7 @@
 //! | [`stream`] | learning row by row: ridge regression that forgets, bandits |
 //! | [`hypothesis`] | tests: did the data change, do columns depend on each other |
 //! | [`analysis`] | measured kernel errors, bounds, variances |
+//! | [`explain`] | which columns matter to a model, and what they add to a prediction |
 //! | [`export`] | models for other runtimes: ONNX |
 //! | [`device`] | CPU and GPUs, how one is chosen, matrices that live there |
 //! | [`Run`], [`Step`] | where work runs, with how much memory, and what it says of itself |
@@ -57,6 +58,8 @@
 
 #[cfg(feature = "learn")]
 mod door;
+#[cfg(feature = "learn")]
+pub mod explain;
 pub mod export;
 #[cfg(test)]
 mod faults;

@@ -25,7 +25,7 @@ use ndarray::ArrayView2;
 use scored::More;
 pub(crate) use scored::Scored;
 use seen::Seen;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `bochner evaluate`.
 #[derive(Debug, clap::Args)]
@@ -57,29 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let model = LinearModel::load(&args.model)?;
     let mut source = (args.data).open_for(&model, &args.input, TargetUse::Required)?;
     check_columns(&model, source.as_ref(), &args.input)?;
-    let wanted = match &model.targets {
-        Targets::Real { columns, .. } => *columns,
-        Targets::Classes(_) => 1,
-    };
-    if source.targets() != wanted {
-        let problem = format!(
-            "has {} target columns, but the model predicts {wanted}; name those that it was fitted \
-             on",
-            source.targets()
-        );
-        return Err(Error::data(&args.input, problem).into());
-    }
-    if let (Some(fitted), Some(given)) = (&model.target_names, source.target_names())
-        && *fitted != given
-    {
-        let problem = format!(
-            "has the targets {}, but the model predicts {}; name those with --target, in this \
-             order",
-            given.join(", "),
-            fitted.join(", ")
-        );
-        return Err(Error::data(&args.input, problem).into());
-    }
+    check_targets(&model, source.as_ref(), &args.input)?;
     let run = args.run.open(&console)?;
     let (scores, seconds) = score(
         &model,
@@ -99,6 +77,38 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.line("map", model.map.describe());
     head::of_model(&args.input, &model, &mut report);
     args.run.print(&report)
+}
+
+/// Errors unless the data has the targets that the model predicts.
+pub(crate) fn check_targets(
+    model: &LinearModel,
+    source: &dyn ChunkSource,
+    input: &Path,
+) -> Result<()> {
+    let wanted = match &model.targets {
+        Targets::Real { columns, .. } => *columns,
+        Targets::Classes(_) => 1,
+    };
+    if source.targets() != wanted {
+        let problem = format!(
+            "has {} target columns, but the model predicts {wanted}; name those that it was fitted \
+             on",
+            source.targets()
+        );
+        return Err(Error::data(input, problem).into());
+    }
+    if let (Some(fitted), Some(given)) = (&model.target_names, source.target_names())
+        && *fitted != given
+    {
+        let problem = format!(
+            "has the targets {}, but the model predicts {}; name those with --target, in this \
+             order",
+            given.join(", "),
+            fitted.join(", ")
+        );
+        return Err(Error::data(input, problem).into());
+    }
+    Ok(())
 }
 
 /// What is scored, in the words of notes about it.

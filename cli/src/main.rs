@@ -12,6 +12,7 @@ mod devices;
 mod drift;
 mod drivers;
 mod evaluate;
+mod explain;
 mod export;
 mod featurize;
 mod fit;
@@ -76,6 +77,9 @@ enum Command {
     Predict(predict::Args),
     /// Score a fitted model: accuracy, or RMSE and relative error
     Evaluate(evaluate::Args),
+    /// Say what a fitted model goes by: which columns matter, along which curves predictions go,
+    /// what each column adds to the prediction of a row
+    Explain(Box<explain::Args>),
     /// Say what a model file holds: what it takes and gives, how it was chosen, what matters to it
     Show(show::Args),
     /// Write what is known of a model as a page to put beside it: what it takes, how it was fitted,
@@ -134,6 +138,7 @@ impl Command {
             Self::Merge(args) => Some(args.run.output()),
             Self::Predict(args) => Some(args.run.output()),
             Self::Evaluate(args) => Some(args.run.output()),
+            Self::Explain(args) => Some(args.run.output()),
             Self::Show(args) => Some(&args.output),
             Self::Card(args) => Some(&args.print),
             Self::Export(args) => Some(&args.report),
@@ -189,6 +194,7 @@ fn run(command: Command) -> Result<()> {
         Command::Merge(args) => merge::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Explain(args) => explain::run(*args),
         Command::Show(args) => show::run(&args),
         Command::Card(args) => card::run(&args),
         Command::Export(args) => export::run(&args),

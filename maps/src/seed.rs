@@ -72,6 +72,8 @@ pub enum Stream {
     Leaves = 25,
     /// Scores of the arms of a bandit; block = the round.
     Arms = 26,
+    /// Orders in which columns of a row are exchanged for those of another; block = the row.
+    Orders = 27,
 }
 
 impl Seed {

@@ -135,6 +135,19 @@ impl DataArgs {
         self.targets.as_deref()
     }
 
+    /// The names that `--columns` has, for a command that asks for other than features by it.
+    pub(crate) fn take_columns(&mut self) -> Vec<String> {
+        Names::flatten(&std::mem::take(&mut self.columns))
+    }
+
+    /// Whether targets are read that may be there: those that are named must be.
+    pub(crate) fn target_use(&self) -> TargetUse {
+        match (&self.target[..], &self.targets) {
+            ([], None) => TargetUse::IfPresent,
+            _ => TargetUse::Required,
+        }
+    }
+
     /// Opens a source; with targets required it must have some.
     pub(crate) fn open(&self, input: &Path, target_use: TargetUse) -> Result<Box<dyn ChunkSource>> {
         self.open_beside(input, self.targets.as_deref(), (target_use, None), None)

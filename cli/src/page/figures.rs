@@ -1,5 +1,6 @@
 //! Which pictures a report's numbers make.
 
+mod explained;
 mod scores;
 
 use super::{
@@ -35,6 +36,10 @@ pub(super) fn draw_all(object: &Value, pictured: &Value) -> Vec<(&'static str, S
         ),
         ("What differs", scores::shifts(object)),
         ("Importance of columns", importance(object)),
+        ("Importance by exchange", explained::rises(object)),
+        ("Importance by gradients", explained::gradients(object)),
+        ("Along columns", explained::along(object, &pictured["axes"])),
+        ("What columns add", explained::contributions(object)),
         ("Preparation and bandwidth", race(&object["chosen"])),
         ("What was tried", trials(object)),
         ("Penalty", penalties(object)),

@@ -14,6 +14,7 @@ mod defaults;
 mod devices;
 mod doors;
 mod drift;
+mod explain;
 mod export;
 #[cfg(target_os = "linux")]
 mod faults;

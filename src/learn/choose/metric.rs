@@ -16,3 +16,4 @@ pub use importance::importance;
 pub use learned::MetricOptions;
 pub use outer_product::average_gradient_outer_product;
 pub(in crate::learn) use outer_product::by_prepared;
+pub(crate) use outer_product::outer_product_of_rows;

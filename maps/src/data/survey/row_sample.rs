@@ -20,6 +20,9 @@ pub struct RowSample {
     /// What each row counts for, more than 0, of a source that has weights, `[m]`.
     #[doc(hidden)]
     pub weights_n: Option<Array1<f64>>,
+    /// The place of each row in the source, counted from 0, `[m]`.
+    #[doc(hidden)]
+    pub index_n: Vec<u64>,
 }
 
 impl RowSample {
@@ -54,7 +57,7 @@ impl RowSample {
             read += chunk.x.nrows();
         }
         source.rewind()?;
-        let (values, _) = reservoir.finish()?;
+        let (values, index_n) = reservoir.finish()?;
         if values.nrows() == 0 {
             return Err(match read {
                 0 => Error::shape("the data has no rows; give at least one"),
@@ -66,6 +69,7 @@ impl RowSample {
             x_nd: part(0, columns),
             y_nt: part(columns, columns + targets),
             weights_n: weighted.then(|| values.column(width - 1).to_owned()),
+            index_n,
         })
     }
 
@@ -79,6 +83,7 @@ impl RowSample {
             x_nd: self.x_nd.select(Axis(0), &kept),
             y_nt: self.y_nt.select(Axis(0), &kept),
             weights_n: self.weights_n.as_ref().map(|w| w.select(Axis(0), &kept)),
+            index_n: kept.iter().map(|&i| self.index_n[i]).collect(),
         }
     }
 }
@@ -98,6 +103,7 @@ mod tests {
         let sample = RowSample::draw(&mut plain, 40, 7).expect("reads");
         let survey = Survey::new(&mut plain, 40, 7).expect("reads");
         assert_eq!(sample.x_nd, survey.sample);
+        assert_eq!(sample.index_n, survey.sample_index);
         assert_eq!(sample.weights_n, None);
         let weights: Vec<f64> = (0..300).map(weight).collect();
         let mut weighted = plain.with_weights(weights).expect("weights");
@@ -119,6 +125,7 @@ mod tests {
             .expect("reads")
             .thinned(50);
         assert_eq!(thin.x_nd.row(1), sample.x_nd.row(4));
+        assert_eq!(thin.index_n[1], sample.index_n[4]);
         assert_eq!(
             (thin.y_nt[[49, 0]], thin.weights_n.expect("weights")[2]),
             (sample.y_nt[[196, 0]], weights_n[8])

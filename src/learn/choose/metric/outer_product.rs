@@ -72,6 +72,22 @@ pub fn average_gradient_outer_product(
     Ok(by_columns(&inner, map.input().scale()))
 }
 
+/// M, `[d, d]`, of these raw rows `[n, d]`, whose gradients are formed one by one on the CPU.
+/// Errors with [`Error::Unsupported`] for maps without a gradient by raw columns, and without rows.
+pub(crate) fn outer_product_of_rows(
+    model: &LinearModel,
+    rows: &Array2<f64>,
+) -> Result<Array2<f64>> {
+    let map = model.map.as_ref();
+    let formula = smooth(map)?;
+    if !map.input().is_affine() {
+        let problem = format!("no gradient of {} features by raw columns", map.name());
+        return Err(Error::unsupported(format!("{problem} is known")));
+    }
+    let inner = of_rows(map, &formula, rows, model.coefficients.beta_dt.view())?;
+    Ok(by_columns(&inner, map.input().scale()))
+}
+
 /// The formula of a map whose gradients by raw columns are those by prepared ones, scaled.
 fn smooth(map: &dyn FeatureMap) -> Result<Formula> {
     let formula = map.formula()?;

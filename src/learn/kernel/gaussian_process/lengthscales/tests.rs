@@ -60,6 +60,7 @@ fn the_gradient_is_that_of_differences() {
                 x_nd: x.clone(),
                 y_nt: y.clone().insert_axis(Axis(1)),
                 weights_n: Some(weights.clone()),
+                index_n: (0..x.nrows() as u64).collect(),
             };
             let options = GaussianProcessOptions {
                 lengthscales,

@@ -1,0 +1,108 @@
+//! What was found of a model, for programs.
+
+use crate::report::{Report, Value};
+use bochner::explain::{ColumnValue, Explainer, Importance, Measure, PartialDependence, Shapley};
+use ndarray::{ArrayView1, ArrayView2};
+use serde_json::json;
+
+/// A value of a column: dates as text, a missing one as null.
+fn value(of: &ColumnValue) -> Value {
+    match of {
+        ColumnValue::Number(number) => json!(number),
+        ColumnValue::Missing => Value::Null,
+        other => json!(other.to_string()),
+    }
+}
+
+fn list(of: ArrayView1<'_, f64>) -> Value {
+    of.iter().copied().collect()
+}
+
+fn lists(of: ArrayView2<'_, f64>) -> Value {
+    of.rows().into_iter().map(list).collect()
+}
+
+/// The importance of each column, the largest first.
+pub(super) fn of_importance(of: &Importance, explainer: &Explainer<'_>, report: &mut Report) {
+    report.set("measure", of.measure.name());
+    let error = (of.measure != Measure::Moved).then_some(of.error);
+    report.set("error", error);
+    report.set("exchanged_rows", of.rows);
+    report.set("repeats", of.repeats);
+    report.set("outputs_are", explainer.output_kind().name());
+    report.set("outputs", explainer.output_names());
+    let each = of.columns.iter().map(|column| {
+        json!({
+            "column": explainer.columns()[column.column].name,
+            "rise": column.rise,
+            "deviation": column.deviation,
+            "gradient": column.gradient,
+        })
+    });
+    report.set("importance", each.collect::<Vec<Value>>());
+}
+
+/// The mean along each column that was looked at, and the curves of single rows.
+pub(super) fn of_dependence(
+    all: &[PartialDependence],
+    explainer: &Explainer<'_>,
+    report: &mut Report,
+) {
+    let each = all.iter().map(|of| {
+        let column = &explainer.columns()[of.column];
+        let curves = of.curves_cgk.outer_iter().map(lists);
+        json!({
+            "column": column.name,
+            "ordered": column.is_ordered(),
+            "values": of.values.iter().map(value).collect::<Vec<_>>(),
+            "mean": lists(of.mean_gk.view()),
+            "rows": of.rows,
+            "curve_rows": of.curve_rows,
+            "curves": curves.collect::<Vec<_>>(),
+        })
+    });
+    report.set("partial_dependence", each.collect::<Vec<Value>>());
+    let axes = all.iter().map(|of| {
+        let name = &explainer.columns()[of.column].name;
+        let is_date = matches!(of.values.first(), Some(ColumnValue::Date(_)));
+        let name = if is_date {
+            format!("{name} (year)")
+        } else {
+            name.clone()
+        };
+        let x = of.values.iter().map(|value| match value {
+            ColumnValue::Number(number) => json!(number),
+            // Years of the Gregorian calendar, on average.
+            ColumnValue::Date(days) => json!(1970.0 + days / 365.2425),
+            _ => Value::Null,
+        });
+        json!({"name": name, "is_date": is_date, "x": x.collect::<Vec<_>>()})
+    });
+    report.picture("axes", axes.collect::<Vec<Value>>());
+}
+
+/// What each column adds to the prediction of each row.
+pub(super) fn of_shapley(of: &Shapley, explainer: &Explainer<'_>, report: &mut Report) {
+    let columns = explainer.columns().iter().map(|column| &column.name);
+    let each = of.rows.iter().enumerate().map(|(r, &row)| {
+        let values = explainer.values(row).unwrap_or_default();
+        let value = |of: &Option<ColumnValue>| of.as_ref().map_or(Value::Null, value);
+        json!({
+            "row": row,
+            "output": list(of.outputs_rk.row(r)),
+            "cells": values.iter().map(value).collect::<Vec<_>>(),
+            "shapley": lists(of.values_rpk.index_axis(ndarray::Axis(0), r)),
+            "errors": lists(of.errors_rpk.index_axis(ndarray::Axis(0), r)),
+        })
+    });
+    report.set(
+        "shapley",
+        json!({
+            "columns": columns.collect::<Vec<_>>(),
+            "mean_output": list(of.base_k.view()),
+            "background_rows": of.background,
+            "mean_absolute": of.mean_absolute(),
+            "rows": each.collect::<Vec<_>>(),
+        }),
+    );
+}
