@@ -64,6 +64,8 @@ const EXCHANGED: usize = 1 << 20;
 const LEAST: usize = 100;
 /// Rows that a partial dependence is the mean over.
 const AVERAGED: usize = 500;
+/// Rows whose curves of all outputs are kept, however many there are.
+const FEW_CURVES: usize = 5;
 /// Rows that are predicted on the way to the Shapley values of all rows, about, and rows of their
 /// background at least.
 const ON_THE_WAY: usize = 1 << 20;
@@ -80,7 +82,7 @@ pub struct ExplainOptions {
     pub repeats: usize,
     /// Values that a number or a date is set to, at most.
     pub grid: usize,
-    /// Rows whose own curves are kept.
+    /// Rows whose own curves are kept: of several outputs so many curves, but five rows at least.
     pub curves: usize,
     /// Rows of the background of Shapley values, at most: fewer of many columns or rows.
     pub background: usize,
@@ -294,7 +296,9 @@ impl<'m> Explainer<'m> {
         let sample = self.sample.thinned(AVERAGED);
         let mut predict = counting(&mut self.outputs, &self.run, &mut self.done, Outputs::some);
         let curves_ngk = dependence::curves(&mut predict, &sample.x_nd, of, &levels)?;
-        let kept = (sample.index_n.as_slice(), self.options.curves);
+        let outputs = curves_ngk.dim().2.max(1);
+        let most = (self.options.curves / outputs).max(self.options.curves.min(FEW_CURVES));
+        let kept = (sample.index_n.as_slice(), most);
         Ok(dependence::summed_up(column, levels, &curves_ngk, kept))
     }
 

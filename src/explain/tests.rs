@@ -148,7 +148,7 @@ fn gradients_of_a_category_count_along_its_differences_alone() {
 fn classes_are_judged_by_their_probabilities_or_labels() {
     let wanted = array![[0.0], [2.0], [1.0], [7.0]];
     let outputs = array![
-        [0.5, 0.25, 0.25],
+        [0.5, 0.5, 0.0],
         [0.1, 0.1, 0.8],
         [0.6, 0.4, 0.0],
         [1.0, 0.0, 0.0]

@@ -65,15 +65,18 @@ pub(super) fn of_dependence(
     let axes = all.iter().map(|of| {
         let name = &explainer.columns()[of.column].name;
         let is_date = matches!(of.values.first(), Some(ColumnValue::Date(_)));
+        let first = match of.values.first() {
+            Some(ColumnValue::Date(days)) => days.floor(),
+            _ => 0.0,
+        };
         let name = if is_date {
-            format!("{name} (year)")
+            format!("{name} (days from {})", ColumnValue::Date(first))
         } else {
             name.clone()
         };
         let x = of.values.iter().map(|value| match value {
             ColumnValue::Number(number) => json!(number),
-            // Years of the Gregorian calendar, on average.
-            ColumnValue::Date(days) => json!(1970.0 + days / 365.2425),
+            ColumnValue::Date(days) => json!(days - first),
             _ => Value::Null,
         });
         json!({"name": name, "is_date": is_date, "x": x.collect::<Vec<_>>()})

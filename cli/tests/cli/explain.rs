@@ -141,7 +141,7 @@ fn a_linear_model_is_explained_by_its_slopes() {
     ] {
         assert!(page.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
-    assert!(page.contains("<td>Basel</td>") && page.contains("since (year)"));
+    assert!(page.contains("<td>Basel</td>") && page.contains("since (days from 2024-01-0"));
     assert!(!page.contains("http") && !page.contains("NaN") && !page.contains("<script"));
     run("explain m.model t.csv --repeats 20 --rows 5 -o e.json").ok();
     let file = fs::read_to_string(at.join("e.json")).expect("numbers");

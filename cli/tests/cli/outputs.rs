@@ -80,6 +80,7 @@ fn what_has_a_name_does_not_go_to_standard_output() {
         (format!("{fit} --shard 1/2 --partial -"), "--partial"),
         ("merge p.sums -o -".into(), "--output"),
         ("export m.model -o -".into(), "--output"),
+        ("explain m.model t.csv -o -".into(), "--output"),
         ("bench --report -".into(), "--report"),
         ("reproduce digits -o -".into(), "--output"),
     ] {

@@ -137,6 +137,7 @@ fn pages_are_outputs_like_others() {
     for command in [
         fit,
         "evaluate m.model t.csv --target label",
+        "explain m.model t.csv --target label",
         "predict m.model t.csv -o p.csv",
         "featurize t.csv -o z.npy --features 4",
         "kernel-error t.csv --features 4 --rows 3",

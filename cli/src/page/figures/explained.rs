@@ -1,7 +1,7 @@
 //! Pictures of what a model goes by.
 
 use super::{
-    Axis, COLUMNS, Drawn, Point, Series, bars, escaped, figure, list, number, over, points, text,
+    Axis, COLUMNS, Drawn, Point, Series, bars, escaped, figure, list, number, points, text,
 };
 use crate::report::{Value, six_digits};
 use std::fmt::Write as _;
@@ -115,7 +115,7 @@ fn curves(of: &Value, axis: &Value, outputs: &[String], output: &str) -> String 
         text(&of["column"]),
         text(&of["rows"])
     );
-    points(&caption, x, over(output, &series), series)
+    points(&caption, x, Axis::linear(output, ""), series)
 }
 
 /// The mean of each category, in a table.
@@ -168,7 +168,7 @@ pub(super) fn contributions(object: &Value) -> String {
     let outputs: Vec<String> = list(object, "outputs").iter().map(text).collect();
     body.push_str(
         "<div class=\"wide\"><table>\n<tr><th scope=\"col\">row</th><th scope=\"col\">output</th>\
-         <th scope=\"col\">mean of rows</th><th scope=\"col\">what columns add, the largest</th></tr>\n",
+         <th scope=\"col\">mean of rows</th><th scope=\"col\" class=\"added\">what columns add, the largest</th></tr>\n",
     );
     for row in list(shapley, "rows") {
         let k = largest(&row["output"], outputs.len());
@@ -178,7 +178,7 @@ pub(super) fn contributions(object: &Value) -> String {
         };
         let _ = writeln!(
             body,
-            "<tr><td>{}</td><td>{}{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td>{}{}</td><td>{}</td><td class=\"added\">{}</td></tr>",
             text(&row["row"]),
             escaped(&of),
             six_digits(at(&row["output"], k)),
@@ -191,7 +191,7 @@ pub(super) fn contributions(object: &Value) -> String {
         body,
         "</table></div>\n<p class=\"caption\">Rows are counted from 0. What all columns add is the \
          output less its mean over {rows} rows of the data; of several outputs the largest is \
-         shown. Behind +- is the standard error by the orders that were drawn.</p>\n"
+         shown. Behind +- is the standard error by the orders that were drawn, where it is 0.5 % of the value or more.</p>\n"
     );
     body
 }
@@ -206,7 +206,22 @@ fn largest(output: &Value, outputs: usize) -> usize {
     })
 }
 
-/// `area = 120: +34.1 +- 0.2, rooms = 3: -2.5 +- 0.1`.
+/// Standard errors that are less of the value are not told.
+const TOLD: f64 = 0.005;
+
+/// Four significant digits.
+fn brief(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        size if (1e-3..1e5).contains(&size) => {
+            let decimals = (3.0 - size.log10().floor()).max(0.0) as usize;
+            format!("{value:.decimals$}")
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// `area = 120: +34.10, rooms = 3: -2.500 +- 0.1000`.
 fn added(row: &Value, columns: &[String], k: usize) -> String {
     let value = |j: usize| at(&row["shapley"][j], k);
     let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -216,8 +231,13 @@ fn added(row: &Value, columns: &[String], k: usize) -> String {
             Value::Null => String::new(),
             cell => format!(" = {}", text(cell)),
         };
-        let error = at(&row["errors"][j], k);
-        format!("{}{cell}: {:+.4} +- {error:.4}", columns[j], value(j))
+        let (value, error) = (value(j), at(&row["errors"][j], k));
+        let error = match error > TOLD * value.abs() {
+            true => format!(" +- {}", brief(error)),
+            false => String::new(),
+        };
+        let sign = if value > 0.0 { "+" } else { "" };
+        format!("{}{cell}: {sign}{}{error}", columns[j], brief(value))
     };
     order
         .iter()
@@ -288,7 +308,7 @@ mod tests {
     #[test]
     fn what_columns_add_is_said_from_the_largest() {
         let page = contributions(&object());
-        let wanted = "city = Bern: +1.5000 +- 0.1250, &lt;area&gt; = 1.50000: -0.2500 +- 0.0000";
+        let wanted = "city = Bern: +1.500 +- 0.1250, &lt;area&gt; = 1.50000: -0.2500<";
         assert!(page.contains(wanted), "{page}");
         assert!(
             page.contains("<td>3</td><td>3.25000</td><td>2.00000</td>"),
