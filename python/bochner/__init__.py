@@ -11,6 +11,7 @@ novelties, and tests say whether laws differ and columns depend on each other.
 
 from __future__ import annotations
 
+from ._explanation import Explanation
 from ._native import __version__, devices as _devices
 from ._scan import Scan, scan
 from .automatic import AutoClassifier, AutoRegressor
@@ -47,6 +48,7 @@ __all__ = [
     "BoostingRegressor",
     "ExactKernelRidgeClassifier",
     "ExactKernelRidgeRegressor",
+    "Explanation",
     "FalkonClassifier",
     "FalkonRegressor",
     "GaussianProcessRegressor",

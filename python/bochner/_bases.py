@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, _score
 from ._arrays import FLOATS, table
 from ._dlpack import host, validated
+from ._explanation import Explains
 from ._learning import Learner, scan_weights, weights_of
 from ._rows import checked, of_scans, seen
 from ._scan import Scan
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Regressor(MultiOutputMixin, RegressorMixin, Learner):
+class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
     """Amounts, one target or several."""
 
     feature_importances_: NDArray[np.float64] | None
@@ -166,7 +167,7 @@ class Regressor(MultiOutputMixin, RegressorMixin, Learner):
         return super().score(X, host(y, "y"), host(sample_weight, "sample_weight"))
 
 
-class Classifier(ClassifierMixin, Learner):
+class Classifier(Explains, ClassifierMixin, Learner):
     """Labels: text, numbers or booleans."""
 
     classes_: NDArray[Any]
@@ -338,6 +339,18 @@ class Classifier(ClassifierMixin, Learner):
             check_is_fitted(self)
             return _score.accuracy(self, X, y, sample_weight)
         return super().score(X, host(y, "y"), host(sample_weight, "sample_weight"))
+
+    def _explained(self, y):
+        """Labels as the native model numbers them, of shape (n_samples, 1)."""
+        y = column_or_1d(host(y, "y"), warn=True)
+        unknown = ~np.isin(y, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y has the label {y[unknown].tolist()[0]!r}, which is none of the classes of the fit: "
+                f"{self.classes_.tolist()}"
+            )
+        numbers, _ = numbers_of(self.classes_)
+        return numbers[np.searchsorted(self.classes_, y)][:, None]
 
     def _has_probabilities(self):
         return self._learner == "logistic" or self.probability

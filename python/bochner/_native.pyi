@@ -21,6 +21,10 @@ def conditional_independence(
     x: _Table, y: _Table, z: _Table, options: dict[str, Any]
 ) -> dict[str, float]: ...
 
+def explain(
+    model: Model, x: _Table, y: NDArray[np.float64] | None, options: dict[str, Any]
+) -> dict[str, Any]: ...
+
 class FeatureMap:
     @staticmethod
     def from_frequencies(

@@ -5,6 +5,7 @@ mod arrays;
 mod asked;
 mod calls;
 mod clusters;
+mod explain;
 mod file;
 mod file_options;
 mod fitting;
@@ -33,6 +34,8 @@ mod _native {
     use super::calls::devices;
     #[pymodule_export]
     use super::clusters::GrowingClusters;
+    #[pymodule_export]
+    use super::explain::explain;
     #[pymodule_export]
     use super::growing::GrowingState;
     #[pymodule_export]
