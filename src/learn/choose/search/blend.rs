@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Result,
     data::{Chunk, ChunkSource},
-    model::Predictor,
+    model::{Predictor, Targets},
 };
 use ndarray::Array2;
 
@@ -64,7 +64,11 @@ impl Sample<'_> {
         let m = tried.len();
         let mut products_mm = Array2::zeros((m, m));
         let targets = plain(self.data().targets);
-        let variance_t = self.variances().to_vec();
+        // Classes are all of one size, and have one column of labels.
+        let variance_t = match &targets {
+            Targets::Real { .. } => self.variances().to_vec(),
+            Targets::Classes(_) => vec![1.0; targets.outputs()],
+        };
         self.each_held_out(tried, extent, &mut |scores, chunk| {
             let y_nt = targets.encode(chunk.y.view())?;
             for (row, y) in y_nt.rows().into_iter().enumerate() {

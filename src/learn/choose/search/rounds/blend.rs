@@ -33,8 +33,11 @@ const GRIDS_OF_SOME: usize = 512;
 const FEW_OUTPUTS: usize = 4;
 /// Bins of rows that are held, of all grids: 256 MB.
 const HELD: f64 = 6.4e7;
-/// Coefficients that a model may have for them: 32 MB of its file.
+/// Coefficients that a model may have for them: 32 MB of its file, of many rows so many for each
+/// row and output, up to 128 MB.
 const COEFFICIENTS: f64 = 4e6;
+const MOST_COEFFICIENTS: f64 = 1.6e7;
+const EACH: f64 = 8.0;
 /// Widths in multiples of the median distance.
 const NARROWER: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
 /// Those of grids that look at some columns each, in deviations of a column.
@@ -205,8 +208,9 @@ impl Rounds<'_, '_> {
         let (few, most) = grids_of(columns, outputs);
         let each =
             more * outputs as f64 * chosen.tried.features() as f64 / chosen.plan.features as f64;
-        let held = HELD / self.sample.fitted(Extent::All);
-        let grids = ((COEFFICIENTS / each).min(held) as usize).clamp(few / 2, most);
+        let rows = self.sample.fitted(Extent::All);
+        let allowed = (EACH * rows * outputs as f64).clamp(COEFFICIENTS, MOST_COEFFICIENTS);
+        let grids = ((allowed / each).min(HELD / rows) as usize).clamp(few / 2, most);
         let (multiple, lambda) = (chosen.plan.multiple, chosen.plan.lambda);
         let of = (chosen.plan.metric, columns);
         let plan = self.bins(best, of, grids).at(multiple);

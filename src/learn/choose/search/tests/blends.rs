@@ -1,12 +1,13 @@
 //! What stands in the place of one fit, and how columns are prepared.
 
-use super::{Table, rows};
+use super::{Extent, Plan, Sample, Table, rows};
 use crate::{
-    features::Fourier,
+    features::{Fourier, MapBuilder},
     kernels::Gaussian,
     learn::{Blend, Search},
 };
 use ndarray::Array1;
+use std::sync::Arc;
 
 fn search(preparation: bool, blend: Blend) -> Search {
     Search {
@@ -56,6 +57,46 @@ fn bins_stand_beside_where_targets_jump() {
     let y = Array1::from_shape_fn(700, stairs);
     let found = Table::new(&x, &y, false).found(&search(false, Blend::default()), map(), 1.0);
     assert!(found.members.is_empty() && found.importance.is_none());
+}
+
+/// The products of residuals are of all outputs: of a model with itself they are what its squared
+/// error is, over rows and outputs.
+#[test]
+fn residuals_of_all_classes_count() {
+    let x = rows(300, 2, 8);
+    let y = Array1::from_shape_fn(300, |i| (x[[i, 0]] + x[[i, 1]]).clamp(-1.0, 1.0).round());
+    let builder: Arc<dyn MapBuilder> = Arc::new(Fourier::new(Gaussian).features(40));
+    let mut table = Table::new(&x, &y, true);
+    let mut sample = Sample::of_most(table.data(1.0), 1000).expect("reads");
+    let plan = Plan {
+        builder,
+        kernel: Arc::new(Gaussian),
+        scaling: 0,
+        is_binned: false,
+        metric: None,
+        turns: 0,
+        features: 40,
+        median: 1.0,
+        multiple: 1.0,
+        lengthscale: 1.0,
+        lambda: 0.0,
+    };
+    let tried = sample.run(&plan, &[1e-3], Extent::All).expect("runs");
+    let products = sample
+        .residual_products(&[&tried], Extent::All)
+        .expect("sums");
+    let held_out = 300.0 - tried.rows as f64;
+    let squared = products[[0, 0]] / held_out / 3.0;
+    assert!(
+        (squared / tried.squared - 1.0).abs() < 1e-9,
+        "{squared} {}",
+        tried.squared
+    );
+    let blended = sample
+        .blended(&[&tried], &[1.0], Extent::All)
+        .expect("predicts");
+    assert_eq!(blended.0, tried.error);
+    assert!((blended.1 / tried.squared - 1.0).abs() < 1e-9);
 }
 
 /// Columns with far values are prepared without them, where that is asked for and better.
