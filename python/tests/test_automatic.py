@@ -76,13 +76,28 @@ def test_the_table_of_trials(found, rows):
 def test_what_was_chosen_fits_the_same(rows):
     X, y, X_test, _ = rows
     options = {"n_components": 200, "random_state": 3}
-    model = AutoRegressor(metric="none", standardize="yes", **options).fit(X, y)
+    alone = {"metric": "none", "bag": 1, "beside": "none"}
+    model = AutoRegressor(standardize="yes", **alone, **options).fit(X, y)
     chosen = dict(model.best_params_)
     assert chosen.pop("metric") == "none" and model.metric_ is None
     again = KernelRidgeRegressor(**chosen, **options).fit(X, y)
     assert_allclose(again.predict(X_test), model.predict(X_test), atol=1e-3)
     # Without a metric importances come from the gradients of the fit.
     assert set(np.argsort(model.feature_importances_)[-2:]) == {1, 4}
+
+
+def test_a_mean_of_several_is_one_model(rows, tmp_path):
+    X, y, X_test, y_test = rows
+    options = {"n_components": 60, "standardize": "yes", "random_state": 3}
+    alone = AutoRegressor(bag=1, beside="none", **options).fit(X, y)
+    mean = AutoRegressor(bag=4, beside="none", **options).fit(X, y)
+    # Draws of 60 features err each in its own way, and those that are worse have no share.
+    assert 1 - mean.score(X_test, y_test) < 1.1 * (1 - alone.score(X_test, y_test))
+    mean.save(tmp_path / "mean.model")
+    loaded = AutoRegressor.load(tmp_path / "mean.model")
+    assert_allclose(loaded.predict(X_test), mean.predict(X_test))
+    assert str(mean.job_["bag"]) == "4" and "beside" not in mean.job_
+    assert mean.feature_importances_.sum() == pytest.approx(1)
 
 
 def test_importances_are_shares_of_squared_gradients():

@@ -344,12 +344,8 @@ impl Task<'_> {
     /// Columns as they are prepared, with all features or with fewer.
     fn plan(&self, most: Option<usize>, median: f64, multiple: f64) -> Plan {
         let all = self.builder.features();
-        let fewer = match (all, most) {
-            (Some(all), Some(most)) if most < all => {
-                self.builder.variant(self.kernel.clone(), most)
-            }
-            _ => None,
-        };
+        let most = most.filter(|&most| all.is_some_and(|all| most < all));
+        let fewer = most.and_then(|most| self.builder.variant(self.kernel.clone(), most));
         let builder = fewer.map_or_else(|| self.builder.clone(), Arc::from);
         Plan {
             features: builder.features().unwrap_or(0),
@@ -357,6 +353,7 @@ impl Task<'_> {
             kernel: self.kernel.clone(),
             scaling: 0,
             is_binned: false,
+            draw: 0,
             metric: None,
             turns: 0,
             median,

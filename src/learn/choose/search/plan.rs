@@ -17,6 +17,8 @@ pub(in crate::learn) struct Plan {
     pub(in crate::learn) features: usize,
     /// Whether the features are bins.
     pub(in crate::learn) is_binned: bool,
+    /// Which draw of the features it is: 0 that of all trials, others to average with.
+    pub(in crate::learn) draw: usize,
     pub(in crate::learn) median: f64,
     pub(in crate::learn) multiple: f64,
     pub(in crate::learn) lengthscale: f64,

@@ -150,6 +150,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
             kernel,
             scaling,
             is_binned: false,
+            draw: 0,
             metric: None,
             turns: 0,
             features: 0,

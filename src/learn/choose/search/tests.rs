@@ -298,6 +298,7 @@ fn coefficients_are_those_of_the_best_penalty() {
         kernel,
         scaling: 0,
         is_binned: false,
+        draw: 0,
         metric: None,
         turns: 0,
         features: 60,

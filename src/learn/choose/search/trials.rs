@@ -11,7 +11,7 @@ use crate::{
     Error, Result, Run,
     analysis::ExactKernel,
     data::{ChunkSource, MemorySource, Part, Rows, Split},
-    features::FeatureMap,
+    features::{FeatureMap, part_seed},
     learn::{
         choose::metric::{self, MetricOptions, RowsForMap, by_prepared},
         fit::apart::again,
@@ -220,7 +220,7 @@ impl<'a> Sample<'a> {
             survey,
             scaling: &self.prepared[plan.scaling].scaling,
             run,
-            seed: Some(seed),
+            seed: Some(part_seed(seed, plan.draw)),
         };
         let metric = plan.metric.as_ref();
         metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)

@@ -63,13 +63,6 @@ fn grids_of(columns: GridColumns, outputs: usize) -> (usize, usize) {
     )
 }
 
-impl Done {
-    /// Whether it is of features that further draws make better, as a number.
-    fn draws(&self) -> f64 {
-        if self.plan.is_binned { 0.0 } else { 1.0 }
-    }
-}
-
 impl Rounds<'_, '_> {
     /// What is averaged in the place of the best alone, whose plan this is: draws of its features,
     /// with the best kernel of another norm and bins beside them where rows held out are predicted
@@ -80,6 +73,15 @@ impl Rounds<'_, '_> {
             return Ok(Vec::new());
         }
         let mut all = vec![done];
+        for draw in 1..blend.draws {
+            // Trials were of the same frequencies, which may be luckier than others.
+            let plan = Plan {
+                draw,
+                ..all[0].plan.clone()
+            };
+            let lambdas = self.penalties_beside(plan.lambda, &BESIDE);
+            all.extend(self.attempt(plan, &lambdas, Extent::All)?);
+        }
         if blend.draws > 1 {
             all.extend(self.other(&all[0])?);
         }
@@ -90,34 +92,28 @@ impl Rounds<'_, '_> {
             return Ok(Vec::new());
         }
         let shares = self.shares(&all)?;
-        let mut members = Vec::new();
-        let of_draws: f64 = all.iter().zip(&shares).map(|(of, s)| s * of.draws()).sum();
-        let mut left = blend.draws;
-        for (i, (of, share)) in all.iter().zip(&shares).enumerate().rev() {
-            if *share == 0.0 {
-                continue;
-            }
-            let draws = match i {
-                _ if of.plan.is_binned => 1,
-                // The best has those that others leave.
-                0 => left,
-                _ => (blend.draws as f64 * share / of_draws).round() as usize,
-            };
-            let draws = draws.max(1);
-            if !of.plan.is_binned {
-                left = left.saturating_sub(draws).max(1);
-            }
-            let (plan, lambda) = match i {
-                0 => (best, self.final_lambda(best)),
-                _ => (&of.plan, Lambda::Fixed(of.plan.lambda)),
-            };
-            for _ in 0..draws {
-                // No two draws are the same, of whatever kernel.
-                let draw = members.len();
-                members.push(self.member(plan, (lambda.clone(), draw), share / draws as f64));
-            }
-        }
-        members.reverse();
+        let counting = all.iter().zip(&shares).enumerate();
+        let members = counting.filter(|(_, (_, share))| **share > 0.0);
+        let members: Vec<Member> = members
+            .map(|(i, (of, &share))| {
+                let plan = if i == 0 { best } else { &of.plan };
+                let is_draw = plan.draw < blend.draws && !plan.is_binned;
+                let lambda = if is_draw && best.lambda == Plan::AS_GIVEN {
+                    self.sample.data().options.lambda().clone()
+                } else {
+                    Lambda::Fixed(plan.lambda)
+                };
+                Member {
+                    builder: plan.builder.clone(),
+                    metric: plan.metric.clone(),
+                    lengthscale: plan.lengthscale,
+                    is_binned: plan.is_binned,
+                    draw: plan.draw,
+                    lambda,
+                    share,
+                }
+            })
+            .collect();
         let is_alone = members.len() == 1 && shares[0] > 0.0;
         Ok(if is_alone { Vec::new() } else { members })
     }
@@ -152,29 +148,11 @@ impl Rounds<'_, '_> {
             return Ok(None);
         };
         let lambdas = self.penalties_beside(plan.lambda, &[0.1, 1.0]);
-        let plan = self.resized(plan, Some(best.plan.features))?;
+        let plan = Plan {
+            draw: self.search.blend.draws,
+            ..self.resized(plan, Some(best.plan.features))?
+        };
         self.attempt(plan, &lambdas, Extent::All)
-    }
-
-    /// The penalty of what was found, or how it is chosen.
-    fn final_lambda(&self, best: &Plan) -> Lambda {
-        if best.lambda == Plan::AS_GIVEN {
-            self.sample.data().options.lambda().clone()
-        } else {
-            Lambda::Fixed(best.lambda)
-        }
-    }
-
-    fn member(&self, plan: &Plan, (lambda, draw): (Lambda, usize), share: f64) -> Member {
-        Member {
-            builder: plan.builder.clone(),
-            metric: plan.metric.clone(),
-            lengthscale: plan.lengthscale,
-            is_binned: plan.is_binned,
-            draw,
-            lambda,
-            share,
-        }
     }
 
     /// Bins as wide as rows held out like them best, of all columns together or of some at a time:
@@ -270,6 +248,7 @@ impl Rounds<'_, '_> {
             kernel: Arc::new(Laplacian),
             scaling,
             is_binned: true,
+            draw: 0,
             median: match columns {
                 GridColumns::All => {
                     (self.sample).median(scaling, metric.as_ref(), Laplacian.norm())
