@@ -19,6 +19,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from on_tables.results import ranks
+
 
 # Exact kernel machines take the square of the rows.
 MOST_ROWS = 5000
@@ -43,15 +45,6 @@ def error(learner, train, judges, labels):
     if labels:
         return float(np.mean(predicted != judges[:, -1]))
     return float(np.sqrt(np.mean((predicted - judges[:, -1]) ** 2)) / judges[:, -1].std())
-
-
-def ranks(errors):
-    def near(a, b):
-        return abs(a - b) <= 1e-3 * b
-
-    before = [sum(e < own and not near(e, own) for e in errors) for own in errors]
-    beside = [sum(near(e, own) for e in errors) for own in errors]
-    return [b + (n + 1) / 2 for b, n in zip(before, beside)]
 
 
 def main():
