@@ -97,14 +97,15 @@ impl Binning {
     /// (from `p(delta) = delta k''(delta)`, one per column) and shifts from block g of its stream,
     /// so that more grids leave the first ones as they are.
     ///
-    /// Errors with [`Error::Parameter`] for no grids, and with [`Error::Unsupported`] for a kernel
-    /// that binning cannot serve.
+    /// Errors with [`Error::Parameter`] for no grids and for columns whose weights are none, and with
+    /// [`Error::Unsupported`] for a kernel that binning cannot serve.
     #[doc(hidden)]
     pub fn draw(&self, input: Affine) -> Result<DrawnGrids> {
         if self.grids == 0 {
             return Err(Error::parameter("the number of grids is 0; use at least 1"));
         }
         let d = input.columns();
+        self.columns.check(d)?;
         let bytes = 8 * d as u128 * self.grids as u128;
         memory_left::require(bytes, || format!("a map of {} grids", self.grids))?;
         let mut grids = Grids {

@@ -91,6 +91,14 @@ impl LearnedMetric {
         })
     }
 
+    /// What each prepared column counts in squared distances, `[d]`; their mean is 1. Of a full
+    /// metric those of steps along one column.
+    pub(in crate::learn) fn squared_scales(&self) -> Vec<f64> {
+        self.root
+            .map_axis(Axis(0), |column| column.dot(&column))
+            .to_vec()
+    }
+
     pub(crate) fn named(mut self, names: Option<Vec<String>>) -> Self {
         self.names = names;
         self

@@ -52,10 +52,10 @@ const TOGETHER: f64 = 0.97;
 const LITTLE: f64 = 0.05;
 
 /// Grids of trials that choose, fewer of many outputs, and of what is fitted at most.
-fn grids_of(columns: GridColumns, outputs: usize) -> (usize, usize) {
+fn grids_of(columns: &GridColumns, outputs: usize) -> (usize, usize) {
     let (few, most) = match columns {
         GridColumns::All => (FEW_GRIDS, GRIDS),
-        GridColumns::Some => (FEW_OF_SOME, GRIDS_OF_SOME),
+        _ => (FEW_OF_SOME, GRIDS_OF_SOME),
     };
     (
         (few * FEW_OUTPUTS / outputs.max(FEW_OUTPUTS)).max(few / 4),
@@ -155,18 +155,19 @@ impl Rounds<'_, '_> {
         self.attempt(plan, &lambdas, Extent::All)
     }
 
-    /// Bins as wide as rows held out like them best, of all columns together or of some at a time:
-    /// of few grids on the sample, then of more on all rows.
+    /// Bins as wide as rows held out like them best, of all columns together or of some at a time,
+    /// drawn by what they tell: of few grids on the sample, then of more on all rows.
     fn binned(&mut self, best: &Done) -> Result<Option<Done>> {
         let metric = self.weights(&best.tried, best.plan.scaling)?;
-        let together = self.narrowed(best, (metric.clone(), GridColumns::All), &NARROWER)?;
-        let apart = self.narrowed(best, (None, GridColumns::Some), &WIDER)?;
+        let some = metric.as_ref().map_or(GridColumns::Some, |metric| {
+            GridColumns::Weighed(metric.squared_scales().into())
+        });
+        let together = self.narrowed(best, (metric, GridColumns::All), &NARROWER)?;
+        let apart = self.narrowed(best, (None, some.clone()), &WIDER)?;
         let (mut chosen, columns) = match (together, apart) {
-            (Some(one), Some(other)) if other.trial.better_than(&one.trial) => {
-                (other, GridColumns::Some)
-            }
+            (Some(one), Some(other)) if other.trial.better_than(&one.trial) => (other, some),
             (Some(one), _) => (one, GridColumns::All),
-            (None, Some(other)) => (other, GridColumns::Some),
+            (None, Some(other)) => (other, some),
             (None, None) => return Ok(None),
         };
         if chosen.plan.metric.is_some() {
@@ -183,7 +184,7 @@ impl Rounds<'_, '_> {
         // More rows fill more bins, and more grids take less of a penalty at most.
         let outputs = self.sample.data().targets.outputs();
         let more = self.sample.fitted(Extent::All) / self.sample.fitted(Extent::Sample);
-        let (few, most) = grids_of(columns, outputs);
+        let (few, most) = grids_of(&columns, outputs);
         let each =
             more * outputs as f64 * chosen.tried.features() as f64 / chosen.plan.features as f64;
         let rows = self.sample.fitted(Extent::All);
@@ -222,8 +223,8 @@ impl Rounds<'_, '_> {
                 Some(done) => self.penalties_beside(done.plan.lambda, &BESIDE),
                 None => PENALTIES.to_vec(),
             };
-            let few = grids_of(columns, self.sample.data().targets.outputs()).0;
-            let plan = self.bins(best, (metric.clone(), columns), few);
+            let few = grids_of(&columns, self.sample.data().targets.outputs()).0;
+            let plan = self.bins(best, (metric.clone(), columns.clone()), few);
             let Some(done) = self.attempt(plan.at(width), &lambdas, Extent::Sample)? else {
                 break;
             };
@@ -244,7 +245,6 @@ impl Rounds<'_, '_> {
     ) -> Plan {
         let scaling = best.plan.scaling;
         Plan {
-            builder: Arc::new(Binning::new(Laplacian).columns(columns).grids(grids)),
             kernel: Arc::new(Laplacian),
             scaling,
             is_binned: true,
@@ -253,8 +253,9 @@ impl Rounds<'_, '_> {
                 GridColumns::All => {
                     (self.sample).median(scaling, metric.as_ref(), Laplacian.norm())
                 }
-                GridColumns::Some => self.sample.deviation(scaling),
+                _ => self.sample.deviation(scaling),
             },
+            builder: Arc::new(Binning::new(Laplacian).columns(columns).grids(grids)),
             metric,
             turns: 0,
             features: grids,
