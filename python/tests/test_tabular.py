@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PEERS = Path(__file__).resolve().parents[2] / "benches" / "peers"
-sys.path.insert(0, str(PEERS))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benches" / "peers"))
 
 pytest.importorskip("pandas")
 
@@ -25,6 +25,7 @@ RANKS = [
     ([1.0, 1.0005, 2.0], [1.5, 1.5, 3]),
     ([1.0, 1.002, 2.0], [1, 2, 3]),
     ([0.0, 0.1, 0.0, 0.0], [2, 4, 2, 2]),
+    ([np.inf, 1.0, np.inf, 2.0], [3.5, 1, 3.5, 2]),
 ]
 
 
@@ -187,6 +188,10 @@ LINES = [
 ]
 
 
+FAILED = [line("f", 0, "bochner", 0, failed="no memory")]
+FAILED[0].pop("error")
+
+
 def test_results_are_means_of_whole_splits_of_the_newest_version():
     found = results.Results(LINES)
     assert found.contestants == ["bochner", "Trees"]
@@ -194,20 +199,32 @@ def test_results_are_means_of_whole_splits_of_the_newest_version():
     assert (found.splits("a"), found.splits("b")) == (2, 1)
     # Where one failed on a split there is no mean of it.
     assert found.means("c") == {"bochner": 1.0, "Trees": None}
-    assert found.ranked() == ["a", "b", "d"]
-    assert found.mean_ranks() == {"bochner": 5.5 / 3, "Trees": 3.5 / 3}
-    assert found.against("Trees") == (0, 1, 2)
+    assert found.ranked() == ["a", "b", "c", "d"]
+    # Whose fit failed is the last.
+    assert found.mean_ranks() == {"bochner": 6.5 / 4, "Trees": 5.5 / 4}
+    assert found.against("Trees") == (1, 1, 2)
+    ours = results.Results([line("f", 0, "Trees", 1.0), *FAILED])
+    assert ours.mean_ranks() == {"bochner": 2, "Trees": 1} and ours.against("Trees") == (0, 0, 1)
+    assert "| f | the fit failed | Trees, 1.00 |  | 1 |" in page(ours)
+    untried = results.Results([*LINES, line("f", 0, "Trees", 1.0)])
+    assert "f" in untried.tables and "f" not in untried.ranked()
     assert found.failures() == [("c", 0, "Trees", "no memory")]
     assert results.Results(LINES + [line("e", 0, "bochner", 1.0, quick=True)]).tables == ["a", "b", "c", "d"]
 
 
 def test_the_page_says_where_we_lose_and_what_failed():
     text = page(results.Results(LINES))
-    assert "4 tables, 1 to 2 splits of each; ranks are of the 3 that all have fitted." in text
+    assert "4 tables, 1 to 2 splits of each." in text
     assert "On 2 of 4 tables another has a smaller error." in text
     assert "| b | 6.00 | Trees, 2.00 | 3.00 | 1 |\n| d | 3.00 | Trees, 2.00 | 1.50 | 1 |" in text
     assert "* c, split 0: Trees gave nothing: no memory" in text
-    assert "| mean rank |  |  |  |  | 1.83 | **1.17** |" in text
+    assert "| mean rank |  |  |  |  | 1.62 | **1.38** |" in text
+
+
+def test_the_page_is_what_its_lines_say():
+    folder = ROOT / "docs" / "results"
+    found = results.Results(results.read(folder / "tabular.jsonl"))
+    assert (folder / "tabular.md").read_text() == page(found)
 
 
 def test_a_line_that_was_cut_does_not_count(tmp_path):

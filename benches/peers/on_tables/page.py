@@ -3,7 +3,9 @@
 import math
 import statistics
 
-from on_tables.results import LONG, OURS, TRUTH, ranks
+from on_tables.found import FOUND
+from on_tables.made import MADE
+from on_tables.results import OURS, TRUTH, ranks
 
 COMMAND = "python benches/peers/tabular.py"
 # What is given beside defaults, of a table with texts.
@@ -12,7 +14,7 @@ TEXTS = """* Texts: `bochner` reads them in the .csv; XGBoost has `enable_catego
   CatBoost has `cat_features`; xRFM has columns of 0 and 1 and `categorical_info`. A level that no training row has is a
   missing value to the first three, and 0 in all columns to xRFM.
 """
-HOW = """`benches/peers/tabular.py` makes this page of [tabular.jsonl](tabular.jsonl), a line a fit, and of nothing else.
+HOW = """`benches/peers/tabular.py` makes this page of `docs/results/tabular.jsonl`, a line a fit, and of nothing else.
 
 * Ours is `bochner fit train.csv --target target --auto` with no other option, but for `--probabilities` on `rare`, whose
   log loss is asked for: that is a second fit, which its seconds have.
@@ -20,7 +22,7 @@ HOW = """`benches/peers/tabular.py` makes this page of [tabular.jsonl](tabular.j
   fifth of the rows). Columns of xRFM are standardised, as its documents say, and its targets, too.
 * Errors are the share of wrong labels, or the root of the mean square over the deviation of the targets that trained; means
   over splits. The floor is what the truth itself gets wrong on the same rows, of tables whose noise is made. An
-  error within a thousandth of another shares its rank.
+  error within a thousandth of another shares its rank, and a fit that failed is the last.
 * Splits: tables that are made are drawn anew, of 10,000 rows that judge; those of scikit-learn are parted anew, 80 to
   20; cpu, letter and adult have their own train and test first, and then all rows parted anew in the same numbers.
 * Each fit is a process of its own. Seconds are those of processors: of ours the whole process, which reads its table; of peers
@@ -75,7 +77,8 @@ def summary(results):
     order = sorted(ranks, key=ranks.get)
     first = {name: sum(results.ranks(table)[name] < 2 for table in ranked) for name in results.contestants}
     text = f"{counted(len(results.tables), 'table')}, {splits_of(results)} of each"
-    text += f"; ranks are of the {len(ranked)} that all have fitted.\n" if len(ranked) < len(results.tables) else ".\n"
+    text += f"; ranks are of the {len(ranked)} that all were tried on." if len(ranked) < len(results.tables) else "."
+    text += " One split says little where errors are close.\n" if min(map(results.splits, results.tables)) == 1 else "\n"
     rows = [[name, f"{ranks[name]:.2f}", str(first[name])] for name in order]
     return text + "\n" + grid(["", "mean rank", "first, or level with it"], rows)
 
@@ -84,18 +87,29 @@ def losses(results):
     """Every table on which another has a smaller error by more than a thousandth, the worst first."""
     rows = []
     for table in results.tables:
-        found = {name: error for name, error in results.means(table).items() if error is not None}
+        found = {name: results.judged(table, name) for name in results.contestants}
+        found = {name: error for name, error in found.items() if error is not None}
         if OURS not in found:
             continue
         own, best = found[OURS], min(found, key=found.get)
         better = sum(ranks([own, error])[0] == 2 for error in found.values())
         if better:
             ratio = own / found[best] if found[best] else math.inf
-            times = digits(ratio) if math.isfinite(ratio) else "it has none"
-            rows.append((ratio, [table, digits(own), f"{best}, {digits(found[best])}", times, str(better)]))
+            own = digits(own) if math.isfinite(own) else "the fit failed"
+            times = digits(ratio) if math.isfinite(ratio) else ""
+            rows.append((ratio, [table, own, f"{best}, {digits(found[best])}", times, str(better)]))
     rows = [row for _, row in sorted(rows, key=lambda row: -row[0])]
     text = f"On {len(rows)} of {len(results.tables)} tables another has a smaller error.\n"
-    return text + ("\n" + grid(["table", "ours", "the best", "ours over it", "peers before us"], rows) if rows else "")
+    text += "\n" + grid(["table", "ours", "the best", "ours over it", "peers before us"], rows) if rows else ""
+    longer = "; ".join(f"{name} on {more(results, name)}" for name in results.contestants if name != OURS)
+    return f"{text}\nWe take more seconds of processors than {longer}.\n"
+
+
+def more(results, name):
+    """On how many tables we take more seconds than another, of those that both have fitted."""
+    pairs = [(results.mean(table, OURS, "seconds"), results.mean(table, name, "seconds")) for table in results.tables]
+    longer = [own > their for own, their in pairs if own and their]
+    return f"{sum(longer)} of {len(longer)}"
 
 
 def cells(values, show):
@@ -114,7 +128,8 @@ def errors(results):
         kind = "wrong labels" if about["labels"] else "RMSE"
         size = f"{about['rows']:,} x {about['columns']}"
         row = [what, size, f"{about['judges']:,}", kind, digits(floor) if floor is not None else ""]
-        rows.append(row + cells(list(results.means(table).values()), digits))
+        found = cells(list(results.means(table).values()), digits)
+        rows.append(row + ["failed" if results.failed(table, n) else cell for n, cell in zip(results.contestants, found)])
     ranks = results.mean_ranks()
     rows.append(["mean rank", "", "", "", "", *cells([ranks.get(name) for name in results.contestants], lambda r: f"{r:.2f}")])
     text = grid(["table", "rows x columns", "judges", "error", "floor", *results.contestants], rows)
@@ -174,8 +189,8 @@ def conditions(results):
     loads = [line["load"] for line in results.lines]
     text = f"* Versions: {versions}; of ours the last word is the beginning of the program's SHA-256.\n"
     text += f"* Machine: {'; '.join(said)}; its load was {min(loads)} to {max(loads)}. {days}.\n"
-    absent = [name for name in LONG if name not in results.tables]
-    return text + (f"* Not measured: {' and '.join(absent)}, nor more splits than the first lines say.\n" if absent else "")
+    absent = [name for name in (*FOUND, *MADE) if name not in results.tables]
+    return text + (f"* Not measured: {', '.join(absent)}.\n" if absent else "")
 
 
 def commands():

@@ -1,6 +1,7 @@
 """Lines of JSON, one a fit, and what becomes of them: means over splits, ranks, heads against heads. Needs no peer."""
 
 import json
+import math
 
 # The name that lines of ours have.
 OURS = "bochner"
@@ -39,10 +40,10 @@ def newest(lines):
 
 
 def ranks(errors):
-    """Ranks from 1. Errors within a thousandth of each other share theirs."""
+    """Ranks from 1. Errors within a thousandth of each other share theirs, as do those that are infinite."""
 
     def near(a, b):
-        return abs(a - b) <= 1e-3 * b
+        return a == b or abs(a - b) <= 1e-3 * min(a, b)
 
     before = [sum(e < own and not near(e, own) for e in errors) for own in errors]
     beside = [sum(near(e, own) for e in errors) for own in errors]
@@ -91,12 +92,19 @@ class Results:
     def means(self, table, name="error"):
         return {contestant: self.mean(table, contestant, name) for contestant in self.contestants}
 
+    def failed(self, table, contestant):
+        return any("failed" in line for line in self.of(table, contestant))
+
+    def judged(self, table, contestant):
+        """The mean error, that of a fit that failed without bound; None where there was no fit."""
+        return math.inf if self.failed(table, contestant) else self.mean(table, contestant)
+
     def ranked(self):
-        """Tables that all contestants have fitted."""
-        return [table for table in self.tables if None not in self.means(table).values()]
+        """Tables that all contestants were tried on."""
+        return [table for table in self.tables if None not in (self.judged(table, name) for name in self.contestants)]
 
     def ranks(self, table):
-        return dict(zip(self.contestants, ranks(list(self.means(table).values()))))
+        return dict(zip(self.contestants, ranks([self.judged(table, name) for name in self.contestants])))
 
     def mean_ranks(self):
         of_tables = [self.ranks(table) for table in self.ranked()]
@@ -106,7 +114,7 @@ class Results:
         """On how many tables ours is better, level (within a thousandth) and worse."""
         counts = [0, 0, 0]
         for table in self.tables:
-            own, their = self.mean(table, OURS), self.mean(table, other)
+            own, their = self.judged(table, OURS), self.judged(table, other)
             if own is not None and their is not None:
                 counts[int(2 * ranks([own, their])[0]) - 2] += 1
         return tuple(counts)
