@@ -8,7 +8,7 @@
 // A face alone: no room imports it.
 pub use crate::model::{
     AmountScore, AmountScores, ClassScore, ClassSpread, Coefficients, Conformal, FitTimes,
-    FoundLengthscales, FromLabel, HeldOut, IntervalPredictor, Intervals, IsLabel, Label,
+    FoundLengthscales, FromLabel, Gradients, HeldOut, IntervalPredictor, Intervals, IsLabel, Label,
     LabelScores, LambdaCurve, LambdaPoint, LearnedMetric, LinearModel, Link, LoadedModel, Metric,
     Model, Predicted, Predictor, Principal, Probabilities, ProbabilityPredictor, QuantileScore,
     Range, Ranges, Score, Scores, Spread, Targets, ToLabels,

@@ -77,7 +77,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         self._one_target = len(self._model.coefficients()[1]) == 1
 
     @of_scans
-    def predict(self, X: Any, *, output: Any = None) -> Any:
+    def predict(self, X: Any, interval: float | None = None, *, output: Any = None) -> Any:
         """Predicted values of rows.
 
         Parameters
@@ -85,19 +85,27 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
+        interval : float, default=None
+            The share of new targets that lie within bounds, as `predict_interval` takes it. None
+            gives values alone.
+
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            With ``interval`` a tuple of three such arrays: y, lower and upper bounds.
         """
+        if interval is not None:
+            return self.predict_interval(X, interval)
         scores = self._scores(X)
         return scores[:, 0] if self._one_target else scores
 
-    def calibrate(self, X: Any, y: Any) -> Self:
+    def calibrate_on(self, X: Any, y: Any) -> Self:
         """Calibrate intervals on rows that the fit did not see.
 
         By how much the model is off on them says how wide intervals are (split conformal prediction):
         of level p they hold at least a share p of new targets on average, whatever the model and the
-        data, as long as new rows come as these do. The file that `save` writes keeps it.
+        data, as long as new rows come as these do. The file that `save` writes keeps it. The
+        parameter ``calibrate`` has the fit keep rows back for this by itself.
 
         Parameters
         ----------
@@ -113,16 +121,20 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         """
         check_is_fitted(self)
         if isinstance(X, Scan):
-            raise TypeError("calibrate takes rows in memory, not a scan; some hundred are enough")
+            raise TypeError("calibrate_on takes rows in memory, not a scan; some hundred are enough")
         X, y, _ = self._validated(X, y, None, reset=False)
+        self._calibrated(X, y)
+        return self
+
+    def _calibrated(self, X, y):
         model = self._current()
         self._model = _native.calibrated(model, table(X), y, self.device, self.memory)
-        return self
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any, Any]:
         """Predicted values of rows, between bounds that hold a new target so often.
 
-        Gaussian processes have bounds of their own; others have them after `calibrate`.
+        Gaussian processes have bounds of their own; others have them after a fit with ``calibrate``,
+        or after `calibrate_on`.
 
         Parameters
         ----------

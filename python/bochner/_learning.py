@@ -87,6 +87,7 @@ class Learner(BaseEstimator):
             "memory": self.memory,
             "columns": self._names(),
             "importances": getattr(self, "importances", None),
+            "calibrate": getattr(self, "calibrate", None),
         }
         options.update({name: getattr(self, name) for name in self._own})
         if isinstance(gamma, str):
@@ -122,7 +123,8 @@ class Learner(BaseEstimator):
             kept = weights > 0
             if not kept.all():
                 X, y, weights = X[kept], y[kept], weights[kept]
-        if not scanned and self._takes_weights() and X.shape[0] <= FEW_ROWS:
+        together = self._takes_weights() and not self._calibrates()
+        if not scanned and together and X.shape[0] <= FEW_ROWS:
             X, y, weights = _in_order(X, y, weights)
         if self._goes_on(y, names):
             labels["start"] = self._model
@@ -143,7 +145,14 @@ class Learner(BaseEstimator):
 
     def _goes_on(self, y, names):
         """Whether a fit begins at the model that is there: one of the same columns and targets."""
-        if not getattr(self, "warm_start", False) or getattr(self, "_model", None) is None:
+        if not getattr(self, "warm_start", False):
+            return False
+        if self._calibrates():
+            raise ValueError(
+                "warm_start=True goes on with all rows, and calibrate keeps some back; leave one of "
+                "both out, or use calibrate_on"
+            )
+        if getattr(self, "_model", None) is None:
             return False
         if y is None:
             # The targets of a file, which the native half looks at.
@@ -161,6 +170,10 @@ class Learner(BaseEstimator):
     def _takes_weights(self):
         """Whether rows count by weights, and equal ones may be one row."""
         return True
+
+    def _calibrates(self):
+        """Whether some of the rows are kept back for intervals, which are told apart by number."""
+        return getattr(self, "calibrate", None) is not None
 
     def _widened(self):
         """Notes the columns that a table became."""

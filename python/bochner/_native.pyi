@@ -160,6 +160,20 @@ def covariances(
     model: Model, x: _Table, device: str, memory: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def sampled(model: Model, target: int, samples: int, seed: int) -> Model: ...
+def sampled_given(
+    model: Model,
+    target: int,
+    samples: int,
+    seed: int,
+    x: _Table,
+    y: NDArray[np.float64],
+    features: int,
+    device: str,
+    memory: int | None = None,
+) -> Model: ...
+def gradients(
+    model: Model, x: _Table, device: str, memory: int | None = None
+) -> NDArray[np.float64]: ...
 def fit_searched(
     x: _Table,
     y: NDArray[np.float64] | None,

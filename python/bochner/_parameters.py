@@ -38,6 +38,9 @@ SHARED = {
     "importances": ["boolean"],
 }
 
+#: The share of the rows that regressors keep back from the fit for intervals.
+CALIBRATE = [Interval(Real, 0.0, 1.0, closed="neither"), None]
+
 #: Whether the columns stand beside the features.
 LINEAR = [StrOptions({"auto", "yes", "no"})]
 
@@ -118,6 +121,13 @@ class OfMapAndTargets(OfMap, OfTargets):
     """Parameters of learners from targets that draw a map."""
 
     n_components: int = 1000
+
+
+@takes
+class OfAmounts:
+    """Parameters of regressors."""
+
+    calibrate: float | None = None
 
 
 @takes

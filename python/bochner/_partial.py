@@ -53,9 +53,9 @@ class Growing(Streaming):
     """
 
     def _add(self, X, y, weights, *, classes=None, names=None):
-        for name in ("probability", "importances", "fit_inverse_transform"):
+        for name in ("probability", "importances", "fit_inverse_transform", "calibrate"):
             if getattr(self, name, False):
-                raise ValueError(f"{name}=True needs all rows at once, by fit")
+                raise ValueError(f"{name}={getattr(self, name)!r} needs all rows at once, by fit")
         y = None if y is None else np.ascontiguousarray(y)
         state, options = getattr(self, "_state", None) or (None, self._options(X))
         with heard(self.verbose, X.n_samples if isinstance(X, Scan) else X.shape[0]) as progress:
@@ -205,14 +205,16 @@ class PartialRidge(Growing):
         for name, wrong in (
             ("penalty", not (self.penalty is None or isinstance(self.penalty, Real))),
             ("solver", self.solver == "cg"),
+            ("leaves", self.leaves is not None),
+            ("calibrate", self._calibrates()),
             ("probability", getattr(self, "probability", False)),
             ("importances", getattr(self, "importances", False)),
         ):
             if wrong:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} needs all rows at once, by fit; {asker} takes a "
-                    "number for penalty or None, another solver than 'cg', and neither probability "
-                    "nor importances"
+                    "number for penalty or None, another solver than 'cg', and neither leaves, "
+                    "calibrate, probability nor importances"
                 )
 
     def _add(self, X, y, weights, **labels):

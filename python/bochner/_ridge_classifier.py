@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Classifier
-from ._parameters import LINEAR, POSITIVE, SHARED
+from ._parameters import COUNT, LINEAR, POSITIVE, SHARED
 from ._partial import PartialRidge
 from ._typing import _fit_context
 
@@ -49,6 +49,10 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         that is 1. It is solved by the normal equations: with ``solver`` ``'auto'`` or
         ``'cholesky'``, and of any map but binning.
 
+    leaves : int, default=None
+        The most rows of a leaf, where rows are parted by a tree with a model in each leaf; None parts
+        none.
+
     class_weight : dict, 'balanced' or None, default=None
         What a row of each class counts; ``'balanced'`` makes all classes count the same.
 
@@ -87,7 +91,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     penalty_: float
 
     _learner = "ridge"
-    _own = ("linear", "penalty", "folds", "solver", "penalize_intercept", "probability",)
+    _own = ("linear", "penalty", "folds", "solver", "penalize_intercept", "leaves", "probability",)
     _parameter_constraints = {
         **SHARED,
         "linear": LINEAR,
@@ -95,6 +99,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
         "penalize_intercept": ["boolean"],
+        "leaves": [COUNT, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "probability": ["boolean"],
     }
@@ -117,6 +122,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         probability: bool = False,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
+        leaves: int | None = None,
         random_state: Random = None,
         device: str = "auto",
         memory: int | None = None,
@@ -138,6 +144,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self.probability = probability
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
+        self.leaves = leaves
         self.random_state = random_state
         self.device = device
         self.memory = memory

@@ -16,7 +16,18 @@ from . import _native
 from ._arrays import table
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
-from ._parameters import COUNT, LINEAR, POSITIVE, SHARED, TARGET_SCALE, OfLabels, OfMap, takes
+from ._parameters import (
+    CALIBRATE,
+    COUNT,
+    LINEAR,
+    POSITIVE,
+    SHARED,
+    TARGET_SCALE,
+    OfAmounts,
+    OfLabels,
+    OfMap,
+    takes,
+)
 from ._typing import _fit_context
 
 if TYPE_CHECKING:
@@ -136,14 +147,14 @@ def _budget(budget):
 
 
 @takes
-class AutoRegressor(_Auto, KeepingNumbers, Regressor):
+class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
     """Kernel ridge regression whose kernel, bandwidth, penalty and metric rows held out choose.
 
     A fifth of the rows is held out inside the fit; frequencies are the same in all trials, scaled, so
     that they differ by what is chosen. Of fewer than 40 rows none are: the penalty is chosen by
     leave-one-out errors then, and a warning says so. Beside its own it takes the parameters of
-    `KernelRidgeRegressor`: map, form, standardize, fit_intercept, random_state, device, memory and
-    verbose.
+    `KernelRidgeRegressor`: map, form, standardize, fit_intercept, random_state, device, memory,
+    verbose and calibrate.
 
     Parameters
     ----------
@@ -241,7 +252,7 @@ class AutoRegressor(_Auto, KeepingNumbers, Regressor):
     target_scale: str = "auto"
 
     _own = (*_Auto._own, "target_scale")
-    _parameter_constraints = {**_CONSTRAINTS, "target_scale": TARGET_SCALE}
+    _parameter_constraints = {**_CONSTRAINTS, "calibrate": CALIBRATE, "target_scale": TARGET_SCALE}
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

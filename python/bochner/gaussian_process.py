@@ -6,14 +6,14 @@ from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._arrays import seed_of, table
+from ._arrays import table
 from ._bases import Regressor
-from ._parameters import POSITIVE, SHARED
+from ._functions import Drawing
+from ._parameters import CALIBRATE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
 from ._rows import checked, of_scans
 from ._typing import _fit_context, available_if
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["GaussianProcessRegressor"]
 
 
-class GaussianProcessRegressor(GrowingNumbers, Regressor):
+class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
     """Gaussian process regression: predictions with a deviation; finds its own penalty.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
@@ -52,6 +52,12 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         What ``sample_weight`` says: how often a row is there, or how well its target is known: a row
         of weight w is then one row with the variance of the noise over w, as the mean of w readings
         would have.
+
+    calibrate : float, default=None
+        The share of the rows, chosen by ``random_state``, that the fit does not see and intervals are
+        calibrated on: `predict_interval` and ``predict(X, interval=0.9)`` then hold what they
+        promise. None keeps none back: bounds are then
+        those of the process; `calibrate_on` takes rows of one's own.
 
     Attributes
     ----------
@@ -101,6 +107,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
     _own = ("noise_variance", "signal_variance", "weights",)
     _parameter_constraints = {
         **SHARED,
+        "calibrate": CALIBRATE,
         "noise_variance": [POSITIVE, None],
         "signal_variance": [POSITIVE, None],
         "lengthscales": [StrOptions({"fixed", "one", "per-column"})],
@@ -127,6 +134,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         memory: int | None = None,
         verbose: bool | int = False,
         importances: bool = False,
+        calibrate: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -145,6 +153,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         self.memory = memory
         self.verbose = verbose
         self.importances = importances
+        self.calibrate = calibrate
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -201,6 +210,7 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         X: Any,
         return_std: bool = False,
         return_cov: bool = False,
+        interval: float | None = None,
         *,
         output: Any = None,
     ) -> Any:
@@ -215,7 +225,11 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
             Whether to return the standard deviations of new targets, too, their noise included.
 
         return_cov : bool, default=False
-            Whether to return their covariances, too, with the noise on the diagonal. One of the two.
+            Whether to return their covariances, too, with the noise on the diagonal.
+
+        interval : float, default=None
+            The share of new targets that lie within bounds, which are returned, too, as
+            `predict_interval` does. One of the three.
 
         Returns
         -------
@@ -226,11 +240,14 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
 
         y_cov : ndarray of shape (n_samples, n_samples) or (n_samples, n_samples, n_targets)
             Only with ``return_cov``.
+
+        lower, upper : ndarray of the shape of y
+            Only with ``interval``.
         """
-        if return_std and return_cov:
-            raise ValueError("return_std and return_cov are both set; take one of them")
+        if return_std + return_cov + (interval is not None) > 1:
+            raise ValueError("two of return_std, return_cov and interval are set; take one of them")
         if not (return_std or return_cov):
-            return Regressor.predict(self, X)
+            return Regressor.predict(self, X, interval)
         check_is_fitted(self)
         if return_std:
             mean, deviation = self._asked("deviations", X)
@@ -240,77 +257,3 @@ class GaussianProcessRegressor(GrowingNumbers, Regressor):
         covariance[np.diag_indices_from(covariance)] += 1.0
         both = covariance[:, :, None] * noise
         return Regressor.predict(self, X), both[:, :, 0] if self._one_target else both
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Random = 0) -> Any:
-        """Values at rows of functions drawn from the posterior, without noise.
-
-        They vary as the features do: with hardly more features than rows have to say they have
-        nothing left to vary by.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Rows.
-
-        n_samples : int, default=1
-            How many functions.
-
-        random_state : int, RandomState instance or None, default=0
-            What they are drawn by: equal ones draw equal functions, whatever the rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
-        """
-        functions = self.posterior_functions(n_samples, random_state)
-        values = [function(X) for function in functions]
-        return values[0] if self._one_target else np.stack(values, axis=1)
-
-    def posterior_functions(
-        self, n_samples: int = 1, random_state: Random = 0
-    ) -> list[DrawnFunctions]:
-        """Functions drawn from the posterior, of each target, to be called with rows.
-
-        Parameters
-        ----------
-        n_samples, random_state
-            As those of `sample_y`.
-
-        Returns
-        -------
-        functions : list of callables
-            For each target one, which gives of rows ``(n_rows, n_samples)`` values.
-        """
-        check_is_fitted(self)
-        if not (isinstance(n_samples, (int, np.integer)) and n_samples > 0):
-            raise ValueError(f"n_samples is {n_samples!r}; it must be a whole number above 0")
-        seed = seed_of(check_random_state(random_state))
-        model = self._current()
-        targets = range(1 if self._one_target else model.n_outputs)
-        return [DrawnFunctions(self, _native.sampled(model, k, n_samples, seed)) for k in targets]
-
-
-class DrawnFunctions:
-    """Functions of rows that were drawn from the posterior of a Gaussian process, as one call.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import GaussianProcessRegressor
-    >>> X = np.linspace(0, 5, 400)[:, None]
-    >>> model = GaussianProcessRegressor(n_components=200).fit(X, np.sin(X[:, 0]) + X[:, 0] % 0.3)
-    >>> (functions,) = model.posterior_functions(1000)
-    >>> functions(X[:3]).shape
-    (3, 1000)
-    """
-
-    def __init__(self, estimator: GaussianProcessRegressor, model: Any) -> None:
-        self._estimator = estimator
-        self._model = model
-
-    def __call__(self, X: Any) -> NDArray[np.float64]:
-        rows = checked(self._estimator, X)
-        values: NDArray[np.float64] = self._model.scores(
-            table(rows), self._estimator.device, self._estimator.memory
-        )
-        return values

@@ -12,11 +12,13 @@ from sklearn.utils._param_validation import StrOptions
 from ._bases import Classifier, Regressor
 from ._kept import KeepingLabels, KeepingNumbers
 from ._parameters import (
+    CALIBRATE,
     COUNT,
     NOT_NEGATIVE,
     POSITIVE,
     SHARED,
     TARGET_SCALE,
+    OfAmounts,
     OfLabels,
     OfTargets,
     takes,
@@ -121,12 +123,12 @@ class _Exact(_Choosing, OfTargets):
 
 
 @takes
-class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
+class ExactKernelRidgeRegressor(OfAmounts, _Exact, KeepingNumbers, Numbers):
     """Kernel ridge regression without approximation, for few rows: it holds their kernel.
 
     Rows whose kernel, ``8 * n_samples**2`` bytes, does not fit into ``memory`` are refused. Beside
     its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
-    fit_intercept, random_state, device and memory (None for 128 MiB, 4,000 rows).
+    fit_intercept, random_state, device, memory (None for 128 MiB, 4,000 rows) and calibrate.
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ class ExactKernelRidgeRegressor(_Exact, KeepingNumbers, Numbers):
     target_scale: str = "auto"
 
     _own = (*_Exact._own, "target_scale")
-    _parameter_constraints = {**_EXACT, "target_scale": TARGET_SCALE}
+    _parameter_constraints = {**_EXACT, "calibrate": CALIBRATE, "target_scale": TARGET_SCALE}
 
 
 @takes
@@ -236,13 +238,13 @@ class _Falkon(_Choosing, OfTargets):
 
 
 @takes
-class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
+class FalkonRegressor(OfAmounts, _Falkon, KeepingNumbers, Numbers):
     """Falkon: kernel ridge regression on the functions that landmark rows span, for any number of rows.
 
     It minimises ``|y - K alpha - b|^2 / n + penalty alpha' K_mm alpha`` by conjugate gradients that
     the landmarks' kernel preconditions. Beside its own it takes the parameters of
-    `KernelRidgeRegressor`: kernel, gamma, standardize, fit_intercept, random_state, device and
-    memory.
+    `KernelRidgeRegressor`: kernel, gamma, standardize, fit_intercept, random_state, device,
+    memory and calibrate.
 
     Parameters
     ----------
@@ -298,7 +300,7 @@ class FalkonRegressor(_Falkon, KeepingNumbers, Numbers):
     target_scale: str = "auto"
 
     _own = (*_Falkon._own, "target_scale")
-    _parameter_constraints = {**_FALKON, "target_scale": TARGET_SCALE}
+    _parameter_constraints = {**_FALKON, "calibrate": CALIBRATE, "target_scale": TARGET_SCALE}
 
 
 @takes

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._kept import KeepingNumbers
-from ._parameters import COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED
+from ._parameters import CALIBRATE, COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
 from .kernel_machines import Numbers
 
@@ -28,7 +28,8 @@ class KernelSVR(KeepingNumbers, Numbers):
     """Regression by a loss of residuals: support vectors, Huber's, quantiles.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+    map, sampling, form, standardize, fit_intercept, random_state, device, memory and
+    calibrate.
 
     Parameters
     ----------
@@ -87,6 +88,7 @@ class KernelSVR(KeepingNumbers, Numbers):
     _own = ("linear", "penalty", "loss", "epsilon", "quantile", "tol", "max_iter",)
     _parameter_constraints = {
         **SHARED,
+        "calibrate": CALIBRATE,
         "linear": LINEAR,
         "penalty": [POSITIVE, None],
         "loss": [
@@ -125,6 +127,7 @@ class KernelSVR(KeepingNumbers, Numbers):
         memory: int | None = None,
         verbose: bool | int = False,
         importances: bool = False,
+        calibrate: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -147,13 +150,15 @@ class KernelSVR(KeepingNumbers, Numbers):
         self.memory = memory
         self.verbose = verbose
         self.importances = importances
+        self.calibrate = calibrate
 
 
 class KernelElasticNet(GrowingNumbers, Numbers):
     """Sparse least squares on random features: the lasso, and with ``penalty`` the elastic net.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+    map, sampling, form, standardize, fit_intercept, random_state, device, memory and
+    calibrate.
 
     Parameters
     ----------
@@ -199,6 +204,7 @@ class KernelElasticNet(GrowingNumbers, Numbers):
     _own = ("l1", "penalty", "tol", "max_iter",)
     _parameter_constraints = {
         **SHARED,
+        "calibrate": CALIBRATE,
         "l1": [POSITIVE, None],
         "penalty": [NOT_NEGATIVE],
         "tol": [POSITIVE],
@@ -225,6 +231,7 @@ class KernelElasticNet(GrowingNumbers, Numbers):
         memory: int | None = None,
         verbose: bool | int = False,
         importances: bool = False,
+        calibrate: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -243,3 +250,4 @@ class KernelElasticNet(GrowingNumbers, Numbers):
         self.memory = memory
         self.verbose = verbose
         self.importances = importances
+        self.calibrate = calibrate

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
-from ._parameters import LINEAR, POSITIVE, SHARED, TARGET_SCALE
+from ._parameters import CALIBRATE, COUNT, LINEAR, POSITIVE, SHARED, TARGET_SCALE
 from ._partial import PartialRidge
 from ._ridge_classifier import KernelRidgeClassifier
 from ._typing import _fit_context
@@ -102,6 +102,10 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         that is 1. It is solved by the normal equations: with ``solver`` ``'auto'`` or
         ``'cholesky'``, and of any map but binning.
 
+    leaves : int, default=None
+        The most rows of a leaf, where rows are parted by a tree with a model in each leaf; None parts
+        none.
+
     random_state : int, RandomState instance or None, default=None
         The generator that seeds all draws.
 
@@ -116,6 +120,11 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
 
     importances : bool, default=False
         Whether fit finds ``feature_importances_``, for which it reads the rows once more.
+
+    calibrate : float, default=None
+        The share of the rows, chosen by ``random_state``, that the fit does not see and intervals are
+        calibrated on: `predict_interval` and ``predict(X, interval=0.9)`` then hold what they
+        promise. None keeps none back; `calibrate_on` takes rows of one's own.
 
     Attributes
     ----------
@@ -145,15 +154,17 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     penalty_: float
 
     _learner = "ridge"
-    _own = ("linear", "penalty", "folds", "solver", "target_scale", "penalize_intercept")
+    _own = ("linear", "penalty", "folds", "solver", "target_scale", "penalize_intercept", "leaves")
     _parameter_constraints = {
         **SHARED,
+        "calibrate": CALIBRATE,
         "linear": LINEAR,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
         "target_scale": TARGET_SCALE,
         "penalize_intercept": ["boolean"],
+        "leaves": [COUNT, None],
     }
 
     def __init__(
@@ -173,11 +184,13 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         target_scale: str = "auto",
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
+        leaves: int | None = None,
         random_state: Random = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
         importances: bool = False,
+        calibrate: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -193,11 +206,13 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.target_scale = target_scale
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
+        self.leaves = leaves
         self.random_state = random_state
         self.device = device
         self.memory = memory
         self.verbose = verbose
         self.importances = importances
+        self.calibrate = calibrate
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -7,7 +7,7 @@ from numbers import Real
 
 from sklearn.utils._param_validation import Interval
 
-from ._parameters import COUNT, POSITIVE, SHARED, OfLabels, OfMapAndTargets, takes
+from ._parameters import CALIBRATE, COUNT, POSITIVE, SHARED, OfAmounts, OfLabels, OfMapAndTargets, takes
 from ._partial import GrowingLabels, GrowingNumbers
 from .kernel_machines import LABELS, Labels, Numbers
 
@@ -35,11 +35,12 @@ class _Greedy(OfMapAndTargets):
 
 
 @takes
-class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
+class GreedyRegressor(OfAmounts, _Greedy, GrowingNumbers, Numbers):
     """A greedy fit: step by step the feature of a pool that leaves least, all weighed anew.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components (of
-    the pool), map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+    the pool), map, sampling, form, standardize, fit_intercept, random_state, device, memory and
+    calibrate.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class GreedyRegressor(_Greedy, GrowingNumbers, Numbers):
     True
     """
 
-    _parameter_constraints = _GREEDY
+    _parameter_constraints = {**_GREEDY, "calibrate": CALIBRATE}
 
 
 @takes
@@ -143,13 +144,13 @@ class _Boosting(OfMapAndTargets):
 
 
 @takes
-class BoostingRegressor(_Boosting, GrowingNumbers, Numbers):
+class BoostingRegressor(OfAmounts, _Boosting, GrowingNumbers, Numbers):
     """Boosting of squared errors, with blocks of random features for weak learners.
 
     At each stage every block is fitted to the residual by ridge regression, and a share of the one
     that leaves least is added. Beside its own it takes the parameters of `KernelRidgeRegressor`:
     kernel, gamma, n_components (of all blocks), map, sampling, form, standardize, fit_intercept,
-    random_state, device and memory.
+    random_state, device, memory and calibrate.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ class BoostingRegressor(_Boosting, GrowingNumbers, Numbers):
     True
     """
 
-    _parameter_constraints = _BOOSTING
+    _parameter_constraints = {**_BOOSTING, "calibrate": CALIBRATE}
 
 
 @takes

@@ -225,7 +225,8 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::Decimal(mark) => format!("say decimal={:?}", mark.to_string()),
         Remedy::Thousands(mark) => format!("say thousands={:?}", mark.to_string()),
         Remedy::DateFormat(format) => format!("say date_format={format:?}"),
-        Remedy::Calibrate => "call calibrate(X, y) with rows that the fit did not see".into(),
+        Remedy::Calibrate => "fit it with calibrate=0.2, or call calibrate_on(X, y) with rows that the fit did not see"
+                .into(),
         Remedy::NameFormat => "rename it by what it is".into(),
         other => other.to_string(),
     }

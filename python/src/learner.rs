@@ -206,6 +206,8 @@ impl Options<'_, '_> {
         Ok(Job {
             preparation,
             probabilities: self.get("probability")?.unwrap_or(false),
+            calibrate: self.get("calibrate")?,
+            leaves: self.get("leaves")?,
             target_scale: self.parse("target_scale")?.unwrap_or_default(),
             linear: self.parse("linear")?.unwrap_or_default(),
             ..job

@@ -17,6 +17,7 @@ mod map;
 mod model;
 mod options;
 mod parts;
+mod paths;
 mod predictions;
 mod rows;
 mod scan;
@@ -49,11 +50,13 @@ mod _native {
     #[pymodule_export]
     use super::parts::{SurveyPart, merge_sums};
     #[pymodule_export]
+    use super::paths::{gradients, sampled, sampled_given};
+    #[pymodule_export]
     use super::scan::{Chunks, HeldRows, Scan, Writer};
     #[pymodule_export]
     use super::search::fit_searched;
     #[pymodule_export]
-    use super::spread::{calibrated, covariances, intervals, sampled};
+    use super::spread::{calibrated, covariances, intervals};
     #[pymodule_export]
     use super::stream::{Bandit, Stream};
     use pyo3::prelude::*;

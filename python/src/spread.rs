@@ -1,14 +1,13 @@
-//! What predictions of a regression may be off by: intervals, covariances, functions of the
-//! posterior.
+//! What predictions of a regression may be off by: intervals and covariances.
 
 use crate::{
     arrays::Table,
     asked::{Asked, heard},
-    calls::{exception, run, without_gil},
+    calls::{run, without_gil},
     model::Model,
     views::TableView,
 };
-use bochner::{Result, models::LinearModel, seed::Seed};
+use bochner::{Result, models::LinearModel};
 use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -94,14 +93,7 @@ pub(crate) fn covariances<'py>(
     Ok((covariance_nn.into_pyarray(py), noise_t.into_pyarray(py)))
 }
 
-/// A model of so many functions drawn from the posterior of a target, one output each.
-#[pyfunction]
-pub(crate) fn sampled(model: &Model, target: usize, samples: usize, seed: u64) -> PyResult<Model> {
-    let drawn = copy(model.held()).and_then(|model| model.sample(target, samples, Seed(seed)));
-    drawn.map(Model::from_model).map_err(|e| exception(&e))
-}
-
 /// The model that its own bytes give: others may have this one.
-fn copy(model: &LinearModel) -> Result<LinearModel> {
+pub(crate) fn copy(model: &LinearModel) -> Result<LinearModel> {
     LinearModel::from_bytes(&model.to_bytes()?)
 }

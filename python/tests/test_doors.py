@@ -18,6 +18,11 @@ AMOUNTS = [
     (bochner.KernelRidgeRegressor(**MAP), "--features 64"),
     (bochner.KernelRidgeRegressor(n_components=300), "--features 300"),
     (bochner.KernelRidgeRegressor(penalty=1e-4, **MAP), "--lambda 1e-4 --features 64"),
+    (bochner.KernelRidgeRegressor(calibrate=0.2, **MAP), "--calibrate 0.2 --features 64"),
+    (
+        bochner.KernelRidgeRegressor(penalty=1e-4, leaves=100, **MAP),
+        "--lambda 1e-4 --leaves 100 --features 64",
+    ),
     (bochner.KernelSVR(**MAP), "--model svr --features 64"),
     (bochner.KernelElasticNet(**MAP), "--model lasso --features 64"),
     (bochner.GaussianProcessRegressor(**MAP), "--model gaussian-process --features 64"),

@@ -1,11 +1,17 @@
 """Covariances and functions are those of the exact posterior; intervals hold their share."""
 
+import re
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor as Exact
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
+import bochner
 from bochner import GaussianProcessRegressor, KernelRidgeRegressor, scan
 
 NOISE, SIGNAL = 0.04, 1.5
@@ -46,7 +52,7 @@ def test_covariances_are_those_of_the_exact_process(rows, model):
     assert np.abs(SIGNAL * RBF(1.0)(at) - expected).max() > 0.5
     deviation = model.predict(at, return_std=True)[1]
     assert_allclose(np.sqrt(np.diag(covariance)), deviation, rtol=1e-6)
-    with pytest.raises(ValueError, match="take one"):
+    with pytest.raises(ValueError, match="take one of them"):
         model.predict(at, return_std=True, return_cov=True)
 
 
@@ -71,6 +77,108 @@ def test_functions_vary_as_the_covariance_says(rows, model):
             model.sample_y(at, count)
 
 
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_gradients_are_differences_of_values(by_rows):
+    random = np.random.RandomState(1)
+    X = random.uniform(0, 3, size=(80, 3)) * [1.0, 20.0, 0.5]
+    y = np.sin(2 * X[:, 0]) + 0.05 * X[:, 1] + 0.1 * random.normal(size=80)
+    model = GaussianProcessRegressor(
+        n_components=200, gamma=0.3, standardize="yes", random_state=0, device="cpu"
+    ).fit(X, np.column_stack([y, -2 * y]))
+    given = (X, np.column_stack([y, -2 * y])) if by_rows else None
+    functions = model.posterior_functions(7, random_state=2, given=given, prior_features=100)
+    at = X[:11]
+    for drawn in functions:
+        slopes = drawn.gradient(at)
+        assert slopes.shape == (11, 7, 3)
+        scaled = slopes * [1.0, 20.0, 0.5]
+        largest = abs(scaled).max()
+        expected = np.stack(
+            [
+                (drawn(at + step) - drawn(at - step)) / (2e-2)
+                for step in 1e-2 * np.diag([1.0, 20.0, 0.5])
+            ],
+            axis=2,
+        )
+        assert_allclose(scaled / largest, expected / largest, atol=5e-3)
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        functions[0].gradient(X[:, :2])
+
+
+def slope_of_mean(X, y, at):
+    """The gradient of the exact mean, ``sum_i k'(x, x_i) a_i`` with ``a = (K + r I)^-1 y``."""
+    kernel = RBF(1.0)
+    weights = np.linalg.solve(kernel(X) + NOISE / SIGNAL * np.eye(len(X)), y)
+    return (-(at - X.T) * kernel(at, X)) @ weights
+
+
+def slope_deviation(X, at):
+    """The deviation of the slope, ``k''(0) - k'(x, X) (K + r I)^-1 k'(X, x)`` times the signal."""
+    kernel = RBF(1.0)
+    slopes = -(at - X.T) * kernel(at, X)
+    explained = np.linalg.solve(kernel(X) + NOISE / SIGNAL * np.eye(len(X)), slopes.T)
+    return np.sqrt(SIGNAL * (1.0 - np.einsum("ij,ji->i", slopes, explained)))
+
+
+def test_functions_by_matherons_rule_are_those_of_the_exact_process(rows, model):
+    X, y, _ = rows
+    at = np.array([[-1.7], [-0.4], [0.3], [1.1], [2.3], [9.0]])
+    exact = Exact(ConstantKernel(SIGNAL, "fixed") * RBF(1.0, "fixed"), alpha=NOISE, optimizer=None)
+    mean, deviation = exact.fit(X, y).predict(at, return_std=True)
+    values, slopes = [], []
+    # Each seed draws a prior of its own, whose features are few.
+    for seed in range(20):
+        (drawn,) = model.posterior_functions(
+            200, random_state=seed, given=(X, y), prior_features=400
+        )
+        values.append(drawn(at))
+        slopes.append(drawn.gradient(at)[:, :, 0])
+    values, slopes = np.hstack(values), np.hstack(slopes)
+    # Of 4,000 draws a mean errs by 1.6 % of a deviation, a deviation by 1.1 %.
+    assert_allclose((values.mean(axis=1) - mean) / deviation, np.zeros(6), atol=0.07)
+    assert_allclose(values.std(axis=1) / deviation, np.ones(6), atol=0.06)
+    of_slopes = slope_deviation(X, at)
+    assert_allclose((slopes.mean(axis=1) - slope_of_mean(X, y, at)) / of_slopes, np.zeros(6), atol=0.07)
+    assert_allclose(slopes.std(axis=1) / of_slopes, np.ones(6), atol=0.06)
+    # Far from the rows they are the prior again, whose mean is 0.
+    assert abs(values[-1].std() / np.sqrt(SIGNAL) - 1.0) < 0.05
+
+
+def test_what_functions_are_drawn_given(rows, model):
+    X, y, at = rows
+    (drawn,) = model.posterior_functions(3, random_state=1, given=(X, y))
+    (again,) = model.posterior_functions(3, random_state=1, given=(X, y))
+    assert_array_equal(drawn(at), again(at))
+    with pytest.raises(ValueError, match="tuple"):
+        model.posterior_functions(3, given=X)
+    with pytest.raises(ValueError, match="2 targets"):
+        model.posterior_functions(3, given=(X, np.column_stack([y, y])))
+    with pytest.raises(ValueError, match="prior_features"):
+        model.posterior_functions(3, given=(X, y), prior_features=0)
+    structured = GaussianProcessRegressor(map="fastfood", n_components=64, device="cpu").fit(X, y)
+    with pytest.raises(NotImplementedError, match="Fourier features"):
+        structured.posterior_functions(3, given=(X, y))
+    with pytest.raises(MemoryError, match="kernel matrix"):
+        tight = GaussianProcessRegressor(n_components=64, device="cpu", memory=20_000).fit(X, y)
+        tight.posterior_functions(3, given=(X, y))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read off /proc")
+def test_gradients_of_many_functions_hold_little_beside_them(rows, model):
+    def peak():
+        return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) << 10
+
+    (drawn,) = model.posterior_functions(10_000, random_state=0)
+    at = np.linspace(-2, 2, 700)[:, None]
+    before = peak()
+    slopes = drawn.gradient(at)
+    assert slopes.shape == (700, 10_000, 1)
+    # Beside them is a block of some rows, and the slopes of features for one function a thread.
+    assert peak() - before < 3 * slopes.nbytes
+    (few,) = model.posterior_functions(3, random_state=0)
+    assert few.gradient(at).shape == (700, 3, 1)
+
+
 def test_several_targets(rows):
     X, y, at = rows
     both = GaussianProcessRegressor(n_components=200, gamma=0.5, random_state=0)
@@ -90,7 +198,7 @@ def test_calibrated_intervals_hold_what_they_promise(tmp_path):
     model = KernelRidgeRegressor(n_components=100, random_state=0, device="cpu").fit(X[:500], y[:500])
     with pytest.raises(NotImplementedError, match="calibrate"):
         model.predict_interval(X[:2])
-    assert model.calibrate(X[500:4000], y[500:4000]) is model
+    assert model.calibrate_on(X[500:4000], y[500:4000]) is model
     for level in (0.5, 0.9):
         mean, lower, upper = model.predict_interval(X[4000:], level)
         held = ((lower <= y[4000:]) & (y[4000:] <= upper)).mean()
@@ -106,7 +214,57 @@ def test_calibrated_intervals_hold_what_they_promise(tmp_path):
             model.predict_interval(X[:2], level)
     np.save(tmp_path / "rows.npy", X)
     with pytest.raises(TypeError, match="not a scan"):
-        model.calibrate(scan(tmp_path / "rows.npy"), y)
+        model.calibrate_on(scan(tmp_path / "rows.npy"), y)
+
+
+REGRESSORS = [
+    KernelRidgeRegressor(n_components=60),
+    KernelRidgeRegressor(n_components=60, solver="dual"),
+    bochner.KernelSVR(n_components=60),
+    bochner.KernelElasticNet(n_components=60),
+    bochner.GreedyRegressor(n_components=60),
+    bochner.BoostingRegressor(n_components=60, stages=200),
+    bochner.ExactKernelRidgeRegressor(),
+    bochner.FalkonRegressor(n_components=40),
+    bochner.AutoRegressor(n_components=60, budget=2),
+    GaussianProcessRegressor(n_components=60),
+]
+
+
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda one: type(one).__name__)
+def test_the_fit_keeps_rows_back_for_intervals(estimator):
+    random = np.random.RandomState(0)
+    X = random.uniform(-2, 2, size=(6600, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * random.standard_t(3, size=6600)
+    X, y, new, of_new = X[:1600], y[:1600], X[1600:], y[1600:]
+    model = clone(estimator).set_params(calibrate=0.4, random_state=0, device="cpu").fit(X, y)
+    mean, lower, upper = model.predict(new, interval=0.8)
+    assert_allclose(mean, model.predict(new), rtol=1e-6)
+    held = ((lower <= of_new) & (of_new <= upper)).mean()
+    # Some 640 rows calibrate: a share is held to within 1.6 %, thrice.
+    assert abs(held - 0.8) < 0.06, held
+    for own, expected in zip(model.predict_interval(new, 0.8), (mean, lower, upper)):
+        assert_array_equal(own, expected)
+    # The rows of the fit are the others.
+    if hasattr(model, "_model"):
+        assert 850 < model._model.rows < 1070, model._model.rows
+    assert clone(model).calibrate == 0.4
+    for share in (0.0, 1.0, True):
+        with pytest.raises(ValueError, match="calibrate"):
+            clone(estimator).set_params(calibrate=share).fit(X[:50], y[:50])
+
+
+def test_where_rows_cannot_be_kept_back(tmp_path):
+    X, y = np.linspace(0, 3, 60)[:, None], np.sin(np.linspace(0, 3, 60))
+    with pytest.raises(ValueError, match="calibrate=0.2 needs all rows"):
+        KernelRidgeRegressor(n_components=20, calibrate=0.2).partial_fit(X, y)
+    with pytest.raises(ValueError, match="warm_start"):
+        bochner.KernelSVR(n_components=20, calibrate=0.2, warm_start=True).fit(X, y)
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    rows = scan(tmp_path / "rows.npz")
+    model = KernelRidgeRegressor(n_components=20, calibrate=0.5, random_state=0, device="cpu")
+    chunks = list(model.fit(rows).predict(rows, interval=0.5))
+    assert_allclose(np.hstack(chunks), model.predict(X, interval=0.5), rtol=1e-6)
 
 
 def test_intervals_of_a_process_are_its_own(rows, model):

@@ -7,7 +7,7 @@ use crate::{
     model::{FromLabel, Intervals, Label, LinearModel, Predictor, Targets},
     settings::Settings,
 };
-use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, concatenate, s};
 use std::{marker::PhantomData, path::Path};
 
 /// A fitted model that predicts `Y`: an `Array1<f64>` or `Array2<f64>` of values, or a `Vec` of
@@ -211,6 +211,14 @@ impl<Y: Predicted> Model<Y> {
     pub fn intervals(&self, x_nd: impl ToRows, level: f64) -> Result<Intervals> {
         let mut predictor = self.linear.intervals_on(self.run()?)?;
         predictor.predict(&x_nd.to_rows(), level)
+    }
+
+    /// Gradients of the raw outputs at rows `[n, d]` by their columns, `[n, t, d]`, where outputs are
+    /// predicted values or a score for each class.
+    ///
+    /// Errors as [`LinearModel::gradients`] and [`Gradients::at`](crate::models::Gradients::at) do.
+    pub fn gradients(&self, x_nd: impl ToRows) -> Result<Array3<f64>> {
+        self.linear.gradients()?.at(&x_nd.to_rows())
     }
 
     /// Predictions for all rows of a source, such as one that [`Self::open`] gave.

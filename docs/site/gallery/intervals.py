@@ -8,7 +8,7 @@ y = X[:, 0] * np.sin(X[:, 0]) + 0.4 * random.normal(size=1500)
 old, kept, new = slice(0, 900), slice(900, 1200), slice(1200, 1500)
 
 model = KernelRidgeRegressor(random_state=0).fit(X[old], y[old])
-model.calibrate(X[kept], y[kept])
+model.calibrate_on(X[kept], y[kept])
 middle, lower, upper = model.predict_interval(X[new], 0.9)
 print(f"within: {np.mean((lower <= y[new]) & (y[new] <= upper)):.2f} of new rows")
 

@@ -1,5 +1,6 @@
 //! Functions drawn from the posterior of an exact Gaussian process, by Matheron's rule.
 
+mod given;
 #[cfg(test)]
 mod tests;
 

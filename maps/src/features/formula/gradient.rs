@@ -4,7 +4,7 @@ use super::{Formula, PartFormula};
 use crate::{
     Error, Result, error::Remedy, features::names, kernels::Kernel, ops::Nonlinearity, parallel,
 };
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip, s};
 use std::f64::consts::TAU;
 
 impl Formula {
@@ -57,9 +57,15 @@ impl Formula {
                 nonlinearity,
             } => {
                 let t_ns = u_nd.dot(w_ds) + phase_s;
+                // Once for all outputs: sines take longer than the rest of one.
+                let slopes_ons = slopes(nonlinearity, &t_ns);
                 let of = |k: usize| {
-                    let slope_ns = slopes(nonlinearity, &t_ns, beta_dt.column(k).to_vec());
-                    (slope_ns * amplitude_s).dot(&w_ds.t())
+                    let beta = blocks(beta_dt.column(k), w_ds.ncols());
+                    let mut slope_ns = Array2::zeros(t_ns.dim());
+                    for (own_ns, beta_s) in slopes_ons.iter().zip(beta) {
+                        slope_ns += &(own_ns * &(beta_s * amplitude_s));
+                    }
+                    slope_ns.dot(&w_ds.t())
                 };
                 Ok(parallel::usual().map(beta_dt.ncols(), &of))
             }
@@ -175,27 +181,33 @@ fn of_union(
     Ok(sums)
 }
 
-/// `sum beta f'(t)` over the features of each frequency, `[n, s]`, at the projections t.
-fn slopes(nonlinearity: &Nonlinearity, t_ns: &Array2<f64>, beta: Vec<f64>) -> Array2<f64> {
-    let s = t_ns.ncols();
-    let mut out = t_ns.clone();
-    for mut row in out.rows_mut() {
-        for (k, t) in row.iter_mut().enumerate() {
-            *t = match nonlinearity {
-                Nonlinearity::CosSin => {
-                    let (sin, cos) = turn(*t);
-                    TAU * (beta[s + k] * cos - beta[k] * sin)
-                }
-                Nonlinearity::Cos => -TAU * beta[k] * turn(*t).0,
-                Nonlinearity::Identity => beta[k],
-                Nonlinearity::Relu => beta[k] * f64::from(u8::from(*t > 0.0)),
-                Nonlinearity::ReluSquared => beta[k] * 2.0 * t.max(0.0),
-                // `require_smooth` refuses them.
-                Nonlinearity::Step | Nonlinearity::Custom(_) => 0.0,
-            };
+/// The slope of each feature of a frequency by its projection t, at the projections `[n, s]`: as
+/// many arrays of their shape as a frequency has features.
+fn slopes(nonlinearity: &Nonlinearity, t_ns: &Array2<f64>) -> Vec<Array2<f64>> {
+    let of = |slope: &dyn Fn(f64) -> f64| t_ns.mapv(slope);
+    match nonlinearity {
+        Nonlinearity::CosSin => {
+            let (mut of_cos_ns, mut of_sin_ns) = (t_ns.clone(), t_ns.clone());
+            Zip::from(&mut of_cos_ns)
+                .and(&mut of_sin_ns)
+                .for_each(|of_cos, of_sin| {
+                    let (sin, cos) = turn(*of_cos);
+                    (*of_cos, *of_sin) = (-TAU * sin, TAU * cos);
+                });
+            vec![of_cos_ns, of_sin_ns]
         }
+        Nonlinearity::Cos => vec![of(&|t| -TAU * turn(t).0)],
+        Nonlinearity::Identity => vec![of(&|_| 1.0)],
+        Nonlinearity::Relu => vec![of(&|t| f64::from(u8::from(t > 0.0)))],
+        Nonlinearity::ReluSquared => vec![of(&|t| 2.0 * t.max(0.0))],
+        // `require_smooth` refuses them.
+        Nonlinearity::Step | Nonlinearity::Custom(_) => Vec::new(),
     }
-    out
+}
+
+/// Coefficients of the first features of all frequencies, of the second ones, `[s]` each.
+fn blocks(beta_d: ArrayView1<'_, f64>, s: usize) -> impl Iterator<Item = Array1<f64>> {
+    (0..beta_d.len() / s.max(1)).map(move |o| beta_d.slice(s![o * s..(o + 1) * s]).to_owned())
 }
 
 /// Sine and cosine of an angle in turns.

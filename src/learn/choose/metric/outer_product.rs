@@ -3,10 +3,13 @@
 use crate::{
     Error, Result,
     data::{ChunkSource, Rows, Survey},
-    error::Remedy,
     features::{Affine, FeatureMap, Formula},
     flow::Run,
-    model::{LinearModel, Targets, linear::check_columns},
+    model::{
+        LinearModel, Targets,
+        gradients::{smooth, smooth_by_columns},
+        linear::check_columns,
+    },
     normal::NormalEquations,
     parallel,
 };
@@ -79,28 +82,9 @@ pub(crate) fn outer_product_of_rows(
     rows: &Array2<f64>,
 ) -> Result<Array2<f64>> {
     let map = model.map.as_ref();
-    let formula = smooth(map)?;
-    if !map.input().is_affine() {
-        let problem = format!("no gradient of {} features by raw columns", map.name());
-        return Err(Error::unsupported(format!("{problem} is known")));
-    }
+    let formula = smooth_by_columns(map)?;
     let inner = of_rows(map, &formula, rows, model.coefficients.beta_dt.view())?;
     Ok(by_columns(&inner, map.input().scale()))
-}
-
-/// The formula of a map whose gradients by raw columns are those by prepared ones, scaled.
-fn smooth(map: &dyn FeatureMap) -> Result<Formula> {
-    let formula = map.formula()?;
-    formula.require_smooth()?;
-    if map.input().is_logarithm() {
-        Err(Error::unsupported(format!(
-            "no gradient of {} features by raw columns is known",
-            map.name()
-        ))
-        .help(Remedy::UseMap("fourier")))
-    } else {
-        Ok(formula)
-    }
 }
 
 /// M by the prepared columns of `map`, from the sums over its features, if they give it.
