@@ -2,7 +2,7 @@
 //! anywhere merge.
 
 mod accumulation;
-mod double;
+pub(crate) mod double;
 mod encode;
 mod of_targets;
 mod resume;

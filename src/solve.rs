@@ -17,6 +17,7 @@ mod intercept;
 mod kernel_left_out;
 mod kernel_ridge;
 mod laplace;
+mod least_norm;
 mod leave_one_out;
 mod left_out;
 mod looked_at;
@@ -56,6 +57,7 @@ pub use kernel_ridge::{KernelSolution, kernel_ridge, weighted_kernel_ridge};
 pub(crate) use laplace::{ClassHessian, contrasts};
 #[doc(hidden)]
 pub use laplace::{ClassLaplace, Laplace};
+pub use least_norm::LeastNorm;
 pub(crate) use left_out::{LeftOut, descend};
 pub(crate) use looked_at::LookedAt;
 #[doc(hidden)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from ._learning import Learner
-from ._parameters import COUNT, POSITIVE
+from ._parameters import CALIBRATE, COUNT, NOT_NEGATIVE
 from ._partial import Growing, PartialRidge
 from ._scan import Scan
 
@@ -25,7 +25,9 @@ SHARED = {
     "verbose": ["verbose"],
 }
 #: And those of heads of one alpha.
-ONE = {"alpha": [POSITIVE], **SHARED}
+ONE = {"alpha": [NOT_NEGATIVE], **SHARED}
+#: Of amounts every target may have its own.
+EACH = {"alpha": [NOT_NEGATIVE, np.ndarray], "calibrate": CALIBRATE, **SHARED}
 
 
 class Head(Growing):
@@ -41,8 +43,12 @@ class Head(Growing):
         """The alpha that the model is solved by."""
         return self.alpha
 
+    def _is_of_each(self):
+        """Whether every target has an alpha of its own."""
+        return np.size(self._fixed_alpha()) > 1
+
     def _penalty(self):
-        return float(self._fixed_alpha()) / (self._weight or 1.0)
+        return float(np.max(self._fixed_alpha())) / (self._weight or 1.0)
 
     def _options(self, X):
         return {
@@ -53,7 +59,7 @@ class Head(Growing):
             "linear": "no",
             "target_scale": "as-is",
             "seed": 0,
-            "device": self.device,
+            "device": self._where(),
             "memory": self.memory,
             "columns": self._names(),
             "fit_intercept": self.fit_intercept,
@@ -64,9 +70,21 @@ class Head(Growing):
     def _model_options(self):
         return {**self._state[1], "penalty": self._penalty()}
 
+    def _is_unpenalised(self):
+        return bool(np.min(self._fixed_alpha()) == 0.0)
+
+    def _where(self):
+        # Without a penalty sums have to be in float64, which those of a GPU are not.
+        return "cpu" if self._is_unpenalised() and self.device == "auto" else self.device
+
+    def _exact(self, X):
+        """Rows whose sums tell columns that depend on each other, where no penalty holds these."""
+        return X if isinstance(X, Scan) or not self._is_unpenalised() else X.astype(np.float64)
+
     def _learn(self, X, y, weights, *, classes=False, names=None):
         self._weight = weight_of(X, weights)
-        if self.fit_intercept:
+        X = self._exact(X)
+        if self.fit_intercept and not self._is_of_each():
             super()._learn(X, y, weights, classes=classes, names=names)
             return
         if getattr(self, "probability", False):
@@ -81,6 +99,8 @@ class Head(Growing):
         self._state = None
 
     def _add(self, X, y, weights, **labels):
+        self._require_alphas(X.n_targets if y is None else y.shape[1])
+        X = self._exact(X)
         if getattr(self, "_state", None) is None:
             self._weight = 0.0
             if not self.fit_intercept:
@@ -102,6 +122,29 @@ class Head(Growing):
         labels = {"classes": classes, "names": names}
         begun = _native.GrowingState.begin(self._learner, zeros, first, None, options, **labels)
         self._state = begun.empty(), options
+
+    def _require_alphas(self, targets):
+        """Errors where there are several alphas, and not one for each target."""
+        alphas = np.atleast_1d(self._fixed_alpha())
+        if len(alphas) not in (1, targets):
+            raise ValueError(
+                "Number of targets and number of penalties do not correspond: "
+                f"{len(alphas)} != {targets}"
+            )
+        if not (np.isfinite(alphas) & (alphas >= 0)).all():
+            raise ValueError(f"alpha is {alphas}; give numbers that are not negative")
+
+    def _current(self):
+        if self._model is None and self._is_of_each():
+            # Sums hang on no alpha: each is solved for all targets, of which some are taken.
+            alphas, place = np.unique(self._fixed_alpha(), return_inverse=True)
+            state, options = self._state
+            models = [
+                state.model(self._learner, {**options, "penalty": float(alpha) / self._weight})
+                for alpha in alphas
+            ]
+            self._model = _native.of_each(models, place.tolist())
+        return super()._current()
 
     def _facts(self) -> None:
         Learner._facts(self)
@@ -125,7 +168,27 @@ class Head(Growing):
 
 
 class AmountsHead:
-    """Coefficients of amounts, in scikit-learn's shapes."""
+    """Coefficients of amounts, in scikit-learn's shapes, and intervals."""
+
+    def _learn(self, X, y, weights, **labels):
+        if self.calibrate is None:
+            super()._learn(X, y, weights, **labels)
+            return
+        if isinstance(X, Scan):
+            raise ValueError(
+                f"calibrate={self.calibrate!r} takes arrays; use calibrate_on for the rows of {X!r}"
+            )
+        kept = np.random.RandomState(0).random_sample(len(y)) < self.calibrate
+        if kept.all() or not kept.any():
+            raise ValueError(
+                f"calibrate={self.calibrate!r} parts {len(y)} rows into none and all; give more rows"
+            )
+        share, self.calibrate = self.calibrate, None
+        try:
+            super()._learn(X[~kept], y[~kept], None if weights is None else weights[~kept], **labels)
+        finally:
+            self.calibrate = share
+        self._calibrated(X[kept], np.ascontiguousarray(y[kept]))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -2,17 +2,19 @@
 
 import warnings
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils import check_scalar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _native
 from ._arrays import table
 from ._head import SHARED, Head, weight_of
-from ._left_out import best_by
+from ._left_out import Amounts, Labels, LeftOut, best_of
 from ._scan import Scan
 
 #: Of a row of zeros, as a multiple of all other rows together: it leaves 1e-9 of the columns' means.
@@ -23,6 +25,7 @@ SEVERAL = {
     "alphas": ["array-like", Interval(Real, 0, None, closed="neither")],
     "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     "cv": ["cv_object"],
+    "store_cv_results": ["boolean"],
     **SHARED,
 }
 
@@ -30,31 +33,40 @@ SEVERAL = {
 class ChoosingHead(Head):
     """A head whose alpha is the best of several by errors on each row left out, or by folds."""
 
-    alpha_: float
-    best_score_: float
+    alpha_: Any
+    best_score_: Any
 
-    _alpha = 1.0
+    _alpha: Any = 1.0
 
     def _fixed_alpha(self):
         return self._alpha
 
     def _alphas(self):
-        """The alphas, ascending."""
-        alphas = np.unique(np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)))
-        if len(alphas) == 0 or not (np.isfinite(alphas) & (alphas > 0)).all():
-            raise ValueError(f"alphas is {self.alphas!r}; give numbers above 0")
+        """The alphas, as they were given."""
+        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=object))
+        # Leave-one-out errors at 0 are those of interpolation where columns are many.
+        least = "neither" if self.cv is None else "left"
+        for place, alpha in enumerate(alphas):
+            name = "alphas" if len(alphas) == 1 else f"alphas[{place}]"
+            check_scalar(alpha, name, Real, min_val=0.0, include_boundaries=least)
+        alphas = alphas.astype(np.float64)
+        if len(alphas) == 0 or not np.isfinite(alphas).all():
+            raise ValueError(f"alphas is {self.alphas!r}; give numbers")
         return alphas
 
     def _is_searched(self, X):
         """Whether folds choose, as scikit-learn has it where ``cv`` is given."""
-        for name in ("cv", "scoring"):
-            given = getattr(self, name)
-            if given is not None and isinstance(X, Scan):
-                raise ValueError(f"{name}={given!r} takes arrays; set {name}=None for the rows of {X!r}")
+        asked = ("cv", self.cv) if self.cv is not None else self._looks_at_rows()
+        if asked is not None and isinstance(X, Scan):
+            name, given = asked
+            raise ValueError(f"{name}={given!r} takes arrays; leave it out for the rows of {X!r}")
         return self.cv is not None
 
     def _search(self, one, X, y, sample_weight):
         """Takes the best of fits of ``one`` by folds."""
+        for name in ("store_cv_results", "alpha_per_target"):
+            if getattr(self, name, False):
+                raise ValueError(f"cv!=None and {name}=True are incompatible")
         search = GridSearchCV(one, {"alpha": self._alphas()}, cv=self.cv, scoring=self.scoring)
         search.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
         best = search.best_estimator_
@@ -64,34 +76,52 @@ class ChoosingHead(Head):
         self.alpha_, self.best_score_ = float(best.alpha), float(search.best_score_)
         return self
 
+    def _looks_at_rows(self):
+        """What needs each row as it is predicted by the others, if anything does."""
+        for name in ("scoring", "store_cv_results", "alpha_per_target"):
+            value = getattr(self, name, None)
+            if value is not None and value is not False:
+                return name, value
+        return None
+
     def _learn(self, X, y, weights, *, classes=False, names=None):
+        self._alpha, found = 1.0, None
         amounts = y
         if y is None:
             amounts = np.concatenate([rows.targets() for rows in X.chunks(self.memory)])
         if classes:
             amounts = _signs(amounts)
-        if self.scoring is None:
+        if self._looks_at_rows() is None:
             self._alpha, score = self._chosen(X, amounts, weights)
         else:
             labels = None
             if classes:
                 labels = self.classes_[np.unique(y, return_inverse=True)[1].ravel()]
-            self._alpha, score = self._scored((X, amounts, weights), labels)
+            self._alpha, score, found = self._scored((X, amounts, weights), labels)
         super()._learn(X, y, weights, classes=classes, names=names)
         self.alpha_, self.best_score_ = self._alpha, score
+        self.__dict__.pop("cv_results_", None)
+        if found is not None:
+            self.cv_results_ = found
 
     def _scored(self, rows, labels):
-        """The best alpha by scores of rows left out, and that score."""
-        self._alphas()
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64))
-        alpha, score = best_by(
-            check_scoring(self, self.scoring), alphas, rows, self.fit_intercept, labels
+        """The best alpha by what rows left out are predicted, its score, and what is to be kept."""
+        X, y, weights = rows
+        scorer = None if self.scoring is None else check_scoring(self, self.scoring)
+        targets = Amounts(y, weights) if labels is None else Labels(labels, weights)
+        each = getattr(self, "alpha_per_target", False) and y.shape[1] > 1
+        left_out = LeftOut(X, y, weights, self.fit_intercept)
+        alpha, score, found = best_of(
+            left_out, self._alphas(), targets, scorer, each=each, keep=self.store_cv_results
         )
-        return float(alpha), score
+        if found is not None:
+            flat = labels is None and self._one_target
+            found = (found[:, 0] if flat else found).astype(X.dtype, copy=False)
+        return alpha, score, found
 
     def _chosen(self, X, y, weights):
         """The best alpha by squared errors on each row left out, and minus their mean."""
-        alphas, rows = self._alphas(), len(y)
+        alphas, rows = np.unique(self._alphas()), len(y)
         if not self.fit_intercept:
             X, y, weights = _held_at_zero(X, y, weights)
         y, variance = evened(y, weights)

@@ -186,6 +186,10 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
     best_score_ : float
         Minus the mean squared error against -1 and 1 on rows left out at it, or the score.
 
+    cv_results_ : ndarray of shape (n_samples, n_targets, n_alphas)
+        With ``store_cv_results``: squared errors against -1 and 1 on each row left out, times its
+        weight; with ``scoring`` its scores. Of two classes there is one target.
+
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
         Coefficients of the columns; of two classes for the second.
 
@@ -220,6 +224,7 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
         fit_intercept: bool = True,
         scoring: str | Callable[..., float] | None = None,
         cv: Any = None,
+        store_cv_results: bool = False,
         class_weight: ClassWeight = None,
         probability: bool = False,
         device: str = "auto",
@@ -230,6 +235,7 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
         self.fit_intercept = fit_intercept
         self.scoring = scoring
         self.cv = cv
+        self.store_cv_results = store_cv_results
         self.class_weight = class_weight
         self.probability = probability
         self.device = device

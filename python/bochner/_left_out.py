@@ -5,14 +5,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
-class _Amounts(RegressorMixin, BaseEstimator):
+class _Predicted(RegressorMixin, BaseEstimator):
     """Predicts what it is given."""
 
     def predict(self, predicted):
         return predicted
 
 
-class _Labels(ClassifierMixin, BaseEstimator):
+class _Labelled(ClassifierMixin, BaseEstimator):
     """Predicts the class of the largest of the scores that it is given; of two classes by the sign."""
 
     def __init__(self, classes):
@@ -27,6 +27,33 @@ class _Labels(ClassifierMixin, BaseEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
 
+class Amounts:
+    """Amounts that predictions are scored by. Weights of rows are those of the score, too."""
+
+    def __init__(self, y, weights):
+        self._y, self._more = y, {} if weights is None else {"sample_weight": weights}
+
+    def score(self, scorer, predicted, each):
+        if each:
+            pairs = zip(predicted.T, self._y.T)
+            return np.array([scorer(_Predicted(), p, y, **self._more) for p, y in pairs])
+        if predicted.shape[1] == 1:
+            return scorer(_Predicted(), predicted[:, 0], self._y[:, 0], **self._more)
+        return scorer(_Predicted(), predicted, self._y, **self._more)
+
+
+class Labels:
+    """Labels that scores are judged by, as `Amounts` are."""
+
+    def __init__(self, labels, weights):
+        self._labels, self._more = labels, {} if weights is None else {"sample_weight": weights}
+        self._predictor = _Labelled(np.unique(labels))
+
+    def score(self, scorer, scores, each):
+        scores = scores[:, 0] if scores.shape[1] == 1 else scores
+        return scorer(self._predictor, scores, self._labels, **self._more)
+
+
 class LeftOut:
     """Ridge regressions on a table, in float64, that predict each row from all others.
 
@@ -38,7 +65,7 @@ class LeftOut:
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         weights = np.ones(len(y)) if weights is None else weights
         share = weights / weights.sum()
-        self._y = y
+        self.y, self.weights = y, weights
         self._center, self._own = 0.0, 0.0
         if fit_intercept:
             self._center, self._own = share @ y, share
@@ -48,33 +75,39 @@ class LeftOut:
 
     def predict(self, alpha):
         """What each row has of the fit to the others, (n_samples, n_outputs)."""
-        along = self._left.T @ (self._roots * (self._y - self._center))
+        along = self._left.T @ (self._roots * (self.y - self._center))
         square = self._singular**2 + alpha
         beta = self._right.T @ ((self._singular / square)[:, None] * along)
-        residual = self._y - self._center - self._X @ beta
+        residual = self.y - self._center - self._X @ beta
         leverage = self._left**2 @ (self._singular**2 / square) + self._own
-        return self._y - residual / (1.0 - leverage)[:, None]
+        return self.y - residual / (1.0 - leverage)[:, None]
 
 
-def best_by(scorer, alphas, rows, fit_intercept, labels):
-    """The alpha of the best score of rows left out, the first of several, and that score.
+def best_of(left_out, alphas, targets, scorer, *, each=False, keep=False):
+    """The best alpha, its score, and what was found at each alpha where that is to be kept.
 
-    ``rows`` are those of the fit; ``labels`` what a classifier's targets of -1 and 1 stand for, else
-    None. Weights of rows are those of the score, too, as scikit-learn has it.
+    Scores are those of ``scorer``, or without one minus the mean of squared errors, weighted as
+    scikit-learn's are; of several that are best the first is taken. With ``each`` every target has
+    an alpha of its own. What is kept are squared errors, or with a scorer what rows are predicted,
+    (n_samples, n_outputs, n_alphas).
+
+    ``targets`` are what a scorer compares with, and what predicts them: `Amounts` or `Labels`.
     """
-    X, y, weights = rows
-    left_out = LeftOut(X, y, weights, fit_intercept)
-    if labels is None:
-        predictor, truth = _Amounts(), y
-    else:
-        predictor, truth = _Labels(np.unique(labels)), labels
-    more = {} if weights is None else {"sample_weight": weights}
-    best = None
+    best, found = None, []
     for alpha in alphas:
         predicted = left_out.predict(alpha)
-        one = predicted.shape[1] == 1
-        of = truth[:, 0] if labels is None and one else truth
-        score = scorer(predictor, predicted[:, 0] if one else predicted, of, **more)
-        if best is None or score > best[1]:
-            best = alpha, score
-    return best
+        if scorer is None:
+            of_rows = left_out.weights[:, None] * (left_out.y - predicted) ** 2
+            score = -of_rows.mean(axis=0) if each else -of_rows.mean()
+        else:
+            of_rows, score = predicted, targets.score(scorer, predicted, each)
+        score = np.asarray(score)
+        if keep:
+            found.append(of_rows)
+        if best is None:
+            best = np.full(score.shape, alpha), score
+        else:
+            better = score > best[1]
+            best = np.where(better, alpha, best[0]), np.where(better, score, best[1])
+    alpha, score = (of if each else of[()] for of in best)
+    return alpha, score, np.stack(found, axis=2) if keep else None

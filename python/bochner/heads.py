@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._bases import Regressor
-from ._head import ONE, AmountsHead, GrowingHead
+from ._head import EACH, AmountsHead, GrowingHead
 from ._head_choice import SEVERAL, ChoosingHead
 from ._head_classifiers import RidgeClassifier, RidgeClassifierCV
+from ._parameters import CALIBRATE
 from ._typing import _fit_context
 
 if TYPE_CHECKING:
@@ -34,11 +35,17 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Of squares of coefficients, as scikit-learn has it: not divided by rows.
+    alpha : float or ndarray of shape (n_targets,), default=1.0
+        Of squares of coefficients, as scikit-learn has it: not divided by rows; one for all targets,
+        or one for each. At 0 it is least squares, of several solutions the smallest: sums are then
+        in float64 on the CPU unless a GPU is named.
 
     fit_intercept : bool, default=True
         Whether an intercept is fitted. Without one columns are not centred.
+
+    calibrate : float, default=None
+        The share of the rows that the fit does not see and intervals are calibrated on, of arrays, as
+        in `KernelRidgeRegressor`; which ones is the same every time.
 
     device : str, default='auto'
         ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
@@ -73,19 +80,21 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
     (array([1., 2., 3.]), 4.0)
     """
 
-    _parameter_constraints = ONE
+    _parameter_constraints = EACH
 
     def __init__(
         self,
-        alpha: float = 1.0,
+        alpha: float | NDArray[Any] = 1.0,
         *,
         fit_intercept: bool = True,
+        calibrate: float | None = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.calibrate = calibrate
         self.device = device
         self.memory = memory
         self.verbose = verbose
@@ -170,7 +179,7 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
     Parameters
     ----------
     alphas : float or array-like, default=(0.1, 1.0, 10.0)
-        Of squares of coefficients, above 0, not divided by rows.
+        Of squares of coefficients, above 0, with ``cv`` also 0, not divided by rows.
 
     fit_intercept : bool, default=True
         Whether an intercept is fitted. Without one columns are not centred, and rows are arrays.
@@ -184,6 +193,16 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
         Folds that choose in the place of rows left out, by `GridSearchCV` as in scikit-learn; for
         arrays.
 
+    store_cv_results : bool, default=False
+        Whether ``cv_results_`` are kept: without ``cv``, by one singular value decomposition in
+        float64; for arrays.
+
+    alpha_per_target : bool, default=False
+        Whether every target has the alpha that is best for it, by the same; without ``cv``.
+
+    calibrate : float, default=None
+        As of `Ridge`. What chooses sees none of these rows either.
+
     device : str, default='auto'
         ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
 
@@ -195,11 +214,15 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
 
     Attributes
     ----------
-    alpha_ : float
-        The best alpha.
+    alpha_ : float or ndarray of shape (n_targets,)
+        The best alpha; of each target with ``alpha_per_target``.
 
-    best_score_ : float
+    best_score_ : float or ndarray of shape (n_targets,)
         Minus the mean squared error on rows left out at it, or the score.
+
+    cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
+        With ``store_cv_results``: squared errors on each row left out, times its weight; with
+        ``scoring`` what it is predicted.
 
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         Coefficients of the columns.
@@ -222,7 +245,11 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
     0.01
     """
 
-    _parameter_constraints = SEVERAL
+    _parameter_constraints = {
+        **SEVERAL,
+        "alpha_per_target": ["boolean"],
+        "calibrate": CALIBRATE,
+    }
 
     def __init__(
         self,
@@ -231,6 +258,9 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
         fit_intercept: bool = True,
         scoring: str | Callable[..., float] | None = None,
         cv: Any = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+        calibrate: float | None = None,
         device: str = "auto",
         memory: int | None = None,
         verbose: bool | int = False,
@@ -239,6 +269,9 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
         self.fit_intercept = fit_intercept
         self.scoring = scoring
         self.cv = cv
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+        self.calibrate = calibrate
         self.device = device
         self.memory = memory
         self.verbose = verbose
@@ -263,6 +296,7 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
         self : object
         """
         if self._is_searched(X):
-            one = Ridge(fit_intercept=self.fit_intercept, device=self.device, memory=self.memory)
+            names = ("fit_intercept", "calibrate", "device", "memory")
+            one = Ridge(**{name: getattr(self, name) for name in names})
             return self._search(one, X, y, sample_weight)
         return self._fit_numbers(X, y, sample_weight, at_least=2)

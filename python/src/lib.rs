@@ -56,7 +56,7 @@ mod _native {
     #[pymodule_export]
     use super::search::fit_searched;
     #[pymodule_export]
-    use super::spread::{calibrated, covariances, intervals};
+    use super::spread::{calibrated, covariances, intervals, of_each};
     #[pymodule_export]
     use super::stream::{Bandit, Stream};
     use pyo3::prelude::*;

@@ -3,11 +3,11 @@
 use crate::{
     arrays::Table,
     asked::{Asked, heard},
-    calls::{run, without_gil},
+    calls::{exception, run, without_gil},
     model::Model,
     views::TableView,
 };
-use bochner::{Result, models::LinearModel};
+use bochner::{Error, Result, models::LinearModel};
 use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -91,6 +91,18 @@ pub(crate) fn covariances<'py>(
     let noise_t = model.spread.iter().flat_map(|spread| &spread.noise_t);
     let noise_t: Vec<f64> = noise_t.copied().collect();
     Ok((covariance_nn.into_pyarray(py), noise_t.into_pyarray(py)))
+}
+
+/// The first of some models with output k that of the model `which[k]`: they differ in their
+/// penalties.
+#[pyfunction]
+pub(crate) fn of_each(models: Vec<PyRef<'_, Model>>, which: Vec<usize>) -> PyResult<Model> {
+    let held: Vec<&LinearModel> = models.iter().map(|model| model.held()).collect();
+    let first = held
+        .first()
+        .ok_or_else(|| Error::shape("there are no models"));
+    let one = first.and_then(|first| copy(first)?.of_each(&held, &which));
+    one.map(Model::from_model).map_err(|e| exception(&e))
 }
 
 /// The model that its own bytes give: others may have this one.

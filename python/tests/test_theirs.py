@@ -1,15 +1,17 @@
 """scikit-learn's own tests of ridge regression, with the heads in the place of its classes.
 
-Not among them are those of what docs/heads.md says is not there: solvers, an alpha of 0 or for each
-target, results of folds; and those of more digits than predictions, or fits to fewer rows than
-columns, have in float32.
+Not among them are those of what docs/heads.md says is not there, such as solvers, positive coefficients
+and several labels at once, and those of more digits than predictions have in float32.
 """
 
+import importlib.util
+
 import pytest
+import sklearn.linear_model
 
 import bochner
 
-theirs = pytest.importorskip("sklearn.linear_model.tests.test_ridge")
+pytest.importorskip("sklearn.linear_model.tests.test_ridge")
 
 TESTS = [
     "test_class_weight_vs_sample_weight",
@@ -20,26 +22,41 @@ TESTS = [
     "test_ridge_best_score",
     "test_ridge_classifier_with_scoring",
     "test_ridge_cv_custom_multioutput_scorer",
+    "test_ridge_cv_individual_penalties",
     "test_ridge_fit_intercept_sparse",
+    "test_ridge_gcv_cv_results_not_stored",
+    "test_ridge_gcv_integer_arrays",
+    "test_ridge_individual_penalties",
     "test_ridge_intercept",
     "test_ridge_loo_cv_asym_scoring",
     "test_ridge_regression_custom_scoring",
+    "test_ridge_regression_unpenalized",
+    "test_ridge_regression_unpenalized_hstacked_X",
+    "test_ridge_regression_unpenalized_vstacked_X",
     "test_ridge_sample_weight_consistency",
+    "test_ridge_vs_lstsq",
     "test_ridgecv_alphas_conversion",
     "test_ridgecv_alphas_scalar",
     "test_ridgecv_alphas_validation",
     "test_ridgecv_alphas_zero",
     "test_ridgecv_int_alphas",
     "test_ridgecv_sample_weight",
+    "test_ridgecv_store_cv_results",
     "test_solver_consistency",
     "test_sparse_design_with_sample_weights",
 ]
-# Of a version of scikit-learn that has one no more, one test fewer is collected.
-globals().update({name: getattr(theirs, name) for name in TESTS if hasattr(theirs, name)})
+
+#: What compares a choice with fits one by one, to more digits than predictions have in float32: these
+#: are scikit-learn's own.
+OF_CHOICES = [
+    "test_ridge_cv_multioutput_sample_weight",
+    "test_ridge_cv_results_predictions",
+    "test_ridge_gcv_sample_weights",
+]
 
 #: What scikit-learn's classes take beside ours; it says how they work, not what they give.
 HOW = {"copy_X", "max_iter", "tol", "solver", "random_state", "gcv_mode"}
-NOT_THERE = {"positive", "store_cv_results", "alpha_per_target"}
+HEADS = ("Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV")
 
 
 def taking_theirs(own, factor=1.0):
@@ -47,9 +64,8 @@ def taking_theirs(own, factor=1.0):
 
     class Head(own):
         def __init__(self, *alpha, **given):
-            for name in NOT_THERE:
-                if given.pop(name, False):
-                    pytest.skip(f"{name} is not there")
+            if given.pop("positive", False):
+                pytest.skip("positive is not there")
             given = {"device": "cpu"} | {name: v for name, v in given.items() if name not in HOW}
             own.__init__(self, *alpha, **given)
 
@@ -64,10 +80,22 @@ def taking_theirs(own, factor=1.0):
     return Head
 
 
-@pytest.fixture(autouse=True)
-def heads(monkeypatch):
-    for name in ("Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV"):
-        monkeypatch.setattr(theirs, name, taking_theirs(getattr(bochner, name)))
+def with_heads(factor=1.0, heads=HEADS):
+    """Their tests, read while the heads have the names of scikit-learn's classes: parameters of tests
+    are classes, too."""
+    spec = importlib.util.find_spec("sklearn.linear_model.tests.test_ridge")
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as names:
+        for name in heads:
+            names.setattr(sklearn.linear_model, name, taking_theirs(getattr(bochner, name), factor))
+        spec.loader.exec_module(module)
+    return module
+
+
+theirs = with_heads()
+for module, tests in ((theirs, TESTS), (with_heads(heads=HEADS[1::2]), OF_CHOICES)):
+    # Of a version of scikit-learn that has one no more, one test fewer is collected.
+    globals().update({name: getattr(module, name) for name in tests if hasattr(module, name)})
 
 
 @pytest.fixture
@@ -75,7 +103,14 @@ def global_random_seed():
     return 42
 
 
-def test_an_alpha_that_is_off_is_seen(monkeypatch):
-    monkeypatch.setattr(theirs, "Ridge", taking_theirs(bochner.Ridge, factor=1.03))
+@pytest.fixture(params=["long"])
+def ols_ridge_dataset(global_random_seed, request):
+    """Rows that are more than columns: of fewer they compare predictions to seven digits, which have
+    six, and `test_head_results` coefficients."""
+    made = theirs.ols_ridge_dataset
+    return getattr(made, "__wrapped__", made)(global_random_seed, request)
+
+
+def test_an_alpha_that_is_off_is_seen():
     with pytest.raises(AssertionError):
-        theirs.test_ridgecv_sample_weight()
+        with_heads(1.03).test_ridgecv_sample_weight()

@@ -1,6 +1,7 @@
 //! A linear model on random features: what is kept of a fit.
 
 mod file;
+mod of_each;
 mod predictor;
 
 pub use predictor::Predictor;

@@ -19,7 +19,7 @@ const STRIPE: usize = 8;
 
 /// The input of a map whose features are the prepared columns themselves, where its sums can be of
 /// rows in f64: on the CPU.
-pub(super) fn input_of<'m>(map: &'m dyn FeatureMap, device: &Device) -> Option<&'m Affine> {
+pub(crate) fn input_of<'m>(map: &'m dyn FeatureMap, device: &Device) -> Option<&'m Affine> {
     let is_plain = || matches!(map.formula(), Ok(Formula::Identity(_)));
     (!device.is_gpu() && is_plain()).then(|| map.input())
 }

@@ -12,6 +12,7 @@ use crate::{
     learn::squares::{iterative::read, lambda},
     linalg::entries,
     model::{Coefficients, FitTimes, HeldOut, LinearModel, Targets},
+    normal::double::input_of,
     progress::Step,
     solve::{Dual, StreamedRows, dense_kernel},
     text::counted,
@@ -268,18 +269,24 @@ fn hold(
     let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
     let (mut z, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let (mut seen, mut full) = (0, false);
+    // Columns as they are lose no digits.
+    let plain = input_of(map, &run.device);
     let with = |chunk: &Chunk, rows: std::ops::Range<usize>| {
+        let exact = plain.map(|input| input.apply(&chunk.x.slice(rows.clone())));
         let y = chunk.y.slice(s![rows.clone(), ..]).to_owned();
         let weights = chunk.weights.as_ref().map(|w| w.slice(s![rows]).to_owned());
-        (y, weights)
+        (y, weights, exact)
     };
-    let read = featurizer.on_host(source, with, |z_nd, (y_nt, weights_n)| {
+    let read = featurizer.on_host(source, with, |z_nd, (y_nt, weights_n, exact)| {
         seen += y_nt.nrows() as u64;
         if held_bytes(seen, features) > run.memory {
             full = true;
             return Err(Error::shape("there are more rows than memory has room for"));
         }
-        z.extend(z_nd[0].iter().map(|&z| f64::from(z)));
+        match exact {
+            Some(exact_nd) => z.extend(exact_nd?),
+            None => z.extend(z_nd[0].iter().map(|&z| f64::from(z))),
+        }
         // Nothing is rounded to f32 here, so the shift has no use.
         let encoded = targets.encode(y_nt.view())?;
         let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();

@@ -54,13 +54,13 @@ impl LearnerArgs {
             }
         }
         let takes_zero = match self.model {
-            Name::Ridge => matches!(self.solver, Solver::Auto | Solver::Dual),
+            Name::Ridge => self.solver != Solver::Cg,
             Name::Logistic | Name::Svm | Name::Svr => self.loss.is_separable(),
             model => matches!(model, Name::KernelRidge | Name::Lasso),
         };
         if self.lambda.is_zero() && !takes_zero {
             let problem = "--lambda is 0; it must be positive, but for --model kernel-ridge, and \
-                for --model ridge with --solver dual";
+                for --model ridge with --solver dual or --map none";
             return Err(Usage(problem.into()).into());
         }
         Ok(())

@@ -1,18 +1,19 @@
 //! What finds the coefficients of a ridge regression.
 
 use crate::{
-    Result,
+    Device, Error, Result,
     clock::Instant,
     data::ChunkSource,
-    features::{FeatureMap, require_dense},
+    error::Remedy,
+    features::{FeatureMap, Formula, require_dense},
     flow::Run,
     learn::squares::{
         dual,
         iterative::{self, Way},
     },
-    model::{FitTimes, LinearModel, Targets},
+    model::{Coefficients, FitTimes, LinearModel, Targets},
     normal::NormalEquations,
-    solve::{Cholesky, ConjugateGradients, Dual, Intercept},
+    solve::{Cholesky, ConjugateGradients, Dual, Intercept, LeastNorm},
 };
 
 /// How coefficients are found.
@@ -59,7 +60,8 @@ pub struct FitOptions {
     /// Where, with how much memory, and who hears of it. Conjugate gradients hold targets (8 bytes
     /// a row and output) and bins (4 bytes a row and grid) beside the chunks.
     pub run: Run,
-    /// The penalty per sample, lambda > 0, or 0 with [`Solver::Dual`].
+    /// The penalty per sample, lambda > 0, or 0 with [`Solver::Dual`] and of the columns as they
+    /// are.
     pub lambda: f64,
     /// Whether an intercept is fitted.
     pub intercept: bool,
@@ -78,6 +80,33 @@ impl FitOptions {
             solver: Solver::Auto,
         }
     }
+}
+
+/// Coefficients from sums over the features of `map`, and the effective dimension where it is
+/// known. At lambda = 0 it is least squares of least norm, of the columns as they are: features
+/// that were drawn depend on each other to within rounding.
+pub(super) fn of_sums(
+    map: &dyn FeatureMap,
+    (lambda, intercept): (f64, Intercept),
+    sums: &NormalEquations,
+    device: &Device,
+) -> Result<(Coefficients, Option<f64>)> {
+    if lambda != 0.0 {
+        return intercept.solve(lambda, sums);
+    }
+    if intercept == Intercept::Penalised || !matches!(map.formula(), Ok(Formula::Identity(_))) {
+        return Err(Error::parameter(
+            "lambda is 0; it must be positive, but for the columns as they are with an intercept \
+             that is free, and for the dual solver",
+        )
+        .help(Remedy::LargerLambda));
+    }
+    let least = LeastNorm {
+        intercept: intercept == Intercept::Free,
+        rounding: LeastNorm::rounding_of(sums.z_sum_d.len(), device.is_gpu()),
+    };
+    let (coefficients, rank) = least.solve(sums)?;
+    Ok((coefficients, Some(rank)))
 }
 
 impl LinearModel {
@@ -147,7 +176,7 @@ impl LinearModel {
         let sums = NormalEquations::accumulate(map.as_ref(), source, &targets, run)?;
         let accumulate = start.elapsed();
         let start = Instant::now();
-        let solved = intercept.solve(lambda, &sums)?;
+        let solved = of_sums(map.as_ref(), (lambda, intercept), &sums, &run.device)?;
         let times = FitTimes {
             accumulate,
             solve: start.elapsed(),

@@ -1,6 +1,6 @@
 //! Ridge regression by sums.
 
-use super::{RidgeOptions, Solver, choice};
+use super::{RidgeOptions, Solver, choice, solver::of_sums};
 use crate::{
     Error, Result,
     data::Keeping,
@@ -99,7 +99,8 @@ impl FitSums for RidgeOptions {
         let targets = known.targets.clone();
         let Some(lambdas) = self.lambda.candidates() else {
             let lambda = self.lambda.fixed()?;
-            let (coefficients, dimension) = self.intercept().solve(lambda, &normal)?;
+            let how = (lambda, self.intercept());
+            let (coefficients, dimension) = of_sums(map.as_ref(), how, &normal, &known.run.device)?;
             let mut model = LinearModel {
                 lambda,
                 rows: normal.rows,

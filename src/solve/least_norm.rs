@@ -1,0 +1,99 @@
+//! Least squares without a penalty, from sums: of several solutions the smallest.
+
+use crate::{Error, Result, linalg::eigen::eigen, model::Coefficients, normal::NormalEquations};
+use ndarray::{Array1, Array2, Axis, s};
+
+/// Least squares of least norm: among the beta that minimise `|y - Z beta - b|^2` the one with the
+/// smallest |beta|, which ridge regression tends to as its penalty goes to 0, `beta = Z^+ y` (Golub
+/// & Van Loan 2013, "Matrix computations", section 5.5), by eigenvalues of `Z'Z`. The intercept
+/// comes from centring.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LeastNorm {
+    /// Whether an intercept is fitted.
+    pub intercept: bool,
+    /// Directions whose share of the largest eigenvalue is at most this are taken for none, of
+    /// columns scaled to one variance: what rounding leaves of columns that depend on others.
+    pub rounding: f64,
+}
+
+impl LeastNorm {
+    /// The rounding of sums of so many columns, in f64 or in f32.
+    pub fn rounding_of(columns: usize, in_single: bool) -> f64 {
+        let digits = if in_single {
+            f64::from(f32::EPSILON)
+        } else {
+            f64::EPSILON
+        };
+        10.0 * columns as f64 * digits
+    }
+
+    /// Solves for all targets, on the CPU, in f64, and tells the rank of the columns.
+    ///
+    /// Errors with [`Error::Shape`] without rows, and with [`Error::Numerical`] on sums that are
+    /// not finite.
+    pub fn solve(&self, sums: &NormalEquations) -> Result<(Coefficients, f64)> {
+        if sums.weight <= 0.0 {
+            return Err(Error::shape("there are no rows to fit"));
+        }
+        let n = sums.weight;
+        let share = if self.intercept { n.recip() } else { 0.0 };
+        let (z_mean, y_mean) = (&sums.z_sum_d * share, &sums.y_sum_t * share);
+        let features = z_mean.len();
+        let centred = |(i, j): (usize, usize)| {
+            let (i, j) = (i.max(j), i.min(j));
+            sums.gram_dd[[i, j]] - n * z_mean[i] * z_mean[j]
+        };
+        let gram_dd = Array2::from_shape_fn((features, features), centred);
+        // Centring takes digits of columns that are far from 0.
+        let least = |i: usize| self.rounding * sums.gram_dd[[i, i]].abs();
+        let scale_d = Array1::from_shape_fn(features, |i| {
+            let square = gram_dd[[i, i]];
+            if square > least(i) {
+                square.sqrt().recip()
+            } else {
+                0.0
+            }
+        });
+        let scaled_dd = Array2::from_shape_fn((features, features), |(i, j)| {
+            gram_dd[[i, j]] * scale_d[i] * scale_d[j]
+        });
+        let zty_dt = &sums.zty_dt
+            - &(z_mean
+                .view()
+                .insert_axis(Axis(1))
+                .dot(&y_mean.view().insert_axis(Axis(0)))
+                * n);
+        let eigen = eigen(&scaled_dd)?;
+        let largest = eigen.values_n.first().copied().unwrap_or(0.0);
+        let rank = eigen
+            .values_n
+            .iter()
+            .filter(|&&v| v > self.rounding * largest)
+            .count();
+        let scale_d = scale_d.insert_axis(Axis(1));
+        let kept_dr = eigen.vectors_nn.slice(s![.., ..rank]);
+        let values_r = eigen.values_n.slice(s![..rank]).insert_axis(Axis(1));
+        let along_rt = kept_dr.t().dot(&(&zty_dt * &scale_d)) / values_r;
+        let beta_dt = kept_dr.dot(&along_rt) * &scale_d;
+        // What lies along combinations of columns that are nothing makes it longer.
+        let row_dr = &kept_dr * &scale_d.mapv(|s| if s > 0.0 { s.recip() } else { 0.0 });
+        let beta_dt = projected(&row_dr, beta_dt)?;
+        let intercept_t = &y_mean - &beta_dt.t().dot(&z_mean);
+        let coefficients = Coefficients {
+            beta_dt,
+            intercept_t,
+        };
+        Ok((coefficients, rank as f64))
+    }
+}
+
+/// The columns of beta, `[D, t]`, on the space that those of `of_dr` span.
+fn projected(of_dr: &Array2<f64>, beta_dt: Array2<f64>) -> Result<Array2<f64>> {
+    if of_dr.ncols() == of_dr.nrows() {
+        return Ok(beta_dt);
+    }
+    let inner = eigen(&of_dr.t().dot(of_dr))?;
+    let along = inner.vectors_nn.t().dot(&of_dr.t().dot(&beta_dt));
+    let along = along / inner.values_n.view().insert_axis(Axis(1));
+    Ok(of_dr.dot(&inner.vectors_nn.dot(&along)))
+}
