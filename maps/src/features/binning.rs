@@ -97,8 +97,8 @@ impl Binning {
     /// (from `p(delta) = delta k''(delta)`, one per column) and shifts from block g of its stream,
     /// so that more grids leave the first ones as they are.
     ///
-    /// Errors with [`Error::Parameter`] for no grids and for columns whose weights are none, and with
-    /// [`Error::Unsupported`] for a kernel that binning cannot serve.
+    /// Errors with [`Error::Parameter`] for no grids and for columns whose weights are none, and
+    /// with [`Error::Unsupported`] for a kernel that binning cannot serve.
     #[doc(hidden)]
     pub fn draw(&self, input: Affine) -> Result<DrawnGrids> {
         if self.grids == 0 {

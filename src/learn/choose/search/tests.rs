@@ -14,7 +14,7 @@ use crate::{
     Device, Run,
     data::{MemorySource, Part, Split, Survey},
     features::{Affine, Fourier, MapBuilder, Scaling, Standardize},
-    kernels::{Gaussian, Kernel},
+    kernels::Gaussian,
     learn::{Lambda, RidgeOptions},
     model::{Metric, Targets},
     normal::NormalEquations,
@@ -280,6 +280,51 @@ fn the_metric_is_learnt_anew_with_more_rows() {
     assert!(root[[0, 0]] > 10.0 * root[[5, 5]], "{root}");
 }
 
+/// So many features of the Gaussian kernel, of columns as they are.
+fn plan(features: usize) -> Plan {
+    Plan {
+        builder: Arc::new(Fourier::new(Gaussian).features(features)),
+        kernel: Arc::new(Gaussian),
+        scaling: 0,
+        is_binned: false,
+        draw: 0,
+        metric: None,
+        turns: 0,
+        features,
+        median: 1.0,
+        multiple: 1.0,
+        lengthscale: 1.0,
+        lambda: 0.0,
+    }
+}
+
+/// A fit of more rows than features is by sums. So is a trial of all rows, though the four fifths
+/// that it fits are fewer: in the dual it would take a penalty that the sums of the fit do not bear.
+#[test]
+fn trials_of_all_rows_are_solved_as_the_fit_is() {
+    let x = rows(110, 3, 8);
+    let smooth: Array1<f64> = x.rows().into_iter().map(|x| (x[0] - x[1]).sin()).collect();
+    let mut table = Table::new(&x, &smooth, false);
+    let lambdas = [1e-16, 1e-13, 1e-8, 1e-3];
+    let tried = {
+        let mut sample = Sample::of_most(table.data(1.0), 1000).expect("reads");
+        let wide = sample.run(&plan(120), &lambdas, Extent::All).expect("runs");
+        assert!(wide.sums.is_none(), "fewer rows than features");
+        let few = sample.run(&plan(100), &lambdas, Extent::Sample);
+        assert!(
+            few.expect("runs").sums.is_none(),
+            "a sample is not what is fitted"
+        );
+        sample.run(&plan(100), &lambdas, Extent::All).expect("runs")
+    };
+    assert!(tried.sums.is_some() && tried.rows < 100, "{}", tried.rows);
+    let (map, run) = (tried.model.map.as_ref(), Run::on(&Device::cpu()));
+    let sums = NormalEquations::accumulate(map, &mut table.source, &table.targets, &run);
+    let (lambda, intercept) = (tried.lambda, true);
+    let solved = (Cholesky { lambda, intercept }).solve(&sums.expect("sums"));
+    assert!(solved.is_ok(), "at {lambda:e}");
+}
+
 /// The coefficients that a trial keeps are those of the penalty that it chose, of all outputs.
 #[test]
 fn coefficients_are_those_of_the_best_penalty() {
@@ -291,22 +336,7 @@ fn coefficients_are_those_of_the_best_penalty() {
     let lambdas = [10.0, 1e-2, 1e-4];
     let mut table = Table::new(&x, &y, true);
     let targets = table.targets.clone();
-    let builder: Arc<dyn MapBuilder> = Arc::new(Fourier::new(Gaussian).features(60));
-    let kernel: Arc<dyn Kernel> = Arc::new(Gaussian);
-    let plan = Plan {
-        builder,
-        kernel,
-        scaling: 0,
-        is_binned: false,
-        draw: 0,
-        metric: None,
-        turns: 0,
-        features: 60,
-        median: 1.0,
-        multiple: 1.0,
-        lengthscale: 1.0,
-        lambda: 0.0,
-    };
+    let plan = plan(60);
     let tried = {
         let mut sample = Sample::of_most(table.data(1.0), 1000).expect("reads");
         sample.run(&plan, &lambdas, Extent::All).expect("runs")

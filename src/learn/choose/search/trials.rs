@@ -121,6 +121,15 @@ impl<'a> Sample<'a> {
         (1.0 - HELD_OUT) * rows
     }
 
+    /// How many rows, against the features, decide whether a trial is solved in the dual: of all
+    /// rows as many as the fit will have, so that its penalty is one that the fit bears, too.
+    fn deciding(&self, extent: Extent) -> f64 {
+        match extent {
+            Extent::All => self.data.survey.rows as f64,
+            Extent::Few | Extent::Sample => self.fitted(extent),
+        }
+    }
+
     /// Variances of the targets, 1 of those that are constant.
     pub(super) fn variances(&self) -> &[f64] {
         &self.variance_t
@@ -165,7 +174,7 @@ impl<'a> Sample<'a> {
             // The fit to all rows holds a quarter more.
             silent.held = silent.held.map(|held| held / 4 * 3);
         }
-        let rows = self.fitted(extent);
+        let deciding = self.deciding(extent);
         // Bins are numbered as rows come.
         let is_sampled = plan.is_binned && extent != Extent::All;
         let map = self.draw(plan, is_sampled, &silent)?;
@@ -183,7 +192,7 @@ impl<'a> Sample<'a> {
         let seed = split_seed(seed);
         let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
         let how = (lambdas, options.has_intercept());
-        let is_dual = rows < map.output_dim() as f64;
+        let is_dual = deciding < map.output_dim() as f64;
         let fit = Fitted::new(
             map.as_ref(),
             (&mut fitted, is_dual),
