@@ -22,11 +22,13 @@
 mod choose;
 mod codes;
 mod cross_validation;
+mod half_life;
 mod learning;
 mod meaning;
 mod odd;
 mod preparation;
 mod race;
+mod rows;
 mod rules;
 mod shared_sums;
 mod target_scale;
@@ -46,6 +48,8 @@ pub use odd::warn_of_odd_cells;
 pub use preparation::DrawnMap;
 pub use preparation::{Preparation, Scales};
 pub use race::{Candidate, Race};
+#[doc(hidden)]
+pub use rows::Rows;
 #[doc(hidden)]
 pub use rules::{Around, Choice, Refused, check_weights};
 pub use target_scale::TargetScale;
@@ -84,6 +88,8 @@ pub struct Job<L> {
     pub probabilities: bool,
     /// What classes count.
     pub class_weights: ClassWeights,
+    /// Rows after which a row counts for half of what the newest does.
+    pub half_life: Option<f64>,
     /// The share of the rows that is kept back from the fit for intervals.
     pub calibrate: Option<f64>,
     /// What rows held out choose before the fit.
@@ -94,41 +100,6 @@ pub struct Job<L> {
     pub target_scale: TargetScale,
     /// Whether the columns themselves stand beside the features of the map.
     pub linear: Linear,
-}
-
-/// Rows on their way through the stages after the survey.
-#[doc(hidden)]
-pub struct Rows<'a> {
-    /// The rows.
-    pub source: &'a mut dyn ChunkSource,
-    /// What one pass over them found.
-    pub survey: &'a Survey,
-    /// How their columns are prepared.
-    pub scales: &'a Scales,
-    /// What their targets mean.
-    pub targets: &'a Targets,
-    /// Where, with how much memory, and who hears of it.
-    pub run: &'a Run,
-}
-
-impl Rows<'_> {
-    /// The same rows, for one stage of several.
-    #[doc(hidden)]
-    pub fn again(&mut self) -> Rows<'_> {
-        Rows {
-            source: &mut *self.source,
-            ..*self
-        }
-    }
-}
-
-impl std::fmt::Debug for Rows<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rows")
-            .field("rows", &self.survey.rows)
-            .field("targets", self.targets)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What a job came to.
@@ -157,6 +128,7 @@ impl<L> Job<L> {
             preparation: Preparation::new(map),
             probabilities: false,
             class_weights: ClassWeights::Equal,
+            half_life: None,
             calibrate: None,
             search: None,
             leaves: None,
@@ -172,6 +144,7 @@ impl<L> Job<L> {
             preparation: self.preparation,
             probabilities: self.probabilities,
             class_weights: self.class_weights,
+            half_life: self.half_life,
             calibrate: self.calibrate,
             search: self.search,
             leaves: self.leaves,
@@ -189,6 +162,7 @@ impl<L: Fit> Job<L> {
             preparation: self.preparation.clone(),
             probabilities: self.probabilities,
             class_weights: self.class_weights.clone(),
+            half_life: self.half_life,
             calibrate: self.calibrate,
             search: self.search.clone(),
             leaves: self.leaves,
@@ -249,13 +223,16 @@ impl Job<&dyn Fit> {
         run: &Run,
     ) -> Result<Basis> {
         self.check_parts(source.is_weighted())?;
-        let survey = self.survey(source, run)?;
+        let mut source = self.forgetting(source)?;
+        let survey = self.survey(&mut source, run)?;
         let targets = targets(&survey, source.schema())?;
         let mut job = self.clone();
         if job.target_scale == TargetScale::Auto {
             job.target_scale = TargetScale::AsIs;
         }
-        Ok(job.basis(source, (survey, targets), run)?.0)
+        let (mut basis, _) = job.basis(&mut source, (survey, targets), run)?;
+        basis.forget_by(self.half_life);
+        Ok(basis)
     }
 
     /// What sums of rows stand on that were surveyed and whose targets are known, with their
@@ -345,6 +322,8 @@ impl Job<&dyn Fit> {
         run: &Run,
         hear: Hear<'_>,
     ) -> Result<Fitted> {
+        let weighted = source.is_weighted();
+        let source: &mut dyn ChunkSource = &mut self.forgetting(source)?;
         let survey = self.survey(source, run)?;
         let targets = meaning.targets(&survey, source.schema())?;
         let (job, race) = self.settled(&survey, &targets, run)?;
@@ -385,9 +364,8 @@ impl Job<&dyn Fit> {
                 )
             }
         };
-        if let Some(found) = &found {
-            found.keep(&mut model);
-        }
+        found.iter().for_each(|found| found.keep(&mut model));
+        self.say_weighted(&mut model, weighted);
         Ok(Fitted {
             model,
             survey,

@@ -4,6 +4,8 @@
 mod accumulation;
 pub(crate) mod double;
 mod encode;
+mod fade;
+mod file;
 mod of_targets;
 mod resume;
 mod sparse;
@@ -14,30 +16,13 @@ pub use resume::{Keep, Resume};
 pub(crate) use resume::{check_all_there, keeping};
 
 use crate::{
-    Error, Result,
-    data::ChunkSource,
-    features::FeatureMap,
-    flow::Run,
-    linalg::{
-        compensated,
-        symmetric::{lower_entries, of_lower_entries},
-    },
-    model::Targets,
-    store::Store,
+    Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, linalg::compensated,
+    model::Targets, store::Store,
 };
 use ndarray::{Array1, Array2};
 use std::path::Path;
 
 const KIND: &str = "normal-equations";
-
-/// The lower triangle of the Gram matrix in a file.
-const TRIANGLE: &str = "gram_triangle";
-/// What rounding took from it: what lies above the diagonal, row after row.
-const ABOVE: &str = "gram_rest";
-/// What rounding took from the other sums.
-const REST: &str = "rest";
-/// The sum of logarithms of weights, as text: JSON has no word for an infinite number.
-const LOG_WEIGHT: &str = "log_weight";
 
 /// `Z'Z`, `Z'Y` and the sums beside them, in f64: a monoid under [`Self::merge`].
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +35,9 @@ pub struct NormalEquations {
     /// The sum of the logarithms of the weights, of which only a likelihood asks: minus infinity
     /// where a row has weight 0, and NaN where nobody knows.
     pub log_weight: f64,
+    /// The sum of the squares of the weights, by which rows count as `weight^2 / weight_squares` of
+    /// equal weight; NaN where nobody knows.
+    pub weight_squares: f64,
     /// `Z'Z`, `[D, D]`, lower triangle. Above the diagonal lies what rounding took from it: less
     /// than 2^-52 of the sums, where there are some thousands of rows, and zeros otherwise.
     pub gram_dd: Array2<f64>,
@@ -74,6 +62,7 @@ impl NormalEquations {
             rows: 0,
             weight: 0.0,
             log_weight: 0.0,
+            weight_squares: 0.0,
             gram_dd: Array2::zeros((features, features)),
             zty_dt: Array2::zeros((features, targets)),
             z_sum_d: Array1::zeros(features),
@@ -87,7 +76,7 @@ impl NormalEquations {
     fn beside(&self) -> impl Iterator<Item = &f64> {
         let vectors = self.z_sum_d.iter().chain(&self.y_sum_t);
         let vectors = self.zty_dt.iter().chain(vectors).chain(&self.y_square_t);
-        vectors.chain([&self.weight, &self.log_weight])
+        vectors.chain([&self.weight, &self.log_weight, &self.weight_squares])
     }
 
     /// Gives each number that has none a rest of 0, and says how many the diagonal of `Z'Z` has.
@@ -119,7 +108,12 @@ impl NormalEquations {
         let vectors = self.z_sum_d.iter_mut().chain(&mut self.y_sum_t);
         let vectors = self.zty_dt.iter_mut().chain(vectors);
         let vectors = vectors.chain(&mut self.y_square_t);
-        let sums = vectors.chain([&mut self.weight, &mut self.log_weight]);
+        let numbers = [
+            &mut self.weight,
+            &mut self.log_weight,
+            &mut self.weight_squares,
+        ];
+        let sums = vectors.chain(numbers);
         let pairs = sums.zip(&mut self.rest[features..]);
         for (k, (pair, value)) in pairs.zip(other.beside()).enumerate() {
             let rest = other.rest.get(features + k).copied().unwrap_or_default();
@@ -252,6 +246,7 @@ impl NormalEquations {
         self.rows -= other.rows;
         self.add(other, -1.0);
         self.weight = self.weight.max(0.0);
+        self.weight_squares = self.weight_squares.max(0.0);
         Ok(())
     }
 
@@ -282,105 +277,4 @@ impl NormalEquations {
         self.write(&mut store);
         store
     }
-
-    /// Puts the sums under names of their own: of the Gram matrix the lower triangle, row after
-    /// row.
-    pub(crate) fn write(&self, store: &mut Store) {
-        store.set("rows", self.rows);
-        store.set("weight", self.weight);
-        store.put_vector(TRIANGLE, &lower_entries(&self.gram_dd));
-        let rows = self.gram_dd.rows().into_iter().enumerate();
-        let above = rows.flat_map(|(i, row)| row.into_iter().skip(i + 1).copied());
-        if above.clone().any(|rest| rest != 0.0) {
-            store.put_vector(ABOVE, &above.collect::<Vec<_>>());
-        }
-        if !self.rest.is_empty() {
-            store.put_vector(REST, &self.rest);
-        }
-        store.put_f64("zty", self.zty_dt.view());
-        store.set(LOG_WEIGHT, self.log_weight.to_string());
-        for (name, vector) in [
-            ("z_sum", &self.z_sum_d),
-            ("y_sum", &self.y_sum_t),
-            ("y_square", &self.y_square_t),
-        ] {
-            store.put_vector(name, &vector.to_vec());
-        }
-    }
-
-    /// Reads what [`Self::save`] wrote.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let store = Store::load(KIND, path)?;
-        Self::read(&store).map_err(|e| Error::in_model(path, &e))
-    }
-
-    /// What [`Self::write`] wrote.
-    pub(crate) fn read(store: &Store) -> Result<Self> {
-        let zty_dt = store.f64("zty")?;
-        let (features, targets) = zty_dt.dim();
-        // Older files have the whole square.
-        let gram_dd = if store.has(TRIANGLE) {
-            square(store, features)?
-        } else {
-            store.f64("gram")?
-        };
-        if gram_dd.dim() != (features, features) {
-            return Err(Error::format(format!(
-                "a Gram matrix of shape {:?} does not go with {features} features",
-                gram_dd.dim()
-            )));
-        }
-        let rows: u64 = store.get("rows")?;
-        // Files from before there were weights have none.
-        let weight = if store.has_property("weight") {
-            store.get("weight")?
-        } else {
-            rows as f64
-        };
-        let log_weight = if store.has_property(LOG_WEIGHT) {
-            let text = store.text(LOG_WEIGHT)?;
-            let problem = || Error::format(format!("{LOG_WEIGHT} is {text:?}, no number"));
-            text.parse().map_err(|_| problem())?
-        } else if weight == rows as f64 {
-            0.0
-        } else {
-            f64::NAN
-        };
-        let beside = features * (targets + 1) + 2 * targets + 2;
-        let rest = if store.has(REST) {
-            store.vector(REST, features + beside)?.to_vec()
-        } else {
-            Vec::new()
-        };
-        Ok(Self {
-            rows,
-            weight,
-            log_weight,
-            gram_dd,
-            rest,
-            zty_dt,
-            z_sum_d: store.vector("z_sum", features)?,
-            y_sum_t: store.vector("y_sum", targets)?,
-            y_square_t: store.vector("y_square", targets)?,
-        })
-    }
-}
-
-/// The lower triangle that a file has, in a square, and what rounding took from it, if it is there.
-fn square(store: &Store, features: usize) -> Result<Array2<f64>> {
-    let entries = features
-        .checked_add(1)
-        .and_then(|f| f.checked_mul(features));
-    let entries = entries.ok_or_else(|| Error::format("too many features for this machine"))?;
-    let mut gram_dd = of_lower_entries(features, store.vector(TRIANGLE, entries / 2)?);
-    if store.has(ABOVE) {
-        let mut values = store.vector(ABOVE, entries / 2 - features)?.into_iter();
-        for (i, mut row) in gram_dd.rows_mut().into_iter().enumerate() {
-            for (entry, value) in row.iter_mut().skip(i + 1).zip(&mut values) {
-                *entry = value;
-            }
-        }
-    }
-    Ok(gram_dd)
 }

@@ -45,6 +45,10 @@ pub trait Sums: Clone + Debug + Send + Sync + Sized {
     /// more rows.
     fn subtract(&mut self, other: &Self) -> Result<()>;
 
+    /// Has every row count for so many times what it did, from 0 to 1: what makes rows of the past
+    /// count for less.
+    fn fade(&mut self, share: f64);
+
     /// Sums of the same shape, of no rows. Errors as [`Self::subtract`] does.
     fn of_no_rows(&self) -> Result<Self> {
         let mut none = self.clone();
@@ -138,6 +142,10 @@ impl Sums for NormalEquations {
         Self::subtract(self, other)
     }
 
+    fn fade(&mut self, share: f64) {
+        Self::fade(self, share);
+    }
+
     fn check(&self) -> Result<()> {
         check_some(self.rows, self.weight)
     }
@@ -171,6 +179,7 @@ mod tests {
             rows: 7 + from as u64,
             weight: 9.5 + from,
             log_weight: -2.5 - from,
+            weight_squares: 13.25 + from,
             gram_dd,
             zty_dt: Array2::from_shape_fn((features, targets), |(i, k)| -entry(i + 100 * k)),
             z_sum_d: Array1::from_shape_fn(features, |i| entry(i + 1000)),
@@ -210,6 +219,63 @@ mod tests {
             let any = AnySums::HeldOut(Box::new(held));
             let bytes = any.to_bytes().expect("writes");
             assert_eq!(AnySums::from_bytes(&bytes).expect("reads"), any);
+        }
+    }
+
+    /// Files from before there were sums of squares of weights know them where there were none.
+    #[test]
+    fn older_files_know_squares_of_ones_alone() {
+        for (weight, known) in [(10.0, Some(10.0)), (12.5, None)] {
+            let sums = NormalEquations {
+                weight,
+                ..numbers(4, 1, 3.0)
+            };
+            let mut store = Store::default();
+            sums.write(&mut store);
+            let mut older = Store::default();
+            for (name, value) in store.properties() {
+                if !name.starts_with("weight_squares") {
+                    older.set(name, value);
+                }
+            }
+            for name in ["gram_triangle", "z_sum", "y_sum", "y_square"] {
+                let array = store.f64(name).expect("an array");
+                older.put_vector(name, &array.iter().copied().collect::<Vec<_>>());
+            }
+            older.put_f64("zty", store.f64("zty").expect("an array").view());
+            let read = NormalEquations::read(&older).expect("reads");
+            let found = (!read.weight_squares.is_nan()).then_some(read.weight_squares);
+            assert_eq!(found, known);
+        }
+    }
+
+    /// Every sum of rows counts for the share, those of squares of weights for its square, and what
+    /// rounding took as well.
+    #[test]
+    fn rows_of_the_past_fade() {
+        let whole = NormalEquations {
+            rest: (0..4 + 4 + 4 + 2 + 3)
+                .map(|k| 1e-17 * f64::from(k))
+                .collect(),
+            ..numbers(4, 1, 3.0)
+        };
+        let mut faded = whole.clone();
+        faded.fade(0.25);
+        assert_eq!(faded.rows, whole.rows);
+        assert_eq!(faded.gram_dd, &whole.gram_dd * 0.25);
+        assert_eq!(faded.zty_dt, &whole.zty_dt * 0.25);
+        assert_eq!(faded.z_sum_d, &whole.z_sum_d * 0.25);
+        assert_eq!(faded.y_sum_t, &whole.y_sum_t * 0.25);
+        assert_eq!(faded.y_square_t, &whole.y_square_t * 0.25);
+        assert_eq!(faded.weight, whole.weight * 0.25);
+        assert_eq!(faded.weight_squares, whole.weight_squares * 0.0625);
+        let logs = whole.log_weight + whole.rows as f64 * 0.25_f64.ln();
+        assert!((faded.log_weight - logs).abs() < 1e-12);
+        let last = whole.rest.len() - 1;
+        for (k, (a, b)) in faded.rest.iter().zip(&whole.rest).enumerate() {
+            let share = [0.25, 1.0, 0.0625][(k + 2).saturating_sub(last).min(2)];
+            let share = if k + 1 == last { 1.0 } else { share };
+            assert_eq!(*a, b * share, "{k}");
         }
     }
 

@@ -9,5 +9,5 @@ pub(crate) use self::{
     data::{DataArgs, describe_gaps},
     layout::LayoutArgs,
     run::{DeviceArgs, RunArgs},
-    values::{at_least_one, format, fraction, named, positive, share, whole},
+    values::{at_least_one, format, fraction, half_life, named, positive, share, whole},
 };

@@ -24,7 +24,7 @@ mod task;
 mod test_rows;
 
 use crate::{
-    args::{DataArgs, RunArgs, fraction, named},
+    args::{DataArgs, RunArgs, fraction, half_life, named},
     checkpoint::CheckpointArgs,
     interrupt::writing,
     job::JobArgs,
@@ -96,6 +96,12 @@ pub(crate) struct Args {
     /// It is no feature.
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
+    /// Rows after which a row counts for half of what the newest does, the last
+    ///
+    /// Row i of the n that are fitted, in the order of the input, counts for
+    /// 2^(-(n - 1 - i) / ROWS) times its --weight. Rows held out count alike.
+    #[arg(long, value_name = "ROWS", value_parser = half_life, allow_hyphen_values = true)]
+    half_life: Option<f64>,
     /// What the targets are
     ///
     /// `auto` takes one column of text, or of at most 32 whole numbers, for class labels.
@@ -154,6 +160,7 @@ impl Args {
             },
             probabilities: chosen.probabilities,
             class_weights: chosen.class_weights.clone(),
+            half_life: self.half_life,
             calibrate: self.calibrate,
             search: searches.then(|| self.search.search(&self.map, chosen)),
             leaves: self.search.leaves,

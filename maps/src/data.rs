@@ -18,6 +18,7 @@ mod curve;
 #[cfg(feature = "files")]
 mod files;
 mod folds;
+mod forgetting;
 #[doc(hidden)]
 pub mod grouped;
 mod kept_rows;
@@ -43,6 +44,9 @@ pub use self::curve::Curve;
 #[cfg(feature = "files")]
 pub use self::files::*;
 pub use self::folds::Folds;
+pub use self::forgetting::Forgetting;
+#[doc(hidden)]
+pub use self::forgetting::{check_half_life, kept_of};
 pub use self::grouped::Grouped;
 #[doc(hidden)]
 pub use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents};

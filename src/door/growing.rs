@@ -91,10 +91,39 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
     }
 
     /// Adds what another learner has seen that goes on from the same start, on another machine say.
-    /// Errors when it does not, with the difference.
+    /// With a half-life both saw rows side by side: each row stays as old as it is where it was
+    /// seen. Errors when it does not, with the difference.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         self.basis.check_same(&other.basis)?;
         self.sums.merge(&other.sums)
+    }
+
+    /// As [`Self::merge`] of rows that all came after these: with a half-life these get older by as
+    /// many rows.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// use ndarray::s;
+    /// let x = ndarray::Array2::from_shape_fn((300, 1), |(i, _)| (i * 7 % 90) as f64 / 9.0);
+    /// let y = x.column(0).mapv(f64::sin);
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(40)).half_life(50.0);
+    /// let part = |from, to| (x.slice(s![from..to, ..]), y.slice(s![from..to]));
+    /// let (first, second, third) = (part(0, 100), part(100, 180), part(180, 300));
+    /// let mut whole = ridge.start((&first.0, &first.1))?;
+    /// let mut cut = ridge.go_on(&whole.to_bytes()?)?;
+    /// let mut later = whole.without_rows()?;
+    /// for (x, y) in [second, third] {
+    ///     whole.add((&x, &y))?;
+    ///     later.add((&x, &y))?;
+    /// }
+    /// cut.follow(&later)?;
+    /// let [cut, whole] = [cut.model()?, whole.model()?].map(|model| model.predict(&x));
+    /// assert!((cut? - whole?).iter().all(|apart| apart.abs() < 1e-6));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn follow(&mut self, later: &Self) -> Result<()> {
+        self.basis.check_same(&later.basis)?;
+        self.basis.add_later(&mut self.sums, &later.sums)
     }
 
     /// The same map and targets, of no rows: for others to add theirs and to be
@@ -144,7 +173,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
 
     fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
         let more = self.summed(source)?;
-        self.sums.merge(&more)
+        self.basis.add_later(&mut self.sums, &more)
     }
 
     fn take_out(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
@@ -156,7 +185,7 @@ impl<L: FitSums, T, P: Predicted> Growing<L, T, P> {
                 less.rows()
             )));
         }
-        self.sums.subtract(&less)
+        self.basis.take_out(&mut self.sums, &less)
     }
 }
 
@@ -169,11 +198,9 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
     ) -> Result<Growing<L, T, P>> {
         let learner = &self.job.learner;
         let run = self.settings.run()?;
-        let basis = Basis {
-            class_names: names,
-            options: options_of(learner),
-            ..self.job.any().begin(source, targets, &run)?
-        };
+        let mut basis = self.job.any().begin(source, targets, &run)?;
+        basis.class_names = names;
+        basis.options.extend(options_of(learner));
         let sum = |map: &dyn FeatureMap, data: RowsToSum<'_>| learner.sum(map, data);
         let sums = basis.sum(source, &run, sum)?;
         Ok(Growing {
@@ -198,6 +225,7 @@ impl<L: FitSums + Clone, T> Learner<L, T> {
         } = Partial::from_bytes(bytes)?;
         let read = basis.clone();
         basis.options = options_of(&self.job.learner);
+        basis.forget_by(self.job.half_life);
         basis.check_same(&read)?;
         Ok(Growing {
             learner: self.job.learner.clone(),

@@ -88,6 +88,26 @@ impl<L, T> Learner<L, T> {
         self
     }
 
+    /// Has rows forgotten by and by: in their order, row i of the n that are fitted counts for
+    /// `2^(-(n - 1 - i) / rows)` times its own weight, as in a fit to rows with these weights. Rows
+    /// that are [added](super::Growing::add) make those before older. A half-life is a row or more.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// let x = ndarray::Array::from_shape_fn((400, 1), |(i, _)| (i * 7 % 90) as f64 / 9.0);
+    /// // The sign turns in the middle.
+    /// let y = (x.column(0).iter().enumerate()).map(|(i, x)| if i < 200 { -x } else { *x });
+    /// let y: ndarray::Array1<f64> = y.collect();
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(40)).half_life(20.0);
+    /// let model = ridge.fit((&x, &y))?;
+    /// assert!((model.predict(&ndarray::array![[5.0]])?[0] - 5.0).abs() < 0.1);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn half_life(mut self, rows: f64) -> Self {
+        self.job.half_life = Some(rows);
+        self
+    }
+
     /// Where work runs: in the fit, and in the model until it is told otherwise.
     pub fn device(mut self, device: &Device) -> Self {
         self.settings.device = Some(device.clone());

@@ -15,9 +15,12 @@ use crate::{
 impl<L: Fit, T> Learner<L, T> {
     fn begin_at(&self, model: &LinearModel, source: &mut dyn ChunkSource) -> Result<LinearModel> {
         let (job, run) = (self.job.any(), self.settings.run()?);
-        job.check_start(source.is_weighted())?;
-        let survey = self.job.preparation.survey(source, 0, &run)?;
-        let fitted = job.go_on(model, (source, &survey), &run)?;
+        let weighted = source.is_weighted();
+        job.check_start(weighted)?;
+        let mut source = job.forgetting(source)?;
+        let survey = self.job.preparation.survey(&mut source, 0, &run)?;
+        let mut fitted = job.go_on(model, (&mut source, &survey), &run)?;
+        job.say_weighted(&mut fitted, weighted);
         Ok(LinearModel {
             class_names: model.class_names.clone(),
             ..fitted

@@ -3,6 +3,7 @@
 use super::{Job, TargetScale};
 use crate::{
     Error, Result,
+    data::check_half_life,
     features::Linear,
     learn::{self, Fit},
     solve::Intercept,
@@ -15,6 +16,8 @@ use std::fmt;
 pub enum Choice {
     /// Rows count by weights of their own.
     Weights,
+    /// Rows count for less the older they are.
+    HalfLife,
     /// Classes count by weights.
     ClassWeights,
     /// The intercept has the penalty of the coefficients.
@@ -112,6 +115,7 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Weights => "weights of rows",
+            HalfLife => "half-life",
             ClassWeights => "class weights",
             PenalisedIntercept => "a penalised intercept",
             Probabilities => "probabilities",
@@ -178,6 +182,10 @@ pub fn check_weights(learner: &dyn Fit, weighted: bool) -> Result<()> {
     }
 }
 
+/// Why a learner forgets no rows.
+const UNFORGETTING: &str =
+    "it counts all rows alike, or takes a small weight for much noise (processes take counts)";
+
 /// What a learner says that counts all rows alike.
 const UNWEIGHTED: Refused = Refused {
     choice: Weights,
@@ -193,6 +201,7 @@ impl Job<&dyn Fit> {
             weighted,
             ..Around::default()
         };
+        self.half_life.map_or(Ok(()), check_half_life)?;
         self.refused(around)
             .map_or(Ok(()), |refused| Err(refused.error()))
     }
@@ -221,6 +230,9 @@ impl Job<&dyn Fit> {
         let penalised = self.learner.penalised();
         if weighted && !self.learner.takes_weights() {
             return Some(UNWEIGHTED);
+        }
+        if self.half_life.is_some() && !self.learner.takes_half_life() {
+            return Some(Refused::of_learner(HalfLife, UNFORGETTING));
         }
         for (choice, asked) in [
             (Search, self.search.is_some()),

@@ -28,8 +28,9 @@ impl Job<&dyn Fit> {
     ///
     /// `None` where models are no models of sums ([`Fit::of_sums`]), and where rows held out would
     /// have a part in what the others are summed by: scales, a bandwidth, levels of a text or a map
-    /// that hang on the rows; and where a penalty is chosen by groups or times of rows. So there a
-    /// fold is a fit of its own.
+    /// that hang on the rows; where a penalty is chosen by groups or times of rows; and with a
+    /// half-life, by which a row is as old as others of its fold have it. So there a fold is a fit
+    /// of its own.
     #[doc(hidden)]
     pub fn cross_validate_by_sums<S: ChunkSource>(
         &self,
@@ -39,6 +40,7 @@ impl Job<&dyn Fit> {
         run: &Run,
     ) -> Result<Option<CrossValidation>> {
         let sums = self.learner.of_sums().filter(|sums| !sums.reads_twice());
+        let sums = sums.filter(|_| self.half_life.is_none());
         let Some(learner) = sums else {
             return Ok(None);
         };

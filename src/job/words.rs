@@ -28,6 +28,7 @@ impl Job<&dyn Fit> {
         let settings = settings
             .text("standardize", self.preparation.standardize)
             .flag("probabilities", self.probabilities)
+            .maybe("half-life", self.half_life)
             .maybe("calibrate", self.calibrate);
         let settings = match &self.class_weights {
             ClassWeights::Equal => settings,
@@ -52,10 +53,11 @@ impl Job<&dyn Fit> {
     }
 
     /// As [`Self::settings`], with what targets meant and whether rows had weights: what a model
-    /// keeps.
+    /// keeps. Those of a half-life are no weights of their own; who knows of such says so.
     #[doc(hidden)]
     pub fn settings_of(&self, targets: &Targets, weighted: bool) -> Settings {
-        let settings = self.settings().flag("weighted", weighted);
+        let own = weighted && self.half_life.is_none();
+        let settings = self.settings().flag("weighted", own);
         match targets {
             Targets::Classes(_) => settings.text("task", "classification"),
             Targets::Real { columns: 1.., .. } => settings.text("task", "regression"),

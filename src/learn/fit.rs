@@ -6,6 +6,7 @@ pub(super) mod bring_back;
 pub(super) mod centred;
 pub(super) mod class_weights;
 pub(super) mod fit_sums;
+mod forgets;
 pub(super) mod lambda;
 mod name_columns;
 pub(super) mod partial;
@@ -45,6 +46,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
     /// not, a source that has some is an error.
     fn takes_weights(&self) -> bool {
         false
+    }
+
+    /// Whether rows may count for less the older they are: not where a small weight says something
+    /// else than few rows.
+    fn takes_half_life(&self) -> bool {
+        self.takes_weights()
     }
 
     /// Whether it begins at [`FitData::start`] where there is one.

@@ -346,6 +346,7 @@ impl Running<'_> {
         for (row, &w) in y_nt.rows().into_iter().zip(&self.weights_n.slice(s![rows])) {
             of.weight += w;
             of.log_weight += w.ln();
+            of.weight_squares += w * w;
             for (k, &v) in row.iter().enumerate() {
                 let raw = v + self.targets.shift(k);
                 of.y_sum_t[k] += w * raw;

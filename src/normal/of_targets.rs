@@ -9,6 +9,7 @@ pub(super) struct OfTargets {
     pub(super) rows: u64,
     pub(super) weight: f64,
     pub(super) log_weight: f64,
+    pub(super) weight_squares: f64,
     pub(super) y_sum_t: Array1<f64>,
     pub(super) y_square_t: Array1<f64>,
 }
@@ -19,6 +20,7 @@ impl OfTargets {
             rows: 0,
             weight: 0.0,
             log_weight: 0.0,
+            weight_squares: 0.0,
             y_sum_t: Array1::zeros(outputs),
             y_square_t: Array1::zeros(outputs),
         }
@@ -53,6 +55,7 @@ impl OfTargets {
         let beside = NormalEquations {
             weight: self.weight,
             log_weight: self.log_weight,
+            weight_squares: self.weight_squares,
             zty_dt,
             z_sum_d,
             y_sum_t: self.y_sum_t,

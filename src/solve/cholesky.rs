@@ -183,6 +183,7 @@ mod tests {
             rows: 5,
             weight: 5.0,
             log_weight: 0.0,
+            weight_squares: 5.0,
             gram_dd: z.t().dot(&z),
             zty_dt: z.t().dot(&y),
             z_sum_d: z.sum_axis(Axis(0)),

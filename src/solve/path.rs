@@ -250,6 +250,7 @@ mod tests {
             rows: z.nrows() as u64,
             weight: z.nrows() as f64,
             log_weight: 0.0,
+            weight_squares: z.nrows() as f64,
             // Only the lower triangle counts.
             gram_dd: {
                 let mut gram = z.t().dot(z);

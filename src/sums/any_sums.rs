@@ -79,6 +79,15 @@ impl Sums for AnySums {
         }
     }
 
+    fn fade(&mut self, share: f64) {
+        match self {
+            Self::Normal(sums) => sums.fade(share),
+            Self::Ridge(sums) => sums.fade(share),
+            Self::HeldOut(sums) => sums.fade(share),
+            Self::Embedding(sums) => sums.fade(share),
+        }
+    }
+
     fn of_no_rows(&self) -> Result<Self> {
         Ok(match self {
             Self::Normal(sums) => Self::Normal(Box::new(sums.of_no_rows()?)),

@@ -205,6 +205,13 @@ impl Sums for Embedding {
         Ok(())
     }
 
+    fn fade(&mut self, share: f64) {
+        self.weight *= share;
+        self.sum_d *= share;
+        self.weight_squares *= share * share;
+        self.own *= share * share;
+    }
+
     fn check(&self) -> Result<()> {
         check_some(self.rows, self.weight)
     }

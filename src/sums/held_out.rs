@@ -39,6 +39,13 @@ impl Sums for HeldOutSums {
         Ok(())
     }
 
+    fn fade(&mut self, share: f64) {
+        self.fitted.fade(share);
+        if let Some(held) = &mut self.held_out {
+            held.fade(share);
+        }
+    }
+
     fn check(&self) -> Result<()> {
         // One part without rows is none: all rows are fitted then.
         let parts = [Some(&self.fitted), self.held_out.as_ref()];

@@ -67,6 +67,13 @@ impl Sums for RidgeSums {
         Ok(())
     }
 
+    fn fade(&mut self, share: f64) {
+        self.normal.fade(share);
+        if let Some(kept) = &mut self.kept {
+            kept.fade(share);
+        }
+    }
+
     fn of_no_rows(&self) -> Result<Self> {
         Ok(Self {
             normal: self.normal.of_no_rows()?,

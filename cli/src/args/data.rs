@@ -307,7 +307,9 @@ impl DataArgs {
             NanRows::Error => settings,
             NanRows::Drop(_) | NanRows::DropWithoutTarget(_) => settings.text("nan", "drop"),
         };
-        settings.flag("drop-rows-without-target", self.drop_rows_without_target)
+        settings
+            .flag("drop-rows-without-target", self.drop_rows_without_target)
+            .flag("weighted", self.weight.is_some())
     }
 
     /// The group of each row, by the column of groups.

@@ -81,6 +81,14 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Rows after which a row counts for half.
+pub(crate) fn half_life(text: &str) -> Result<f64, String> {
+    match positive(text) {
+        Ok(rows) if rows >= 1.0 => Ok(rows),
+        _ => Err("must be a number of rows, 1 or more".into()),
+    }
+}
+
 /// A number between 0 and 1, both excluded.
 pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     match positive(text) {

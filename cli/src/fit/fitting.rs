@@ -85,6 +85,7 @@ impl Fitting {
                 true
             }
         };
+        args.learner.counts_rows = args.half_life.is_some();
         let chosen = args.learner.choose(dense, &console)?;
         let searches = args.search.is_wanted(&args.map);
         args.check(&chosen, dense, searches)?;

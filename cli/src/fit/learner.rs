@@ -32,6 +32,10 @@ pub(super) struct LearnerArgs {
     /// What is learnt on the features
     #[arg(long, value_enum, default_value_t = Name::Ridge)]
     model: Name,
+    /// Whether weights count rows, to a model that may take them otherwise: those of a half-life
+    /// do.
+    #[arg(skip)]
+    pub(super) counts_rows: bool,
     #[command(flatten)]
     lambda: LambdaArgs,
     /// Fit without an intercept
@@ -231,7 +235,11 @@ impl LearnerArgs {
                 Scales::One => Lengthscales::One,
                 Scales::PerColumn => Lengthscales::PerColumn,
             },
-            weights: RowWeights::Precisions,
+            weights: if self.counts_rows {
+                RowWeights::Counts
+            } else {
+                RowWeights::Precisions
+            },
         };
         Ok(Chosen::new(Box::new(options), Takes::Numbers, "eigen"))
     }

@@ -289,7 +289,8 @@ pub(crate) fn of_sums(
         let problem = format!("sums of bochner {version}, and this is {own}; sum the rows again");
         return Err(Usage(problem).into());
     }
-    let args = arguments_of(given)?;
+    let mut args = arguments_of(given)?;
+    args.learner.counts_rows = args.half_life.is_some();
     let chosen = args.learner.choose(true, console)?;
     let learner = chosen.fit.of_sums();
     let learner = learner.ok_or_else(|| Usage("this learner sums no rows".into()))?;

@@ -7,6 +7,7 @@ use bochner::job::{Choice, Refused};
 fn flags(choice: Choice) -> &'static str {
     match choice {
         Choice::Weights => "--weight",
+        Choice::HalfLife => "--half-life",
         Choice::ClassWeights => "--class-weights",
         Choice::PenalisedIntercept => "--penalised-intercept",
         Choice::Probabilities => "--probabilities",

@@ -8,7 +8,7 @@ use crate::report::{Usage, counted};
 use anyhow::Result;
 use bochner::{
     Error,
-    data::{ChunkSource, ColumnChoice, Part, Schema, Split, TargetUse},
+    data::{ChunkSource, ColumnChoice, Forgetting, Part, Schema, Split, TargetUse},
 };
 use std::{path::Path, sync::Arc};
 
@@ -30,14 +30,15 @@ impl Args {
         let Some((fraction, seed)) = job.kept_back() else {
             let kept_back = None;
             return Ok(Sources {
-                train,
+                train: self.forgetting(train)?,
                 kept_back,
                 test,
             });
         };
         let (again, _) = self.train_and_test(takes, known)?;
+        let train = Split::new(train, Part::Train, fraction, seed)?;
         Ok(Sources {
-            train: Box::new(Split::new(train, Part::Train, fraction, seed)?),
+            train: self.forgetting(Box::new(train))?,
             kept_back: Some(Box::new(Split::new(again, Part::Test, fraction, seed)?)),
             test,
         })
@@ -51,6 +52,14 @@ impl Args {
         }?;
         Ok(match &self.parted {
             Some(folds) => folds.all(source)?,
+            None => source,
+        })
+    }
+
+    /// Rows of the fit with the weights of the half-life, if there is one.
+    fn forgetting(&self, source: Source) -> Result<Source> {
+        Ok(match self.half_life {
+            Some(half_life) => Box::new(Forgetting::new(source, half_life)?),
             None => source,
         })
     }

@@ -8,8 +8,8 @@ use bochner::{
     features::{KernelColumns, MapBuilder},
     models::{
         Density, Falkon, FalkonClassifier, GaussianProcess, GreedyRegressor, KMeans, KernelIca,
-        KernelPca, KernelRidge, Lasso, LogisticRegression, OneClass, Search, SpectralEmbedding,
-        SupportVectorClassifier, SupportVectorRegressor,
+        KernelPca, KernelRidge, Lasso, LogisticRegression, OneClass, RowWeights, Search,
+        SpectralEmbedding, SupportVectorClassifier, SupportVectorRegressor,
     },
     prelude::*,
 };
@@ -122,6 +122,24 @@ fn the_command_line_and_the_library_write_the_same_files() {
     same(folder, &with(amount, "--model greedy"), greedy);
     let process = fitted!(GaussianProcess, map(), amounts());
     same(folder, &with(amount, "--model gaussian-process"), process);
+    let ridge = fitted!(Ridge, map(), amounts(), half_life(60.0));
+    same(folder, &with(amount, "--half-life 60"), ridge);
+    let ridge = fitted!(Ridge, map(), amounts(), half_life(60.0), calibrate(0.2));
+    let options = "--half-life 60 --calibrate 0.2";
+    same(folder, &with(amount, options), ridge);
+    let logistic = fitted!(LogisticRegression, map(), labels(), half_life(60.0));
+    let options = "--model logistic --half-life 60";
+    same(folder, &with(label, options), logistic);
+    let counts = RowWeights::Counts;
+    let process = fitted!(
+        GaussianProcess,
+        map(),
+        amounts(),
+        weights(counts),
+        half_life(80.0)
+    );
+    let options = "--model gaussian-process --half-life 80";
+    same(folder, &with(amount, options), process);
     let exact = fitted!(KernelRidge, kernel(), amounts());
     same(folder, &with(no_map, "--model kernel-ridge"), exact);
     let falkon = fitted!(Falkon, kernel().landmarks(40), amounts());

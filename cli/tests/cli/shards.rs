@@ -66,6 +66,12 @@ fn shards_merge_to_the_model_of_one_process() {
             "",
         ),
         ("--target label --ignore y --lambda 1e-3", 2, ""),
+        // Each shard counts from the newest of all rows.
+        (
+            "--target y --ignore label --lambda 1e-3 --half-life 200",
+            3,
+            "",
+        ),
         (
             "--target y --ignore label --model gaussian-process --noise 0.5 --signal 1",
             3,
@@ -126,6 +132,7 @@ fn shards_of_many_rows_merge_to_the_bits_of_one_process() {
         "--target y --ignore label --lambda 1e-9",
         "--target y --ignore label",
         "--target label --ignore y --weight a",
+        "--target y --ignore label --half-life 9000",
         "--target y,label",
     ] {
         let fit = format!("fit x.csv {learner} --features 24 --gamma 0.5 -q --device cpu");

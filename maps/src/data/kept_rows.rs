@@ -228,6 +228,24 @@ impl KeptRows {
         Ok(())
     }
 
+    /// Has every row count for so many times what it did. Those that are nothing beside the largest
+    /// go; where few are left others are kept again, with smaller hashes first as ever, so that
+    /// rows of a stream that forgets are not all of its beginning.
+    #[doc(hidden)]
+    pub fn fade(&mut self, share: f64) {
+        let weights = self.rows.values_mut().map(|row| {
+            row.weight *= share;
+            row.weight
+        });
+        let largest = weights.fold(0.0, f64::max);
+        self.rows
+            .retain(|_, row| row.weight > 0.0 && row.weight >= f64::EPSILON * largest);
+        if self.end < u64::MAX && self.rows.len() < self.most / 2 {
+            // No hash is as large, but that they are all there were is not true any more.
+            self.end = u64::MAX - 1;
+        }
+    }
+
     /// The rows as a source, in the order of their hashes: each once, for all that it counts.
     #[doc(hidden)]
     pub fn source(&self) -> impl ChunkSource + '_ {

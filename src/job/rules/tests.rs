@@ -17,6 +17,7 @@ fn job(learner: &dyn Fit) -> Job<&dyn Fit> {
 /// Asks `job` for something.
 fn ask(job: &mut Job<&dyn Fit>, choice: Choice) {
     match choice {
+        HalfLife => job.half_life = Some(50.0),
         ClassWeights => job.class_weights = learn::ClassWeights::Balanced,
         Probabilities => job.probabilities = true,
         Intervals => job.calibrate = Some(0.2),
@@ -35,6 +36,7 @@ fn ask(job: &mut Job<&dyn Fit>, choice: Choice) {
 fn pairs_of_the_table_are_refused_and_no_others() {
     let all = [
         Weights,
+        HalfLife,
         ClassWeights,
         PenalisedIntercept,
         Probabilities,

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result, Run,
-    data::{ChunkSource, Rescaled, names_tell},
+    data::{ChunkSource, Forgetting, Rescaled, names_tell},
     features::{self, Affine, FeatureMap, ScaledKernel},
     kernels,
     learn::{Fit, bring_back},
@@ -73,7 +73,8 @@ impl Basis {
     }
 
     /// The sums of the rows of `source`, whose targets are as they were read; `sum` is the
-    /// learner's. Errors as it does, and on amounts that are not on the scale of the sums.
+    /// learner's. Where sums forget, rows count by their age beside the last of them. Errors as
+    /// the learner does, and on amounts that are not on the scale of the sums.
     #[doc(hidden)]
     pub fn sum<S>(
         &self,
@@ -81,13 +82,14 @@ impl Basis {
         run: &Run,
         sum: impl FnOnce(&dyn FeatureMap, RowsToSum<'_>) -> Result<S>,
     ) -> Result<S> {
+        let mut source = Forgetting::maybe(source, self.half_life()?)?;
         let mut rescaled;
         let source: &mut dyn ChunkSource = match &self.rescaled {
             Some(of) => {
-                rescaled = of.rows(source);
+                rescaled = of.rows(&mut source);
                 &mut rescaled
             }
-            None => source,
+            None => &mut source,
         };
         let data = RowsToSum {
             source,

@@ -88,6 +88,12 @@ impl Fit for GaussianProcessOptions {
         true
     }
 
+    /// Not where a small weight says a large noise: rows that are forgotten would say that there
+    /// is little.
+    fn takes_half_life(&self) -> bool {
+        self.weights == RowWeights::Counts
+    }
+
     fn takes_lengthscales(&self) -> bool {
         self.lengthscales == Lengthscales::Fixed
     }

@@ -67,6 +67,7 @@ fn variances(
         rows: n as u64,
         weight: n as f64,
         log_weight: 0.0,
+        weight_squares: n as f64,
         gram_dd: Array2::from_diag(&values_n),
         zty_dt: turned.dot(y_nt) * root_n.view().insert_axis(Axis(1)),
         z_sum_d: turned.sum_axis(Axis(1)) * &root_n,

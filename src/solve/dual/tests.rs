@@ -26,6 +26,7 @@ fn primal_and_dual_meet() {
                 rows: rows as u64,
                 weight: weights.sum(),
                 log_weight: weights.iter().map(|w: &f64| w.ln()).sum(),
+                weight_squares: weights.iter().map(|w: &f64| w * w).sum(),
                 gram_dd: z.t().dot(&wz),
                 zty_dt: z.t().dot(&wy),
                 z_sum_d: wz.sum_axis(Axis(0)),

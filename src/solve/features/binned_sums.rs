@@ -49,6 +49,7 @@ pub(crate) fn binned_sums(
         rows: n as u64,
         weight: weights_n.sum(),
         log_weight: weights_n.iter().map(|w: &f64| w.ln()).sum(),
+        weight_squares: weights_n.iter().map(|w: &f64| w * w).sum(),
         gram_dd: gram(&grids, columns, &weights_n.to_vec()),
         zty_dt: zty_td.reversed_axes().as_standard_layout().into_owned(),
         z_sum_d: z_sum_1d.row(0).to_owned(),

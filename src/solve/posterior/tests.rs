@@ -21,6 +21,7 @@ fn sums(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
     NormalEquations {
         weight: z.nrows() as f64,
         log_weight: 0.0,
+        weight_squares: z.nrows() as f64,
         rows: z.nrows() as u64,
         gram_dd: z.t().dot(z),
         zty_dt: z.t().dot(y),

@@ -17,6 +17,7 @@ fn drawn() -> (Array2<f64>, Array2<f64>, [NormalEquations; 2]) {
             rows: z.nrows() as u64,
             weight: z.nrows() as f64,
             log_weight: 0.0,
+            weight_squares: z.nrows() as f64,
             gram_dd: z.t().dot(&z),
             zty_dt: z.t().dot(&y),
             z_sum_d: z.sum_axis(Axis(0)),

@@ -42,6 +42,7 @@ fn with_a_column_of_ones(
         rows: n as u64,
         weight: weights.sum(),
         log_weight: 0.0,
+        weight_squares: weights.mapv(|w| w * w).sum(),
         gram_dd: z_np.t().dot(&wz),
         zty_dt: z_np.t().dot(&wy),
         z_sum_d: wz.sum_axis(Axis(0)),

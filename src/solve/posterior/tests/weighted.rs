@@ -12,6 +12,7 @@ fn weighted() -> (Array2<f64>, Array2<f64>, Array1<f64>, NormalEquations) {
         rows: 12,
         weight: w_n.sum(),
         log_weight: w_n.mapv(f64::ln).sum(),
+        weight_squares: w_n.mapv(|w| w * w).sum(),
         gram_dd: z.t().dot(&wz),
         zty_dt: z.t().dot(&wy),
         z_sum_d: wz.sum_axis(Axis(0)),

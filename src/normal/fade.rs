@@ -1,0 +1,36 @@
+//! Rows of the past that count for less.
+
+use super::NormalEquations;
+
+impl NormalEquations {
+    /// Has every row count for so many times what it did, from 0 to 1: sums of rows that get older.
+    ///
+    /// ```
+    /// use bochner::solve::NormalEquations;
+    /// let mut sums = NormalEquations::zero(1, 0);
+    /// (sums.rows, sums.weight, sums.weight_squares) = (3, 3.0, 3.0);
+    /// sums.fade(0.5);
+    /// assert_eq!((sums.rows, sums.weight, sums.weight_squares), (3, 1.5, 0.75));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn fade(&mut self, share: f64) {
+        if self.rows == 0 {
+            return;
+        }
+        self.gram_dd *= share;
+        self.zty_dt *= share;
+        self.z_sum_d *= share;
+        self.y_sum_t *= share;
+        self.y_square_t *= share;
+        self.weight *= share;
+        self.weight_squares *= share * share;
+        self.log_weight += self.rows as f64 * share.ln();
+        if let Some((of_squares, rest)) = self.rest.split_last_mut() {
+            *of_squares *= share * share;
+            // Of the logarithms nothing is multiplied.
+            if let Some((_, rest)) = rest.split_last_mut() {
+                rest.iter_mut().for_each(|rest| *rest *= share);
+            }
+        }
+    }
+}
