@@ -5,6 +5,7 @@
 //! | question | test |
 //! |---|---|
 //! | did the data change? | [`TwoSample`], by maximum mean discrepancy; [`column_shifts`]: where |
+//! | did it, where sums alone are left? | [`sums_differ`], the same by running sums |
 //! | do x and y depend on each other? | [`Independence`], by the Hilbert-Schmidt criterion |
 //! | do they still, given z? | [`ConditionalIndependence`], by RCoT or RCIT |
 //!
@@ -18,6 +19,7 @@ mod groups;
 mod independence;
 mod labels;
 mod null;
+mod of_sums;
 mod pooled;
 mod sums;
 mod two_sample;
@@ -26,5 +28,6 @@ pub use columns::{ColumnShift, column_shifts};
 pub use conditional::{ConditionalIndependence, ConditionalOptions, ConditionalOutcome, Variant};
 pub use independence::{Independence, IndependenceOptions, IndependenceOutcome};
 pub use null::{Null, Outcome, WeightedChiSquares};
+pub use of_sums::{SumsOutcome, load_partial, partials_differ, sums_differ};
 pub use pooled::Pooled;
 pub use two_sample::{TwoSample, TwoSampleOptions, TwoSampleOutcome};

@@ -1,5 +1,7 @@
 //! `bochner drift`: whether two files hold rows of one law, and which columns differ.
 
+mod of_sums;
+
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     became,
@@ -28,9 +30,9 @@ use std::{fmt::Write, path::PathBuf};
      The exit status is 0 whatever the verdict; --json has it as \"drift\"."
 )]
 pub(crate) struct Args {
-    /// The first sample
+    /// The first sample: rows, or sums that `fit --shard` or a learner that grows wrote
     a: PathBuf,
-    /// The second sample: the same columns, any number of rows
+    /// The second sample: the same columns, any number of rows; of sums one on the same map
     b: PathBuf,
     #[command(flatten)]
     test: TestArgs,
@@ -49,6 +51,9 @@ pub(crate) struct Args {
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let read = [Some(args.a.as_path()), Some(&args.b), args.data.targets()];
     keep_apart([args.run.page()], read)?;
+    if of_sums::are_sums(&args.a, &args.b)? {
+        return of_sums::run(&args);
+    }
     let console = args.run.start()?;
     let (data, a) = (&args.data, &args.a);
     args.map.settle(None, || data.open(a, TargetUse::Ignored))?;

@@ -1,5 +1,7 @@
 //! The law of a statistic if nothing is there to be found.
 
+mod few_rows;
+
 use crate::{Error, Result, device::CpuDevice, special};
 use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::Array2;

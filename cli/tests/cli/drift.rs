@@ -26,6 +26,61 @@ fn number(report: &Value, key: &str) -> f64 {
     value.unwrap_or_else(|| panic!("no number {key:?} in {report}"))
 }
 
+/// The sums of two halves of a file, without its rows.
+#[test]
+fn drift_is_seen_on_sums() {
+    let here = here();
+    let path = |name: &str| here.path().join(name);
+    let run = |command: &str| bochner(here.path(), command, &[]);
+    table(&path("a.csv"), 400, 11, |row| row);
+    table(&path("b.csv"), 400, 12, |row| row);
+    table(&path("c.csv"), 400, 13, |[u, v, w]| [u + 0.8, v, w]);
+    let text = |name: &str| fs::read_to_string(path(name)).expect("reads");
+    let rest = |name: &str| text(name).split_once('\n').expect("lines").1.to_owned();
+    for (name, second) in [("same", "b.csv"), ("other", "c.csv")] {
+        fs::write(path(&format!("{name}.csv")), text("a.csv") + &rest(second)).expect("writes");
+        for part in [1, 2] {
+            run(&format!(
+                "fit {name}.csv --target w --lambda 1e-3 --features 64 --sigma 1.5 --device cpu -q \
+                 --half-life 150 --shard {part}/2 --partial {name}{part}.sums"
+            ))
+            .ok();
+        }
+    }
+    let same = run("drift same1.sums same2.sums --level 0.001 --json")
+        .ok()
+        .json();
+    assert_eq!(same["drift"], false, "{same}");
+    assert_eq!(number(&same, "rows_a"), 400.0);
+    // Of h / ln 2 rows twice as many count, less those of the past that there are not.
+    let effective = number(&same, "effective_rows_b");
+    assert!((300.0..400.0).contains(&effective), "{same}");
+    let other = run("drift other1.sums other2.sums --level 0.001 --json")
+        .ok()
+        .json();
+    assert_eq!(other["drift"], true, "{other}");
+    assert!(number(&other, "p_value") < 1e-3, "{other}");
+    let people = run("drift other1.sums other2.sums").ok();
+    assert!(people.stdout.contains("the samples differ"), "{people:?}");
+    for (command, says) in [
+        ("drift same1.sums same1.sums", "part 1/2 of the same data"),
+        (
+            "drift same1.sums b.csv",
+            "b.csv is none; name two of one kind",
+        ),
+        (
+            "drift same1.sums same2.sums --features 9",
+            "--features is for files of rows",
+        ),
+        (
+            "drift same1.sums same2.sums --permutations 9",
+            "no rows to exchange",
+        ),
+    ] {
+        run(command).fails(&[says]);
+    }
+}
+
 #[test]
 fn drift_is_found_and_the_column_named() {
     let here = here();

@@ -1,0 +1,85 @@
+//! Laws whose weights are known from few rows alone.
+
+use super::WeightedChiSquares;
+
+impl WeightedChiSquares {
+    /// The law of the true covariance, where this is that of an estimate of so many degrees of
+    /// freedom: sums of powers of eigenvalues that are right on average where rows are normal.
+    ///
+    /// With `a_k` the traces of powers of the true covariance and `s_k` those of the estimate
+    /// `S = W / nu`, W Wishart, linear equations give `a_1^2, a_2` from `s_1^2, s_2`, and `a_1^3,
+    /// a_1 a_2, a_3` from `s_1^3, s_1 s_2, s_3` (moments of W: Muirhead 1982, section 3.2; those
+    /// with a factor `tr W` by a shift of the covariance).
+    pub(in crate::hypothesis) fn of_sample(&self, nu: f64) -> Self {
+        let [first, second, third] = self.sums;
+        if !(first > 0.0 && nu > 2.0) {
+            return *self;
+        }
+        // E s_1^2 = a_1^2 + 2 a_2 / nu and E s_2 = a_1^2 / nu + (1 + 1 / nu) a_2.
+        let own = 1.0 + 1.0 / nu - 2.0 / (nu * nu);
+        let a2 = (second - first * first / nu) / own;
+        let matrix = [
+            [1.0, 6.0 / nu, 8.0 / (nu * nu)],
+            [
+                1.0 / nu,
+                1.0 + 1.0 / nu + 4.0 / (nu * nu),
+                4.0 * (nu + 1.0) / (nu * nu),
+            ],
+            [
+                1.0 / (nu * nu),
+                3.0 * (nu + 1.0) / (nu * nu),
+                1.0 + 3.0 / nu + 4.0 / (nu * nu),
+            ],
+        ];
+        let a3 = last_of(matrix, [first.powi(3), first * second, third]);
+        // Few rows may end outside of what eigenvalues can be.
+        let least = first * first / self.rank(nu);
+        let a2 = a2.clamp(least, first * first);
+        let a3 = a3.clamp(a2 * a2 / first, first * a2);
+        Self {
+            sums: [first, a2, a3],
+        }
+    }
+
+    /// The sum of the cubes of the weights.
+    #[cfg(test)]
+    pub(in crate::hypothesis) fn third(&self) -> f64 {
+        self.sums[2]
+    }
+
+    /// Most directions that may share the trace: what is left of the estimate's own is at least as
+    /// even as it is where these are so many.
+    fn rank(&self, nu: f64) -> f64 {
+        let [first, second, _] = self.sums;
+        // An estimate is never more even than its matrix; a hundred times is beyond any doubt.
+        100.0 * (first * first / second).max(nu)
+    }
+
+    /// The probability of a value above `x` of a statistic whose scale was estimated by so many
+    /// degrees of freedom: its ratio to the mean follows about an F law of `k = s_1^2 / s_2` and
+    /// `nu k` degrees of freedom, and is taken to that of a known scale by cube roots, which are
+    /// nearly normal (Paulson 1942; Wilson & Hilferty 1931).
+    pub(in crate::hypothesis) fn tail_of_ratio(&self, x: f64, nu: f64) -> f64 {
+        let [first, second, _] = self.sums;
+        if !(first > 0.0 && second > 0.0) {
+            return self.tail(x);
+        }
+        let k = first * first / second;
+        let (own, other) = (2.0 / (9.0 * k), 2.0 / (9.0 * k * nu));
+        let root = (x / first).max(0.0).cbrt();
+        let normal = ((1.0 - other) * root - (1.0 - own)) / (other * root * root + own).sqrt();
+        let known = (normal * own.sqrt() + 1.0 - own).max(0.0);
+        self.tail(first * known.powi(3))
+    }
+}
+
+/// The last unknown of three linear equations, by Cramer's rule.
+fn last_of([a, b, c]: [[f64; 3]; 3], right: [f64; 3]) -> f64 {
+    let det = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
+        a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
+            + a[2] * (b[0] * c[1] - b[1] * c[0])
+    };
+    let with = |row: [f64; 3], value: f64| [row[0], row[1], value];
+    let [x, y, z] = right;
+    det(with(a, x), with(b, y), with(c, z)) / det(a, b, c)
+}
