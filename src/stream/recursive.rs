@@ -123,7 +123,8 @@ pub struct RecursiveRidge {
     features: usize,
     targets: usize,
     rows: u64,
-    /// Sum of what the rows count for at the end of the last block, as are the sums below.
+    /// Sum of what the rows count for, of those before the block, in the measure of the inverse, in
+    /// which are the sums below: [`Block::shrunk`] takes it to what they count for now.
     weight: f64,
     /// Rows since the inverse was computed from the sums.
     since_anew: u64,
@@ -326,22 +327,32 @@ impl RecursiveRidge {
 
     /// Takes the rows of the block into the inverse and the sums.
     fn end_block(&mut self) {
-        let shrunk = self.block.shrunk();
         subtract_lower_outer(&mut self.inverse_mm, self.block.gains_mk().view());
         subtract_lower_outer(&mut self.minus_gram_mm, self.block.rows_mk().view());
         self.block.add_targets(&mut self.zty_tm);
-        self.weight = self.weight();
-        self.penalty *= shrunk;
-        if shrunk != 1.0 {
-            self.inverse_mm /= shrunk;
-            self.minus_gram_mm *= shrunk;
-            self.zty_tm.iter_mut().for_each(|sum| *sum *= shrunk);
-        }
+        self.weight += self.block.weight();
         self.block.clear();
     }
 
-    /// Computes the inverse and the coefficients from the sums, with the whole penalty.
+    /// Has what rows count for be that beside the last of them again. Between two inverses from the
+    /// sums, which are a half-life apart at most, nothing grows to more than twice as much, so that
+    /// no block need pass over the matrices for it.
+    fn shrink(&mut self) {
+        let shrunk = self.block.shrink();
+        if shrunk == 1.0 {
+            return;
+        }
+        self.weight *= shrunk;
+        self.penalty *= shrunk;
+        self.minus_gram_mm *= shrunk;
+        self.inverse_mm /= shrunk;
+        self.zty_tm.iter_mut().for_each(|sum| *sum *= shrunk);
+    }
+
+    /// Computes the inverse and the coefficients from the sums, with the whole penalty. No row is
+    /// in the block.
     fn solve_anew(&mut self) -> Result<()> {
+        self.shrink();
         let size = self.inverse_mm.nrows();
         let mut matrix_mm = self.minus_gram_mm.mapv(|v| 0.0 - v);
         matrix_mm

@@ -5,10 +5,14 @@ use crate::{
     linalg::symmetric::{add_rows, rows_times},
     store::Store,
 };
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
+use std::mem;
 
-/// Up to [`Self::ROWS`] rows. With every row the past shrinks; here the rows grow in its place, and
-/// all shrink together at the end.
+/// Lines of a matrix that are filled together.
+const LINES: usize = 16;
+
+/// Up to [`Self::ROWS`] rows. With every row the past shrinks; here the rows grow in its place,
+/// from block to block, and all shrink together when the inverse is computed anew.
 ///
 /// With `A` the matrix of all rows before and a row z that counts for c, the inverse of
 /// `A + c z z'` is that of A less `share g g'`, where `g = A^-1 z` and `share = c / (1 + c z'g)`
@@ -47,7 +51,7 @@ impl Block {
         self.counts_k.len() >= Self::ROWS
     }
 
-    /// What the past has shrunk to in this block.
+    /// What the past has shrunk to since it last did.
     pub(super) fn shrunk(&self) -> f64 {
         1.0 / self.growth
     }
@@ -108,9 +112,14 @@ impl Block {
 
     fn side_by_side(&self, rows: &[f64], counts: &[f64]) -> Array2<f64> {
         let mut out_mk = Array2::zeros((self.size, counts.len()));
-        for (k, (row, count)) in rows.chunks_exact(self.size.max(1)).zip(counts).enumerate() {
-            for (to, value) in out_mk.column_mut(k).iter_mut().zip(row) {
-                *to = value * count.sqrt();
+        // A few lines of the result at a time, which stay in the first cache while they are filled.
+        for (lines, mut out) in out_mk.axis_chunks_iter_mut(Axis(0), LINES).enumerate() {
+            let of_lines = lines * LINES..self.size.min((lines + 1) * LINES);
+            for (k, (row, count)) in rows.chunks_exact(self.size).zip(counts).enumerate() {
+                let root = count.sqrt();
+                for (to, value) in out.column_mut(k).iter_mut().zip(&row[of_lines.clone()]) {
+                    *to = value * root;
+                }
             }
         }
         out_mk
@@ -127,7 +136,15 @@ impl Block {
     }
 
     pub(super) fn clear(&mut self) {
-        *self = Self::new(self.size);
+        *self = Self {
+            growth: self.growth,
+            ..Self::new(self.size)
+        };
+    }
+
+    /// Rows to come grow from 1 again; says what the past has to shrink to.
+    pub(super) fn shrink(&mut self) -> f64 {
+        1.0 / mem::replace(&mut self.growth, 1.0)
     }
 
     /// Puts its rows under names of their own.
