@@ -19,6 +19,7 @@ pub(crate) use fit::bring_back::bring_back;
 pub use fit::class_weights::{ClassWeights, WithClassWeights};
 pub use fit::fit_sums::FitSums;
 pub use fit::lambda::Lambda;
+pub(crate) use fit::left_out::require_groups_left_out;
 pub use fit::partial::{Basis, Partial};
 pub use fit::penalised::FitPenalised;
 pub use fit::with_probabilities::WithProbabilities;

@@ -1,5 +1,6 @@
 //! What predicts: a linear model on a map, and what it says of rows.
 
+pub(crate) mod class_sets;
 pub(crate) mod class_spread;
 pub(crate) mod coefficients;
 pub(crate) mod conformal;
@@ -11,6 +12,7 @@ pub(crate) mod intervals;
 pub(crate) mod labels;
 pub(crate) mod lambda_curve;
 pub(crate) mod learned_metric;
+pub(crate) mod left_out;
 pub(crate) mod linear;
 pub(crate) mod link;
 pub(crate) mod principal;
@@ -23,6 +25,7 @@ pub(crate) mod scores;
 pub(crate) mod spread;
 pub(crate) mod targets;
 
+pub use class_sets::ClassSets;
 pub use class_spread::ClassSpread;
 pub use coefficients::Coefficients;
 pub use conformal::Conformal;
@@ -34,6 +37,7 @@ pub use intervals::{IntervalPredictor, Intervals};
 pub use labels::{FromLabel, IsLabel, Label, ToLabels};
 pub use lambda_curve::{HeldOut, LambdaCurve, LambdaPoint};
 pub use learned_metric::{LearnedMetric, Metric};
+pub use left_out::{CalibratedOn, LeftOutScores};
 pub use linear::{LinearModel, Predictor};
 pub use link::Link;
 pub use principal::Principal;

@@ -6,12 +6,14 @@
 //! [`Predictor`].
 
 // A face alone: no room imports it.
+#[doc(hidden)]
+pub use crate::model::LeftOutScores;
 pub use crate::model::{
-    AmountScore, AmountScores, ClassScore, ClassSpread, Coefficients, Conformal, FitTimes,
-    FoundLengthscales, FromLabel, Gradients, HeldOut, IntervalPredictor, Intervals, IsLabel, Label,
-    LabelScores, LambdaCurve, LambdaPoint, LearnedMetric, LinearModel, Link, LoadedModel, Metric,
-    Model, Predicted, Predictor, Principal, Probabilities, ProbabilityPredictor, QuantileScore,
-    Range, Ranges, Score, Scores, Spread, Targets, ToLabels,
+    AmountScore, AmountScores, CalibratedOn, ClassScore, ClassSets, ClassSpread, Coefficients,
+    Conformal, FitTimes, FoundLengthscales, FromLabel, Gradients, HeldOut, IntervalPredictor,
+    Intervals, IsLabel, Label, LabelScores, LambdaCurve, LambdaPoint, LearnedMetric, LinearModel,
+    Link, LoadedModel, Metric, Model, Predicted, Predictor, Principal, Probabilities,
+    ProbabilityPredictor, QuantileScore, Range, Ranges, Score, Scores, Spread, Targets, ToLabels,
 };
 #[cfg(feature = "learn")]
 pub use crate::{

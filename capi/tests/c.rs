@@ -4,7 +4,7 @@
 #![cfg(unix)]
 
 use bochner::{
-    models::{Label, LinearModel, LogisticRegression},
+    models::{Label, LinearModel, LogisticRegression, SupportVectorClassifier},
     prelude::*,
 };
 use ndarray::{Array2, s};
@@ -112,7 +112,9 @@ fn models(x: &Array2<f32>) -> [LinearModel; 3] {
     let values = Ridge::on(map()).device(&cpu).fit((x, &y));
     let numbered = LogisticRegression::on(map()).device(&cpu).lambda(1e-2);
     let numbered = numbered.fit((x, &of_numbers));
-    let named = RidgeClassifier::on(map()).device(&cpu).fit((x, &of_text));
+    // Margins, unlike squares, say nothing of how likely a class is.
+    let named = SupportVectorClassifier::on(map()).device(&cpu);
+    let named = named.fit((x, &of_text));
     [
         LinearModel::from_bytes(&values.expect("fits").linear().to_bytes().expect("bytes")),
         LinearModel::from_bytes(&numbered.expect("fits").linear().to_bytes().expect("bytes")),

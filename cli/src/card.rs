@@ -12,7 +12,7 @@ use anyhow::Result;
 use bochner::{
     Error,
     data::{AtomicFile, Kind},
-    models::{HeldOut, LinearModel},
+    models::{CalibratedOn, HeldOut, LinearModel},
 };
 use std::{
     fmt::Write as _,
@@ -198,13 +198,7 @@ fn scores(model: &LinearModel, path: &Path) -> Vec<Part> {
             100.0 * best.error
         )));
     }
-    if let Some(conformal) = &model.conformal {
-        let rows = counted(conformal.rows() as u64, "row");
-        parts.push(Part::Text(format!(
-            "Its intervals are calibrated on {rows} that the fit did not see: `bochner predict \
-             --interval`."
-        )));
-    }
+    parts.extend(unseen(model).map(Part::Text));
     let own = path.file_name().unwrap_or(path.as_os_str());
     parts.push(Part::Text("Rows that nobody has seen tell most:".into()));
     parts.push(Part::Code(format!(
@@ -212,6 +206,29 @@ fn scores(model: &LinearModel, path: &Path) -> Vec<Part> {
         own.to_string_lossy()
     )));
     parts
+}
+
+/// By which rows intervals, or probabilities and sets of classes, were found.
+fn unseen(model: &LinearModel) -> Option<String> {
+    if let Some(conformal) = &model.conformal {
+        let rows = counted(conformal.rows() as u64, "row");
+        return Some(match conformal.on() {
+            CalibratedOn::KeptBack => format!(
+                "Its intervals are calibrated on {rows} that the fit did not see: `bochner predict \
+                 --interval`."
+            ),
+            on => format!(
+                "Its intervals are those of its errors on {on}: `bochner predict --interval`. Rows \
+                 of another time or place are off by more."
+            ),
+        });
+    }
+    let sets = model.class_sets.as_ref()?;
+    Some(format!(
+        "Its probabilities and sets of classes are those of its scores on {}: `bochner predict \
+         --probabilities` and `--sets`.",
+        sets.on()
+    ))
 }
 
 /// Which rows were left out, in words.

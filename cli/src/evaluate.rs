@@ -20,7 +20,7 @@ use bochner::{
     data::{ChunkSource, TargetUse},
     models::{AmountScores, LabelScores, LinearModel, Scores, Targets},
 };
-use coverage::{Coverage, LEVEL};
+use coverage::{Coverage, Held, LEVEL, reaches};
 use ndarray::ArrayView2;
 use scored::More;
 pub(crate) use scored::Scored;
@@ -159,7 +159,7 @@ pub(crate) fn score(
                     all.scored.seen.add_bounds(intervals);
                     all.add_amounts(intervals.predicted_nt.view(), y)
                 })?;
-                all.scored.intervals = Some(held);
+                all.scored.held = Some(Held::Intervals(held));
             }
             Targets::Classes(_) if model.probabilities.is_some() => {
                 let mut predictor = model.probabilities_on(&run)?;
@@ -216,7 +216,7 @@ impl Scoring {
             scores: Scores::default(),
             more,
             seen: Seen::for_targets(&model.targets, names),
-            intervals: None,
+            held: Held::sets_of(model),
             targets: model.target_names.clone(),
             classes: labels.iter().map(name).collect(),
             probable: model.probabilities.is_some(),
@@ -252,6 +252,9 @@ impl Scoring {
     /// Takes the probabilities of the same chunk.
     fn add_probabilities(&mut self, p_nt: View<'_>, y: View<'_>) -> bochner::Result<()> {
         self.scored.seen.add_probabilities(p_nt, y);
+        if let Some(Held::Sets(sets)) = &mut self.scored.held {
+            sets.add(p_nt, y)?;
+        }
         match &mut self.scored.more {
             More::Labels(labels) => labels.add_probabilities(p_nt, y),
             More::Amounts(_) => Ok(()),
@@ -265,7 +268,7 @@ type View<'a> = ArrayView2<'a, f64>;
 fn has_intervals(model: &LinearModel) -> bool {
     match &model.conformal {
         // What calibration reaches, with a row to spare.
-        Some(conformal) => conformal.rows() as f64 * (1.0 - LEVEL) >= 1.0,
+        Some(conformal) => reaches(conformal.rows()),
         None => model.spread.is_some() && matches!(model.targets, Targets::Real { .. }),
     }
 }

@@ -93,11 +93,19 @@ pub(crate) struct Args {
     scores: bool,
     /// Also write bounds that hold a new target with this probability
     ///
-    /// As columns `lower` and `upper`: for Gaussian processes, and models that were fitted with
-    /// --calibrate.
+    /// As columns `lower` and `upper`: for Gaussian processes, ridge regression, by its errors on
+    /// rows left out in turn, and models that were fitted with --calibrate.
     #[arg(long, value_name = "LEVEL", value_parser = fraction)]
     #[arg(allow_hyphen_values = true)]
     interval: Option<f64>,
+    /// Of a classifier: write the classes that together hold the right one with this probability
+    ///
+    /// For ridge regression, by rows left out in turn, and models that were fitted with
+    /// --probabilities. In a .csv as column `set`, with `|` between classes; in a .npy or .parquet
+    /// as a column for each class, 1 where it is in the set.
+    #[arg(long, value_name = "LEVEL", value_parser = fraction, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["interval", "reconstruction_error", "scores", "threshold"])]
+    sets: Option<f64>,
     /// Of a classifier of two classes with probabilities: rows belong to the second from this
     /// probability of it on [default: the likelier class]
     #[arg(long, value_name = "P", value_parser = fraction, conflicts_with = "interval")]
@@ -157,6 +165,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.throughput(rows, seconds);
     report.device(&run.device);
     args.describe(&model, &nan, &mut report);
+    seen.describe(&mut report);
     report.picture("predictions", seen.pictured());
     head::of_model(&args.input, &model, &mut report);
     args.report_outputs(&mut report);

@@ -7,7 +7,7 @@ use bochner::{
     Error,
     data::Field,
     job::Settings,
-    models::{LinearModel, Probabilities, Targets},
+    models::{CalibratedOn, ClassSets, Conformal, LinearModel, Probabilities, Targets},
 };
 use std::path::PathBuf;
 
@@ -149,21 +149,32 @@ fn given(model: &LinearModel, report: &mut Report) {
         Probabilities::Tempered { .. } => "tempered",
         Probabilities::Averaged => "averaged",
     });
-    let calibrated = model
-        .conformal
-        .as_ref()
-        .map(bochner::models::Conformal::rows);
-    let mut beside: Vec<String> = probabilities
-        .iter()
-        .map(|_| "probabilities".into())
-        .collect();
+    let sets = model.class_sets.as_ref();
+    let of_sets = |sets: &ClassSets| match sets.on() {
+        CalibratedOn::KeptBack => {
+            format!("probabilities and sets by {} rows kept back", sets.rows())
+        }
+        on => format!("probabilities and sets by {on}"),
+    };
+    let of_intervals = |errors: &Conformal| match errors.on() {
+        CalibratedOn::KeptBack => format!("intervals calibrated on {} rows", errors.rows()),
+        on => format!("intervals by {on}"),
+    };
+    let mut beside = Vec::new();
+    match sets {
+        Some(sets) => beside.push(of_sets(sets)),
+        None => beside.extend(probabilities.map(|_| "probabilities".to_owned())),
+    }
     beside.extend(model.spread.iter().map(|_| "deviations".into()));
-    beside.extend(calibrated.map(|rows| format!("intervals calibrated on {rows} rows")));
+    beside.extend(model.conformal.as_ref().map(of_intervals));
     if !beside.is_empty() {
         report.line("beside", beside.join(", "));
     }
     report.set("probabilities", probabilities);
-    report.set("calibration_rows", calibrated);
+    let conformal = model.conformal.as_ref();
+    report.set("calibration_rows", conformal.map(Conformal::rows));
+    let on = conformal.map(Conformal::on).or(sets.map(ClassSets::on));
+    report.set("calibrated_on", on.map(|on| on.to_string()));
 }
 
 fn classes(model: &LinearModel) -> Value {

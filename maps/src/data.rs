@@ -49,7 +49,7 @@ pub use self::forgetting::Forgetting;
 pub use self::forgetting::{check_half_life, kept_of};
 pub use self::grouped::Grouped;
 #[doc(hidden)]
-pub use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents};
+pub use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents, hash_of_row};
 pub use self::memory::MemorySource;
 #[cfg(not(feature = "files"))]
 pub use self::no_schema::Schema;

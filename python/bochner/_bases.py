@@ -100,7 +100,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         return scores[:, 0] if self._one_target else scores
 
     def calibrate_on(self, X: Any, y: Any) -> Self:
-        """Calibrate intervals on rows that the fit did not see.
+        """Calibrate intervals on rows that the fit did not see, instead of those that it has.
 
         By how much the model is off on them says how wide intervals are (split conformal prediction):
         of level p they hold at least a share p of new targets on average, whatever the model and the
@@ -133,8 +133,9 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any, Any]:
         """Predicted values of rows, between bounds that hold a new target so often.
 
-        Gaussian processes have bounds of their own; others have them after a fit with ``calibrate``,
-        or after `calibrate_on`.
+        Gaussian processes have bounds of their own, ridge regression by the errors on rows that its fit
+        left out in turn (the jackknife, Barber et al. 2021); others have them after a fit with
+        ``calibrate``, or after `calibrate_on`.
 
         Parameters
         ----------
@@ -365,9 +366,12 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return numbers[np.searchsorted(self.classes_, y)][:, None]
 
     def _has_probabilities(self):
-        return self._learner == "logistic" or self.probability
+        model = getattr(self, "_model", None)
+        if model is not None:
+            return model.has_probabilities
+        return self._learner in ("logistic", "ridge") or self.probability
 
-    @available_if(_has_probabilities)
+    @available_if(lambda self: self._has_probabilities())
     @of_scans
     def predict_proba(self, X: Any, *, output: Any = None) -> Any:
         """Probabilities of the classes.
@@ -387,6 +391,29 @@ class Classifier(Explains, ClassifierMixin, Learner):
         if model.is_averaged:
             return self._asked("row_probabilities", X)
         return model.probabilities(self._scores(X))
+
+    @available_if(lambda self: self._has_probabilities())
+    def predict_sets(self, X: Any, level: float = 0.9) -> Any:
+        """Sets of classes that hold the right one so often.
+
+        Of ridge regression by rows that its fit left out in turn, of others with ``probability`` by
+        those that their second fit did not see (Romano, Sesia & Candès 2020): a set has all classes
+        but those with too much that is likelier. The likeliest class is in every set.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        level : float, default=0.9
+            The share of new rows whose class is in their set, between 0 and 1.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        return self._current().sets(self.predict_proba(X), float(level))
 
 
 def numbers_of(classes):

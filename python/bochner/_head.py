@@ -204,7 +204,11 @@ class AmountsHead:
 
 
 class LabelsHead:
-    """Coefficients of classes, in scikit-learn's shapes."""
+    """Coefficients of classes, in scikit-learn's shapes, and probabilities where they are asked for, as
+    scikit-learn's have none."""
+
+    def _has_probabilities(self):
+        return self.probability
 
     def _of_classes(self, scores):
         # Of two classes the native half has both, which are each other's negatives.

@@ -38,8 +38,8 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
         ``sample_weight`` by the weights of their rows, where scikit-learn counts rows.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a sigmoid, or of more classes a softmax, on scores of a
-        fifth of the rows, from a second fit to the others.
+        Whether there are `predict_proba` and `predict_sets`, by a sigmoid, or of more classes a softmax,
+        on scores of rows that the fit leaves out in turn.
 
     Attributes
     ----------
@@ -175,8 +175,8 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
         What a row of each class counts; ``'balanced'`` makes all classes count the same.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a sigmoid, or of more classes a softmax, on scores of a
-        fifth of the rows, from a second fit to the others.
+        Whether there are `predict_proba` and `predict_sets`, by a sigmoid, or of more classes a softmax,
+        on scores of rows that the fit leaves out in turn.
 
     Attributes
     ----------

@@ -57,8 +57,9 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         What a row of each class counts; ``'balanced'`` makes all classes count the same.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a sigmoid, or of more classes a softmax, on scores of a
-        fifth of the rows, from a second fit to the others.
+        Whether there is `predict_proba` by a second fit where the fit itself has none. It has some by
+        the scores of rows that it leaves out in turn: a sigmoid, or of more classes a softmax. None
+        has a fit of fewer than 20 rows, by ``solver='cg'`` or of a map with binning.
 
     Attributes
     ----------

@@ -270,6 +270,20 @@ impl Model {
         self.model.probabilities.is_some()
     }
 
+    /// Which classes are in the set of each row that holds the right one with probability `level`,
+    /// by its probabilities, both `[n, t]`.
+    fn sets<'py>(
+        &self,
+        py: Python<'py>,
+        probabilities: PyReadonlyArray2<'_, f64>,
+        level: f64,
+    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let sets = self
+            .model
+            .sets_of(&probabilities.as_array().to_owned(), level);
+        Ok(sets.map_err(|e| exception(&e))?.into_pyarray(py))
+    }
+
     /// What fitted it, as `fit --model` of the command line is called.
     #[getter]
     fn learner(&self) -> &str {

@@ -118,6 +118,24 @@ def test_probabilities_on_demand(digits):
     assert p.shape == (597, 10) and (p.argmax(axis=1) == y_test).mean() > 0.92
 
 
+def test_ridge_has_probabilities_and_sets_by_rows_left_out(digits):
+    X, y, X_test, y_test = digits
+    model = KernelRidgeClassifier(n_components=600, gamma=0.03, random_state=0).fit(X, y)
+    p = model.predict_proba(X_test)
+    assert p.shape == (597, 10)
+    assert_allclose(p.sum(axis=1), 1.0)
+    assert -np.log(p[np.arange(597), y_test]).mean() < 0.25
+    sets = model.predict_sets(X_test, 0.99)
+    assert sets.shape == (597, 10) and sets.dtype == bool
+    # The last digits are of other writers than the first.
+    assert sets[np.arange(597), y_test].mean() > 0.94
+    assert sets[np.arange(597), p.argmax(axis=1)].all() and sets.sum(axis=1).mean() < 3
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        model.predict_sets(X_test, 1.0)
+    iterative = KernelRidgeClassifier(n_components=200, gamma=0.03, solver="cg", penalty=1e-4)
+    assert not hasattr(iterative.fit(X[:300], y[:300]), "predict_proba")
+
+
 @pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS)
 @pytest.mark.parametrize("labels", ["text", "number"])
 def test_files_and_pickles(kind, labels, tmp_path):

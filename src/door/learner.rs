@@ -194,7 +194,8 @@ impl<L: Fit> Learner<L, Numbers> {
 
     /// Keeps this share of the rows back from the fit, chosen by the seed, and calibrates intervals
     /// on them ([`LinearModel::calibrate`]): [`Model::intervals`] then hold what they promise,
-    /// whatever the data.
+    /// whatever the data. Ridge regression has intervals without, by rows that it leaves out in
+    /// turn.
     pub fn calibrate(mut self, fraction: f64) -> Self {
         self.job.calibrate = Some(fraction);
         self
@@ -244,8 +245,9 @@ impl<L: Fit> Learner<L, Labels> {
 
     /// Whether the model is to have probabilities
     /// ([`Model::predict_probabilities`]) where it has none of its own, as logistic regression
-    /// does: sigmoids on the scores of a fifth of the rows, of more than two classes one softmax,
-    /// by a second fit to the others. It is not, until said otherwise.
+    /// does, and ridge regression, by rows that it leaves out in turn: sigmoids on the scores of a
+    /// fifth of the rows, of more than two classes one softmax, by a second fit to the others. It
+    /// is not, until said otherwise.
     pub fn probabilities(mut self, wanted: bool) -> Self {
         self.job.probabilities = wanted;
         self

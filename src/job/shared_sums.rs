@@ -6,7 +6,7 @@ use crate::{
     Result, Run, Step,
     data::{ChunkSource, Folds, Part, Survey},
     features::FeatureMap,
-    learn::{Basis, Fit, FitAnySums},
+    learn::{Basis, Fit, FitAnySums, require_groups_left_out},
     model::Targets,
     store::Store,
     sums::{AnySums, Sums},
@@ -65,9 +65,12 @@ impl Job<&dyn Fit> {
                     rest.merge(sums)?;
                 }
             }
-            let model = shared.basis.model(self.learner, &silent, |map, known| {
+            let mut model = shared.basis.model(self.learner, &silent, |map, known| {
                 learner.model_of(map, rest, known)
             })?;
+            if folds.groups().is_some() {
+                require_groups_left_out(&mut model);
+            }
             shared.source.rewind()?;
             let mut test = folds.part(&mut shared.source, k, Part::Test)?;
             score(&model, &mut test, &silent)

@@ -8,6 +8,7 @@ pub(super) mod class_weights;
 pub(super) mod fit_sums;
 mod forgets;
 pub(super) mod lambda;
+pub(super) mod left_out;
 mod name_columns;
 pub(super) mod partial;
 pub(super) mod passes;

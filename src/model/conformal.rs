@@ -1,21 +1,77 @@
-//! Split conformal prediction: what a regression was off by on rows that it did not see.
+//! Conformal prediction: what a regression was off by on rows that it did not see.
 
 #[cfg(test)]
 mod tests;
 
-use crate::{Error, Result, error::Remedy, store::Store, text::counted};
-use ndarray::{Array1, Array2};
+use crate::{Error, Result, error::Remedy, model::CalibratedOn, store::Store, text::counted};
+use ndarray::{Array1, Array2, Axis};
 
-/// What a regression was off by on rows that it did not see: split conformal prediction (Vovk,
-/// Gammerman & Shafer 2005; Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, section 2.2).
+/// Errors of rows left out that are kept at most, fewer of many targets.
+const MOST: usize = 1024;
+const MOST_OF_ALL: usize = 1 << 16;
+const FEWEST: usize = 128;
+
+const ERRORS: &str = "conformal";
+const ON: &str = "conformal_on";
+
+/// What a regression was off by on rows that it did not see.
 ///
-/// If new rows come as these did, an interval of level p holds a share of at least p of their
-/// targets, whatever the model, the map and the law of the data.
+/// Of rows that were kept back that is split conformal prediction (Vovk, Gammerman & Shafer 2005;
+/// Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, section 2.2): if new rows come as these did,
+/// an interval of level p holds a share of at least p of their targets, whatever the model, the map
+/// and the law of the data. Of rows of the fit that were left out in turn it is the jackknife: the
+/// share is near p where a fit without one row is near the fit of all (Barber, Candès, Ramdas &
+/// Tibshirani 2021, "Predictive inference with the jackknife+", section 2.1), and no data are given
+/// away for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conformal {
     /// `|y - predicted|`, over the predicted standard deviation where the model has one, ascending,
     /// `[t, m]`.
     errors_tm: Array2<f64>,
+    /// Whose errors these are.
+    on: CalibratedOn,
+}
+
+/// The place of the `ceil((m + 1) level)`-th smallest of m. Errors when m, rows that are called so,
+/// do not reach so high a level.
+pub(super) fn rank_at_level(m: usize, level: f64, of: &str) -> Result<usize> {
+    // A last place too much must not ask for one more row.
+    let rank = ((m + 1) as f64 * level * (1.0 - f64::EPSILON)).ceil() as usize;
+    if rank > m {
+        // Nor must that of 9 tenths be 9 rows and a last place.
+        let needs = (level / (1.0 - level) * (1.0 - 1e-12)).ceil();
+        return Err(Error::parameter(format!(
+            "{} give nothing of level {level}; it takes {needs}",
+            counted(m, of)
+        ))
+        .help(Remedy::words(
+            "calibrate on more rows, or ask for a lower level",
+        )));
+    }
+    Ok(rank.max(1) - 1)
+}
+
+/// So many values of a law that has each of `values` as often as it counts: those at the shares
+/// `(k + 1/2) / most`, ascending; the values themselves where they count alike and are no more.
+pub(crate) fn thinned(values: &[f64], weights: &[f64], most: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|&i, &j| values[i].total_cmp(&values[j]));
+    let alike = weights.iter().all(|weight| *weight == weights[0]);
+    if alike && values.len() <= most {
+        return order.into_iter().map(|i| values[i]).collect();
+    }
+    let most = most.min(values.len());
+    let all: f64 = weights.iter().sum();
+    let (mut place, mut below) = (0, 0.0);
+    let at = |k: usize| {
+        let share = (k as f64 + 0.5) / most as f64 * all;
+        while place + 1 < order.len() && below + weights[order[place]] < share {
+            below += weights[order[place]];
+            place += 1;
+        }
+        values[order[place]]
+    };
+    (0..most).map(at).collect()
 }
 
 impl Conformal {
@@ -32,42 +88,61 @@ impl Conformal {
         }
         let errors_tm = Array2::from_shape_vec((targets, rows), errors_t.concat())
             .map_err(|e| Error::shape(e.to_string()))?;
-        Ok(Self { errors_tm })
+        Ok(Self {
+            errors_tm,
+            on: CalibratedOn::KeptBack,
+        })
     }
 
-    /// Rows that it was calibrated on.
+    /// From absolute errors `[m, t]` of rows that were left out and what these count for: at most
+    /// 1024 of each target.
+    #[cfg_attr(
+        not(feature = "learn"),
+        expect(dead_code, reason = "what fits makes it")
+    )]
+    pub(crate) fn of_left_out(
+        errors_mt: &Array2<f64>,
+        weight_m: &[f64],
+        on: CalibratedOn,
+    ) -> Result<Self> {
+        let most = (MOST_OF_ALL / errors_mt.ncols().max(1)).clamp(FEWEST, MOST);
+        let columns = errors_mt.axis_iter(Axis(1));
+        let errors_t = columns.map(|errors| thinned(&errors.to_vec(), weight_m, most));
+        let known = Self::from_errors(errors_t.collect())?;
+        Ok(Self { on, ..known })
+    }
+
+    /// Rows that it was calibrated on, or as many as are kept of them.
     pub fn rows(&self) -> usize {
         self.errors_tm.ncols()
+    }
+
+    /// Which rows these are.
+    pub fn on(&self) -> CalibratedOn {
+        self.on
     }
 
     /// Half the width of an interval of `level` for each target: the `ceil((m + 1) level)`-th
     /// smallest error. Errors when m rows do not reach so high a level.
     pub(crate) fn half_width_t(&self, level: f64) -> Result<Array1<f64>> {
-        let m = self.rows();
-        // A last place too much must not ask for one more row.
-        let rank = ((m + 1) as f64 * level * (1.0 - f64::EPSILON)).ceil() as usize;
-        if rank > m {
-            let needs = (level / (1.0 - level)).ceil();
-            return Err(Error::parameter(format!(
-                "{} give no interval of level {level}; it takes {needs}",
-                counted(m, "calibrated row")
-            ))
-            .help(Remedy::words(
-                "calibrate on more rows, or ask for a lower level",
-            )));
-        }
-        Ok(self.errors_tm.column(rank.max(1) - 1).to_owned())
+        let of = match self.on {
+            CalibratedOn::KeptBack => "calibrated row",
+            CalibratedOn::LeftOut | CalibratedOn::Folds(_) => "left-out row",
+        };
+        let rank = rank_at_level(self.rows(), level, of)?;
+        Ok(self.errors_tm.column(rank).to_owned())
     }
 
     pub(crate) fn write(&self, store: &mut Store) {
-        store.put_f64("conformal", self.errors_tm.view());
+        store.put_f64(ERRORS, self.errors_tm.view());
+        self.on.write(ON, store);
     }
 
     pub(crate) fn read(store: &Store, targets: usize) -> Result<Option<Self>> {
-        if !store.has("conformal") {
+        if !store.has(ERRORS) {
             return Ok(None);
         }
-        let errors_tm = store.f64("conformal")?;
+        let errors_tm = store.f64(ERRORS)?;
         let ascends = |row: ndarray::ArrayView1<'_, f64>| {
             row.iter().all(|&e| e >= 0.0) && row.windows(2).into_iter().all(|w| w[0] <= w[1])
         };
@@ -78,6 +153,9 @@ impl Conformal {
                 "the errors of calibration are not those of every target in ascending order",
             ));
         }
-        Ok(Some(Self { errors_tm }))
+        Ok(Some(Self {
+            errors_tm,
+            on: CalibratedOn::read(ON, store)?,
+        }))
     }
 }

@@ -203,8 +203,9 @@ impl<Y: Predicted> Model<Y> {
     }
 
     /// Predictions for rows `[n, d]` between bounds that hold a new target with probability
-    /// `level`, between 0 and 1: of a [`GaussianProcess`](crate::models::GaussianProcess), or of
-    /// any regression that was calibrated.
+    /// `level`, between 0 and 1: of a [`GaussianProcess`](crate::models::GaussianProcess), of
+    /// [`Ridge`](crate::models::Ridge), by its errors on rows that it left out in turn
+    /// ([`Conformal`](crate::models::Conformal)), or of any regression that was calibrated.
     ///
     /// Errors as [`LinearModel::intervals_on`] and
     /// [`IntervalPredictor::predict`](crate::models::IntervalPredictor::predict) do.

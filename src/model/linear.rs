@@ -13,8 +13,8 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     model::{
-        ClassSpread, Coefficients, Conformal, FitTimes, FoundLengthscales, LambdaCurve,
-        LearnedMetric, Link, Principal, Probabilities, Ranges, Spread, Targets,
+        ClassSets, ClassSpread, Coefficients, Conformal, FitTimes, FoundLengthscales, LambdaCurve,
+        LearnedMetric, LeftOutScores, Link, Principal, Probabilities, Ranges, Spread, Targets,
     },
     settings::Settings,
 };
@@ -55,12 +55,18 @@ pub struct LinearModel {
     pub lengthscales: Option<FoundLengthscales>,
     /// How scores become probabilities, of classifiers that have some.
     pub probabilities: Option<Probabilities>,
+    /// What sets of classes go by, of classifiers whose fit left out rows.
+    pub class_sets: Option<ClassSets>,
     /// The covariance of the coefficients, of a Gaussian process or a Laplace approximation.
     pub spread: Option<Spread>,
     /// The covariance of scores of more than two classes, of a Laplace approximation.
     pub class_spread: Option<ClassSpread>,
-    /// What it was off by on rows that [`Self::calibrate`] saw.
+    /// What it was off by on rows that [`Self::calibrate`] saw, or that its fit left out in turn.
     pub conformal: Option<Conformal>,
+    /// Scores of rows that its fit left out in turn; `None` where it left out none, and of a model
+    /// read from a file, which does not keep them.
+    #[doc(hidden)]
+    pub left_out: Option<LeftOutScores>,
     /// What kernel PCA knows beside its components; `None` for all other learners.
     pub principal: Option<Principal>,
     /// The metric that its map compares rows by, if one was learnt.
@@ -116,7 +122,9 @@ impl LinearModel {
             probabilities: None,
             spread: None,
             class_spread: None,
+            class_sets: None,
             conformal: None,
+            left_out: None,
             principal: None,
             metric: None,
             leaf_importance: None,

@@ -72,13 +72,18 @@ impl Cholesky {
     ) -> Result<(Coefficients, Option<f64>)> {
         let gram = Lower::from_matrix(&sums.gram_dd);
         let (coefficients, factor) = self.factor_and_solve(gram, sums)?;
-        let features = sums.z_sum_d.len();
-        // tr A^-1 is the squared norm of L^-1.
-        let dimension = (features <= MOST_INVERTED).then(|| {
-            let trace = factor.inverse_norm_squared();
-            (features as f64 - self.lambda * sums.weight * trace).max(0.0)
-        });
+        let dimension = Self::dimension(&factor, self.lambda * sums.weight);
         Ok((coefficients, dimension))
+    }
+
+    /// The effective dimension by a factor of `Z'Z + penalty I`, of few features.
+    pub(super) fn dimension(factor: &Lower, penalty: f64) -> Option<f64> {
+        let features = factor.order();
+        // tr A^-1 is the squared norm of L^-1.
+        (features <= MOST_INVERTED).then(|| {
+            let trace = factor.inverse_norm_squared();
+            (features as f64 - penalty * trace).max(0.0)
+        })
     }
 
     /// As [`Self::solve`], in the memory of the sums.

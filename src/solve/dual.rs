@@ -7,8 +7,8 @@ use crate::{
     Error, Result,
     device::CpuDevice,
     error::Remedy,
-    linalg::{cholesky::Lower, eigen::eigen, products::lower_outer},
-    model::Coefficients,
+    linalg::{cholesky::Lower, eigen::eigen, entries, products::lower_outer},
+    model::{CalibratedOn, Coefficients},
     parallel,
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
@@ -110,7 +110,8 @@ impl Dual {
     /// `(A y)_i / A_ii`, but for the intercept's share of its leverage (Golub, Heath & Wahba 1979).
     /// Takes features, targets and weights as [`Self::solve`] does, of rows that differ.
     ///
-    /// Where there are folds, the rows of each are left out together.
+    /// Where there are folds, the rows of each are left out together. The scores of rows know them
+    /// by their places.
     ///
     /// Gives the best place among `lambdas`, and all that was found.
     pub(crate) fn choose(
@@ -132,14 +133,21 @@ impl Dual {
                 }
                 solved => solved?,
             };
-            let errors_t = match folds {
-                None => rows.left_out(&alpha_nt, &diagonal_n, (weights_n, penalty, free)),
+            let how = (weights_n, penalty, free);
+            let (errors_t, scores) = match folds {
+                None => (
+                    rows.left_out(&alpha_nt, &diagonal_n, how),
+                    rows.left_out_each(&alpha_nt, &diagonal_n, how)?,
+                ),
                 Some(folds) => {
-                    let how = (weights_n, penalty, free);
-                    match rows.left_out_together(&gram, &alpha_nt, how, folds)? {
-                        Some(errors_t) => errors_t,
-                        None => return Ok(None),
-                    }
+                    let errors_nt = rows.left_out_together(&gram, &alpha_nt, how, folds)?;
+                    let Some(errors_nt) = errors_nt else {
+                        return Ok(None);
+                    };
+                    let errors_t = errors_nt.mapv(entries::square).sum_axis(Axis(0)) / rows.n;
+                    let roots_n = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
+                    let on = CalibratedOn::Folds(folds.len());
+                    (errors_t, rows.scores(errors_nt / roots_n, weights_n, on)?)
                 }
             };
             let error = relative(&errors_t);
@@ -148,6 +156,7 @@ impl Dual {
                 errors_t,
                 effective_dimension: diagonal_n.len() as f64
                     - penalty * diagonal_n.iter().sum::<f64>(),
+                scores,
             };
             Ok(error.is_finite().then_some((error, of)))
         })?;

@@ -1,13 +1,14 @@
 //! Errors of cross-validation for many penalties, from sums alone.
 
-use super::{Intercept, LambdaPath};
+use super::{Intercept, LambdaPath, LookedAt};
 use crate::{
     Error, Result,
-    data::{ChunkSource, Split},
+    data::{ChunkSource, Keeping, KeptRows, Split},
     device::memory_left,
     features::FeatureMap,
     flow::Run,
-    model::{Coefficients, Targets},
+    linalg::entries,
+    model::{CalibratedOn, Coefficients, LeftOutScores, Targets},
     normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, Axis, Zip, s};
@@ -18,6 +19,8 @@ use ndarray::{Array1, Array2, Axis, Zip, s};
 pub struct FoldSums {
     folds: Vec<NormalEquations>,
     total: NormalEquations,
+    /// Some rows of each fold.
+    kept: Vec<KeptRows>,
 }
 
 impl FoldSums {
@@ -30,34 +33,75 @@ impl FoldSums {
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
         targets: &Targets,
-        (folds, seed): (usize, u64),
+        by: (usize, u64),
         run: impl Into<Run>,
     ) -> Result<Self> {
-        let run = run.into();
+        Self::keeping((map, targets), (source, 0), by, &run.into())
+    }
+
+    /// As [`Self::accumulate`], and keeps so many rows at most, as many of each fold.
+    pub(crate) fn keeping(
+        (map, targets): (&dyn FeatureMap, &Targets),
+        (source, most): (&mut dyn ChunkSource, usize),
+        (folds, seed): (usize, u64),
+        run: &Run,
+    ) -> Result<Self> {
         let features = map.output_dim();
         // All folds and their sum, beside the triangle of the one that is summed.
         let entry = u32::try_from(folds.saturating_add(2).saturating_mul(8)).unwrap_or(u32::MAX);
         let what = || format!("the Gram matrices of {features} features in {folds} folds");
         memory_left::require_square(features, entry, what)?;
         let mut total = NormalEquations::zero(map.output_dim(), targets.outputs());
-        let mut parts = Vec::with_capacity(folds);
+        let (mut parts, mut kept) = (Vec::with_capacity(folds), Vec::with_capacity(folds));
         for k in 0..folds {
             let mut part = Split::fold(&mut *source, (k, folds), seed)?;
-            let sums = NormalEquations::accumulate(map, &mut part, targets, &run)?;
+            let mut part = Keeping::new(&mut part, most / folds);
+            let sums = NormalEquations::accumulate(map, &mut part, targets, run)?;
             total.merge(&sums)?;
             parts.push(sums);
+            kept.push(part.into_kept());
         }
-        Self::new(parts, total)
+        match folds {
+            0 | 1 => Err(Error::parameter(format!(
+                "there are {folds} folds; use at least 2"
+            ))),
+            _ => Ok(Self {
+                folds: parts,
+                total,
+                kept,
+            }),
+        }
     }
 
-    fn new(folds: Vec<NormalEquations>, total: NormalEquations) -> Result<Self> {
-        match folds.len() {
-            0 | 1 => Err(Error::parameter(format!(
-                "there are {} folds; use at least 2",
-                folds.len()
-            ))),
-            _ => Ok(Self { folds, total }),
+    /// The scores of rows that were kept, those of each fold by a fit to the others; `None` where
+    /// rounding leaves one of these no factor. `rows` says what rows are kept of.
+    pub(crate) fn scores<'a>(
+        &'a self,
+        lambda: f64,
+        intercept: Intercept,
+        rows: &dyn Fn(&'a KeptRows) -> LookedAt<'a>,
+    ) -> Result<Option<LeftOutScores>> {
+        let targets = self.total.y_sum_t.len();
+        let (mut of, mut y, mut error) = ((Vec::new(), Vec::new()), Vec::new(), Vec::new());
+        for (fold, kept) in self.folds.iter().zip(&self.kept) {
+            let mut rest = self.total.clone();
+            rest.subtract(fold)?;
+            let fit = match intercept.coefficients(lambda, &rest) {
+                Err(Error::Numerical(_)) => return Ok(None),
+                fit => fit?,
+            };
+            of.0.extend(kept.hashes());
+            rows(kept).for_each_portion(|portion| {
+                let mut z_md = Array2::zeros(portion.z_md.raw_dim());
+                entries::widen(z_md.view_mut(), portion.z_md);
+                let fitted_mt = z_md.dot(&fit.beta_dt) + &fit.intercept_t;
+                error.extend(&portion.y_mt - &fitted_mt);
+                y.extend(portion.y_mt);
+                of.1.extend(portion.weights_m);
+            })?;
         }
+        let on = CalibratedOn::Folds(self.folds.len());
+        LeftOutScores::new(of, (y, error), targets, on).map(Some)
     }
 
     /// The sums of all rows.

@@ -1,7 +1,8 @@
 //! Leave-one-out errors for many penalties in one pass over the rows, without refitting.
 
 use super::{
-    LambdaPath,
+    Intercept, LambdaPath, LeftOut,
+    left_out::Each,
     looked_at::{LookedAt, Portion, each_row, unseen},
 };
 use crate::{
@@ -10,7 +11,8 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     linalg::{entries, products::product_of_share},
-    model::Targets,
+    model::{Coefficients, LeftOutScores, Targets},
+    normal::NormalEquations,
     parallel,
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
@@ -127,6 +129,41 @@ impl LambdaPath {
         Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / weight)
     }
 
+    /// As [`Self::solved`], with the scores of rows that were kept, each left out in turn.
+    pub(crate) fn solved_left_out(
+        &self,
+        lambda: f64,
+        (sums, rows): (&NormalEquations, LookedAt<'_>),
+        intercept: Intercept,
+    ) -> Result<(Coefficients, LeftOutScores)> {
+        match LeftOut::solve(sums, rows, lambda, intercept) {
+            Err(Error::Numerical(_)) => {
+                let scores = self.left_out(lambda, rows)?;
+                Ok((self.coefficients(lambda)?, scores))
+            }
+            one => one.map(|one| (one.coefficients, one.scores)),
+        }
+    }
+
+    /// The scores of rows that were kept, each left out at this penalty.
+    pub(super) fn left_out(&self, lambda: f64, rows: LookedAt<'_>) -> Result<LeftOutScores> {
+        let inverse_p = self.inverse(lambda, Self::CUTOFF)?;
+        let scaled_pt = self.scaled(&inverse_p);
+        let mut each = Each::of(&rows);
+        rows.for_each_portion(|portion| {
+            let p_mp = self.rotate(portion.z_md);
+            let fitted_mt = product_of_share(p_mp.view(), scaled_pt.view()) + self.centre();
+            let residual_mt = &portion.y_mt - &fitted_mt;
+            let leverage_m = p_mp.mapv_into(entries::square).dot(&inverse_p);
+            for (i, &weight) in portion.weights_m.iter().enumerate() {
+                let leverage = leverage_m[i] + self.leverage_of_intercept();
+                let (y_t, residual_t) = (portion.y_mt.row(i), residual_mt.row(i));
+                each.push(y_t, residual_t, (leverage, weight));
+            }
+        })?;
+        each.scores(self.targets())
+    }
+
     /// What the residuals at some penalties take.
     fn residuals(&self, lambdas: &[f64], targets: usize) -> Result<Residuals<'_>> {
         if lambdas.is_empty() || targets != self.targets() {
@@ -171,7 +208,7 @@ mod tests {
         data::MemorySource,
         features::{Affine, Fourier},
         kernels::Gaussian,
-        solve::{Cholesky, Intercept, NormalEquations},
+        solve::Cholesky,
     };
 
     /// Rows.

@@ -9,10 +9,10 @@ use super::{
 use crate::{
     Result,
     linalg::{cholesky::Lower, entries},
-    model::Coefficients,
+    model::{CalibratedOn, Coefficients, LeftOutScores},
     normal::NormalEquations,
 };
-use ndarray::{Array1, Array2, ArrayView2, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, s};
 use std::{borrow::Cow, collections::BTreeMap};
 
 /// Rows whose features go through a factor at a time.
@@ -27,6 +27,8 @@ pub(crate) struct LeftOut {
     pub(crate) errors_t: Array1<f64>,
     /// `tr Z'Z (Z'Z + lambda n I)^-1`, by the leverages of these rows.
     pub(crate) effective_dimension: f64,
+    /// The scores of each of them, those that are equal left out together.
+    pub(crate) scores: LeftOutScores,
 }
 
 impl LeftOut {
@@ -41,6 +43,27 @@ impl LeftOut {
         lambda: f64,
         intercept: Intercept,
     ) -> Result<Self> {
+        Ok(Self::by_factor(sums, rows, lambda, intercept)?.0)
+    }
+
+    /// As [`Self::solve`], with the effective dimension of all rows where
+    /// [`Cholesky::solve_with_dimension`] has it.
+    pub(crate) fn solve_with_dimension(
+        sums: &NormalEquations,
+        rows: LookedAt<'_>,
+        lambda: f64,
+        intercept: Intercept,
+    ) -> Result<(Self, Option<f64>)> {
+        let (one, factor) = Self::by_factor(sums, rows, lambda, intercept)?;
+        Ok((one, Cholesky::dimension(&factor, lambda * sums.weight)))
+    }
+
+    fn by_factor(
+        sums: &NormalEquations,
+        rows: LookedAt<'_>,
+        lambda: f64,
+        intercept: Intercept,
+    ) -> Result<(Self, Lower)> {
         let mut all = Cow::Borrowed(sums);
         if intercept == Intercept::Penalised {
             all = Cow::Owned(beside_ones(sums)?);
@@ -53,21 +76,26 @@ impl LeftOut {
         let (fit, factor) = cholesky.factor_and_solve(Lower::from_matrix(&all.gram_dd), &all)?;
         let n = all.weight;
         let of_intercept = if free { 1.0 / n } else { 0.0 };
-        let mut squares_t = Array1::zeros(sums.y_sum_t.len());
+        let targets = sums.y_sum_t.len();
+        let mut squares_t = Array1::zeros(targets);
         let mut leverages = 0.0;
+        let mut each = Each::of(&rows);
         let weight = rows.for_each_portion(|portion| {
             for from in (0..portion.y_mt.nrows()).step_by(BLOCK) {
                 let block = s![from..portion.y_mt.nrows().min(from + BLOCK), ..];
                 let z_md = widened(portion.z_md.slice(block), intercept);
                 let fitted_mt = z_md.dot(&fit.beta_dt) + &fit.intercept_t;
-                let residual_mt = &portion.y_mt.slice(block) - &fitted_mt;
+                let y_mt = portion.y_mt.slice(block);
+                let residual_mt = &y_mt - &fitted_mt;
                 let centred_md = if free { z_md - &all.z_sum_d / n } else { z_md };
                 let mut along_dm = centred_md.reversed_axes().as_standard_layout().into_owned();
                 factor.solve(&mut along_dm);
                 let leverage_m = entries::column_squares(along_dm.view());
                 for (i, residual_t) in residual_mt.rows().into_iter().enumerate() {
                     let w = portion.weights_m[from + i];
-                    let left = 1.0 - w * (leverage_m[i] + of_intercept);
+                    let leverage = leverage_m[i] + of_intercept;
+                    each.push(y_mt.row(i), residual_t, (leverage, w));
+                    let left = 1.0 - w * leverage;
                     squares_t.zip_mut_with(&residual_t, |sum: &mut f64, r| {
                         *sum += w * unseen(*r, left).powi(2);
                     });
@@ -79,11 +107,51 @@ impl LeftOut {
             Intercept::Penalised => without_ones(&fit.beta_dt),
             _ => fit,
         };
-        Ok(Self {
+        let one = Self {
             coefficients,
             errors_t: squares_t / weight,
             effective_dimension: leverages * n / weight,
-        })
+            scores: each.scores(targets)?,
+        };
+        Ok((one, factor))
+    }
+}
+
+/// Rows left out one by one as they pass, in the order in which they are kept.
+pub(super) struct Each {
+    id_m: Vec<u64>,
+    weight_m: Vec<f64>,
+    y: Vec<f64>,
+    error: Vec<f64>,
+}
+
+impl Each {
+    pub(super) fn of(rows: &LookedAt<'_>) -> Self {
+        Self {
+            id_m: rows.kept.hashes(),
+            weight_m: Vec::new(),
+            y: Vec::new(),
+            error: Vec::new(),
+        }
+    }
+
+    /// The next row, its residuals, its leverage if it counted 1, and what all like it count for.
+    pub(super) fn push(
+        &mut self,
+        y_t: ArrayView1<'_, f64>,
+        residual_t: ArrayView1<'_, f64>,
+        (leverage, weight): (f64, f64),
+    ) {
+        let left = 1.0 - weight * leverage;
+        self.weight_m.push(weight);
+        self.y.extend(y_t);
+        self.error
+            .extend(residual_t.iter().map(|&r| unseen(r, left)));
+    }
+
+    pub(super) fn scores(self, targets: usize) -> Result<LeftOutScores> {
+        let of = (self.id_m, self.weight_m);
+        LeftOutScores::new(of, (self.y, self.error), targets, CalibratedOn::LeftOut)
     }
 }
 

@@ -10,6 +10,7 @@ mod bits;
 mod door;
 mod formula;
 mod indices;
+mod left_out;
 mod sampling;
 mod shaders;
 mod soak;

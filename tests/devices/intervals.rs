@@ -3,7 +3,7 @@
 
 use crate::common::devices;
 use bochner::{
-    models::{GaussianProcess, LinearModel},
+    models::{GaussianProcess, Lasso, LinearModel},
     prelude::*,
     sampling::Sampling,
     seed::Stream,
@@ -234,7 +234,7 @@ fn intervals_are_saved_and_errors_say_what_to_do() {
         .to_string();
     assert!(message.contains("calibrated rows"), "{message}");
 
-    let plain = Ridge::on(Fourier::new(Gaussian).features(32)).device(&cpu);
+    let plain = Lasso::on(Fourier::new(Gaussian).features(32)).device(&cpu);
     let plain = plain.fit((&x, &y)).expect("fits");
     let message = plain.intervals(&x, 0.9).expect_err("has none").to_string();
     assert!(message.contains(".calibrate(0.2)"), "{message}");

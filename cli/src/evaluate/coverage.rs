@@ -1,7 +1,7 @@
-//! What intervals held of the targets that they were for.
+//! What intervals held of the targets that they were for, and sets of the classes.
 
 use crate::report::{Report, Value, six_digits};
-use bochner::models::{Intervals, LinearModel};
+use bochner::models::{ClassSets, Intervals, LinearModel, Targets};
 use ndarray::{ArrayView2, Zip};
 use serde_json::json;
 
@@ -23,6 +23,86 @@ const GAUSSIAN: [(f64, f64); 10] = [
 ];
 /// That of [`LEVEL`].
 const HALF: f64 = 1.64485;
+
+/// What was to hold a target with the probability [`LEVEL`].
+#[derive(Debug)]
+pub(super) enum Held {
+    Intervals(Coverage),
+    Sets(SetCoverage),
+}
+
+impl Held {
+    /// Nothing yet of the sets of a classifier, if it has some of this level.
+    pub(super) fn sets_of(model: &LinearModel) -> Option<Self> {
+        let Targets::Classes(labels) = &model.targets else {
+            return None;
+        };
+        let sets = model.class_sets.as_ref();
+        let sets = sets.filter(|sets| reaches(sets.rows()))?;
+        Some(Self::Sets(SetCoverage {
+            sets: sets.clone(),
+            labels: labels.clone(),
+            rows: 0,
+            held: 0,
+            classes: 0,
+        }))
+    }
+
+    pub(super) fn describe(&self, report: &mut Report) {
+        match self {
+            Self::Intervals(held) => held.describe(report),
+            Self::Sets(held) => held.describe(report),
+        }
+    }
+}
+
+/// Whether so many rows give something of [`LEVEL`].
+pub(super) fn reaches(rows: usize) -> bool {
+    rows as f64 * (1.0 - LEVEL) >= 1.0
+}
+
+/// What sets of classes of [`LEVEL`] held.
+#[derive(Debug)]
+pub(super) struct SetCoverage {
+    sets: ClassSets,
+    labels: Vec<f64>,
+    rows: u64,
+    held: u64,
+    classes: u64,
+}
+
+impl SetCoverage {
+    /// Takes a chunk of probabilities and labels.
+    pub(super) fn add(
+        &mut self,
+        p_nt: ArrayView2<'_, f64>,
+        y_nt: ArrayView2<'_, f64>,
+    ) -> bochner::Result<()> {
+        let sets = self.sets.sets(&p_nt.to_owned(), LEVEL)?;
+        for (set, y) in sets.rows().into_iter().zip(y_nt.column(0)) {
+            let class = self.labels.iter().position(|label| label == y);
+            self.rows += 1;
+            self.held += u64::from(class.is_some_and(|class| set[class]));
+            self.classes += set.iter().map(|is_in| u64::from(*is_in)).sum::<u64>();
+        }
+        Ok(())
+    }
+
+    fn describe(&self, report: &mut Report) {
+        let of = |sum: u64| sum as f64 / self.rows as f64;
+        report.set("set_level", LEVEL);
+        report.set("set_coverage", of(self.held));
+        report.set("set_size", of(self.classes));
+        report.line(
+            format!("{:.0} % sets", 100.0 * LEVEL),
+            format!(
+                "hold {:.1} %, of {} classes on the average",
+                100.0 * of(self.held),
+                six_digits(of(self.classes))
+            ),
+        );
+    }
+}
 
 /// What intervals of [`LEVEL`] held.
 #[derive(Debug)]
@@ -68,7 +148,7 @@ impl Coverage {
         }
     }
 
-    pub(super) fn describe(&self, report: &mut Report) {
+    fn describe(&self, report: &mut Report) {
         let share = self.held as f64 / self.values as f64;
         let width = self.width / self.values as f64;
         report.set("interval_level", LEVEL);
@@ -90,6 +170,12 @@ impl Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sets of a level that rows do not reach are not judged.
+    #[test]
+    fn ten_rows_reach_nine_tenths() {
+        assert!(reaches(10) && !reaches(9));
+    }
 
     /// Targets at the quantiles of a Gaussian law are held as often as each level says.
     #[test]

@@ -1,6 +1,6 @@
 //! What predictions scored, for people and for programs.
 
-use super::{Judged, coverage::Coverage, seen::Seen};
+use super::{Judged, coverage::Held, seen::Seen};
 use crate::report::{Report, Value, counted, six_digits};
 use bochner::{
     job::FoldScores,
@@ -27,7 +27,7 @@ pub(crate) struct Scored {
     pub(super) scores: Scores,
     pub(super) more: More,
     pub(super) seen: Seen,
-    pub(super) intervals: Option<Coverage>,
+    pub(super) held: Option<Held>,
     /// What targets are called, if they have names.
     pub(super) targets: Option<Vec<String>>,
     /// What classes are called.
@@ -154,7 +154,7 @@ impl Scored {
             More::Labels(labels) => self.labels(labels, report, &over),
             More::Amounts(amounts) => self.amounts(amounts, report, &over),
         }
-        if let Some(held) = &self.intervals {
+        if let Some(held) = &self.held {
             held.describe(report);
         }
         for (key, value) in self.seen.numbers() {
@@ -340,7 +340,7 @@ mod tests {
                 scores: Scores::default(),
                 more: More::Labels(scores),
                 seen: Seen::for_targets(&Targets::Classes(labels.to_vec()), None),
-                intervals: None,
+                held: None,
                 targets: None,
                 classes: ["a", "b", "c"].map(String::from).to_vec(),
                 probable: false,
@@ -377,7 +377,7 @@ mod tests {
                 scores: Scores::default(),
                 more: More::Amounts(amounts),
                 seen: Seen::for_targets(&targets, None),
-                intervals: None,
+                held: None,
                 targets: Some(vec!["a".into(), "b".into()]),
                 classes: Vec::new(),
                 probable: false,

@@ -3,7 +3,7 @@
 use super::{
     Args,
     kept::Kept,
-    output::Writer,
+    output::{Cells, Writer},
     seen::Seen,
     way::{Way, What, class_names},
 };
@@ -78,16 +78,18 @@ impl Args {
                 None => Ok((fresh, Done::default())),
             }
         };
-        let labels = model
-            .class_names
-            .as_deref()
-            .filter(|_| what.is_labels(model));
-        let columns = (&*what.columns(model), labels);
+        let names = what.columns(model);
+        let cells = match (what, &model.class_names) {
+            (What::Sets(_), _) => Cells::Sets,
+            (_, Some(labels)) if what.is_labels(model) => Cells::Labels(labels),
+            _ => Cells::Numbers,
+        };
+        let columns = (names.as_slice(), cells);
         let kept = Kept::from_args(self)?;
         let predictions = Writer::create(&self.output, |path| open(0, path), columns, kept)?;
         let probabilities = self.probabilities.as_ref().map(|path| {
             let classes = class_names(model);
-            Writer::create(path, |path| open(1, path), (&classes, None), None)
+            Writer::create(path, |path| open(1, path), (&classes, Cells::Numbers), None)
         });
         Ok(Outputs {
             predictions,

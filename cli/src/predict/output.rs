@@ -45,6 +45,17 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     names.into_iter().any(|name| path == Path::new(name))
 }
 
+/// What the numbers of a row are.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cells<'a> {
+    /// Themselves.
+    Numbers,
+    /// One place among these labels.
+    Labels(&'a [String]),
+    /// 1 for each class of a set, and 0 for the others.
+    Sets,
+}
+
 pub(super) enum Writer {
     Npy(NpyWriter<f64>),
     Csv(CsvWriter),
@@ -54,44 +65,41 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    /// For columns of these names; of `labels` they hold the places. Errors where the format does
-    /// not hold text.
+    /// For columns of these names. Errors where the format does not hold text.
     pub(super) fn create(
         path: &Path,
         open: impl FnOnce(&Path) -> Result<(AtomicFile, Done)>,
-        (columns, labels): (&[String], Option<&[String]>),
+        (columns, cells): (&[String], Cells<'_>),
         kept: Option<Kept>,
     ) -> Result<Self> {
         if is_stdout(path) {
-            return Ok(Self::Text(TextRows::begin(None, kept, (columns, labels))?));
+            return Ok(Self::Text(TextRows::begin(None, kept, (columns, cells))?));
         }
         let format = Format::from_path(path)?;
         if kept.is_some() && !matches!(format, Format::Csv) {
             let problem = format!("{}: --keep is for a .csv; name one", path.display());
             return Err(Usage(problem).into());
         }
-        if let (Some(_), Format::Npy) = (labels, format) {
+        if let (Cells::Labels(_), Format::Npy) = (cells, format) {
             let problem = "the labels of this model are text, which .npy does not hold; name a \
                            .csv or a .parquet";
             return Err(Error::data(path, problem).into());
         }
         let (file, done) = open(path)?;
-        Ok(match (format, labels, columns.len()) {
-            (Format::Csv, None, _) if kept.is_none() => {
+        Ok(match (format, cells, columns.len()) {
+            (Format::Csv, Cells::Numbers, _) if kept.is_none() => {
                 Self::Csv(CsvWriter::go_on(file, columns, done)?)
             }
-            (Format::Csv, ..) => Self::Text(TextRows::begin(
-                Some((file, done)),
-                kept,
-                (columns, labels),
-            )?),
+            (Format::Csv, ..) => {
+                Self::Text(TextRows::begin(Some((file, done)), kept, (columns, cells))?)
+            }
             (Format::Npy, _, 1) => Self::Npy(NpyWriter::go_on(file, None, done)?),
             (Format::Npy, _, all) => Self::Npy(NpyWriter::go_on(file, Some(all), done)?),
-            (Format::Parquet, Some(labels), _) => {
+            (Format::Parquet, Cells::Labels(labels), _) => {
                 let file = columnar::Writer::texts(file, &columns[0])?;
                 Self::ParquetNames(file, labels.to_vec())
             }
-            (Format::Parquet, None, _) => Self::Parquet(columnar::Writer::numbers(file, columns)?),
+            (Format::Parquet, ..) => Self::Parquet(columnar::Writer::numbers(file, columns)?),
         })
     }
 

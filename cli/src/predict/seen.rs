@@ -1,7 +1,10 @@
 //! What a picture of predictions shows, gathered while they are written.
 
 use super::way::{What, class_names};
-use crate::sample::Sample;
+use crate::{
+    report::{Report, six_digits},
+    sample::Sample,
+};
 use bochner::models::{LinearModel, Targets};
 use ndarray::ArrayView2;
 use serde_json::{Value, json};
@@ -14,13 +17,16 @@ pub(super) enum Seen {
     /// Labels as numbers, what they are called, and how many rows each was predicted for.
     Labels(Vec<(f64, String, u64)>),
     Amounts(Sample<f64>),
+    /// The level of sets of classes, and how many rows have a set of each size.
+    Sets(f64, Vec<u64>),
 }
 
 impl Seen {
     /// Nothing yet of what a model gives.
     pub(super) fn for_model(what: What, model: &LinearModel) -> Self {
-        match &model.targets {
-            Targets::Classes(labels) if what.is_labels(model) => {
+        match (&model.targets, what) {
+            (_, What::Sets(level)) => Self::Sets(level, vec![0; model.targets.outputs() + 1]),
+            (Targets::Classes(labels), _) if what.is_labels(model) => {
                 let named = labels.iter().zip(class_names(model));
                 Self::Labels(named.map(|(&label, name)| (label, name, 0)).collect())
             }
@@ -30,6 +36,12 @@ impl Seen {
 
     /// Takes a chunk of predictions `[n, columns]`.
     pub(super) fn add(&mut self, found: ArrayView2<'_, f64>) {
+        if let Self::Sets(_, sizes) = self {
+            for row in found.rows() {
+                sizes[row.iter().filter(|is_in| **is_in == 1.0).count()] += 1;
+            }
+            return;
+        }
         for value in found.column(0) {
             match self {
                 Self::Labels(labels) => {
@@ -38,8 +50,24 @@ impl Seen {
                     }
                 }
                 Self::Amounts(sample) => sample.add(*value),
+                Self::Sets(..) => {}
             }
         }
+    }
+
+    /// How many classes sets have.
+    pub(super) fn describe(&self, report: &mut Report) {
+        let Self::Sets(level, sizes) = self else {
+            return;
+        };
+        let rows: u64 = sizes.iter().sum();
+        let classes: u64 = (0..).zip(sizes).map(|(size, rows)| size * rows).sum();
+        let mean = classes as f64 / rows.max(1) as f64;
+        report.set("set_level", *level);
+        report.set("set_size", mean);
+        report.set("set_sizes", sizes.clone());
+        let text = format!("of {} classes on the average", six_digits(mean));
+        report.line(format!("{:.0} % sets", 100.0 * level), text);
     }
 
     /// What the picture shows.
@@ -50,6 +78,13 @@ impl Seen {
                 labels.sort_by_key(|label| std::cmp::Reverse(label.2));
                 let labels = labels.into_iter().filter(|label| label.2 > 0);
                 let labels = labels.map(|(_, name, rows)| json!({"label": name, "rows": rows}));
+                json!({"rows": rows, "labels": labels.collect::<Vec<_>>()})
+            }
+            Self::Sets(_, sizes) => {
+                let rows: u64 = sizes.iter().sum();
+                let sizes = sizes.iter().enumerate().filter(|(_, rows)| **rows > 0);
+                let labels =
+                    sizes.map(|(size, rows)| json!({"label": size.to_string(), "rows": rows}));
                 json!({"rows": rows, "labels": labels.collect::<Vec<_>>()})
             }
             Self::Amounts(sample) => json!({"rows": sample.seen(), "kept": sample.kept()}),

@@ -1,26 +1,65 @@
-//! Predictions as rows of text: labels by their names, columns of the input before them, stdout.
+//! Predictions as rows of text: labels by their names, sets of them, columns of the input before
+//! them, stdout.
 
-use super::kept::Kept;
+use super::{kept::Kept, output::Cells};
 use bochner::{
     Error,
     data::{AtomicFile, CsvWriter, Done},
 };
-use ndarray::ArrayView2;
+use ndarray::{ArrayView1, ArrayView2};
 use std::{
     io::{self, BufWriter, Seek, Write},
     path::{Path, PathBuf},
 };
 
-/// A .csv whose rows are kept columns, then a label by its name or numbers.
+/// Between the classes of a set, and what their column is called.
+const BETWEEN: &str = "|";
+const SET: &str = "set";
+
+/// A .csv whose rows are kept columns, then a label by its name, a set of classes or numbers.
 pub(super) struct TextRows {
     out: Out,
     kept: Option<Kept>,
-    /// The classes in quotes, of which numbers are places; `None` where numbers are written.
-    labels: Option<Vec<String>>,
+    texts: Texts,
     columns: usize,
     /// The line of names, until there are rows: what goes to stdout cannot be taken back.
     names: String,
     rows: u64,
+}
+
+/// What is written of the numbers of a row.
+enum Texts {
+    Numbers,
+    /// The classes in quotes, of which a number is the place.
+    Labels(Vec<String>),
+    /// The classes, of which those with a 1 are written.
+    Sets(Vec<String>),
+}
+
+impl Texts {
+    fn write(&self, row: ArrayView1<'_, f64>, line: &mut String) {
+        match self {
+            // Rows that were left out have none.
+            Self::Labels(_) | Self::Sets(_) if row[0].is_nan() => line.push_str("\"\""),
+            Self::Labels(labels) => {
+                let label = labels.get(row[0] as usize);
+                line.push_str(label.map_or("\"\"", String::as_str));
+            }
+            Self::Sets(classes) => {
+                let own = classes.iter().zip(row).filter(|(_, is_in)| **is_in == 1.0);
+                let own: Vec<&str> = own.map(|(class, _)| class.as_str()).collect();
+                line.push_str(&CsvWriter::quoted(&own.join(BETWEEN)));
+            }
+            Self::Numbers => {
+                for (j, &value) in row.iter().enumerate() {
+                    if j > 0 {
+                        line.push(',');
+                    }
+                    line.push_str(&CsvWriter::number(value));
+                }
+            }
+        }
+    }
 }
 
 enum Out {
@@ -38,12 +77,23 @@ impl Out {
     }
 }
 
+/// Errors on classes whose names hold what stands between them.
+fn require_apart(classes: &[String]) -> bochner::Result<()> {
+    match classes.iter().find(|class| class.contains(BETWEEN)) {
+        Some(class) => Err(Error::unsupported(format!(
+            "the class {class:?} has the {BETWEEN} that stands between classes of a set; name a .npy \
+             or a .parquet, which have a column for each class"
+        ))),
+        None => Ok(()),
+    }
+}
+
 impl TextRows {
     /// Begins, or goes on with, a file of these columns; stdout where there is no file.
     pub(super) fn begin(
         file: Option<(AtomicFile, Done)>,
         kept: Option<Kept>,
-        (columns, labels): (&[String], Option<&[String]>),
+        (columns, cells): (&[String], Cells<'_>),
     ) -> bochner::Result<Self> {
         let done = file.as_ref().map(|(_, done)| *done).unwrap_or_default();
         let out = match file {
@@ -51,9 +101,22 @@ impl TextRows {
             None => Out::Stdout(BufWriter::new(io::stdout())),
         };
         let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
+        let texts = match cells {
+            Cells::Numbers => Texts::Numbers,
+            Cells::Labels(names) => Texts::Labels(names.iter().map(quoted).collect()),
+            Cells::Sets => {
+                require_apart(columns)?;
+                Texts::Sets(columns.to_vec())
+            }
+        };
+        let set = [SET.to_owned()];
+        let named = match texts {
+            Texts::Sets(_) => &set[..],
+            _ => columns,
+        };
         let mut rows = Self {
             out,
-            labels: labels.map(|names| names.iter().map(quoted).collect()),
+            texts,
             columns: columns.len(),
             names: String::new(),
             rows: done.rows,
@@ -61,7 +124,7 @@ impl TextRows {
         };
         if done.bytes == 0 {
             let names = rows.kept.iter().flat_map(|kept| kept.names());
-            let names = names.chain(columns).map(|name| CsvWriter::quoted(name));
+            let names = names.chain(named).map(|name| CsvWriter::quoted(name));
             let names: Vec<_> = names.collect();
             rows.names = names.join(",") + "\n";
         }
@@ -87,20 +150,7 @@ impl TextRows {
         for (i, row) in found.rows().into_iter().enumerate() {
             line.clear();
             line.push_str(before.get(i).map_or("", String::as_str));
-            for (j, &value) in row.iter().enumerate() {
-                if j > 0 {
-                    line.push(',');
-                }
-                match &self.labels {
-                    // Rows that were left out have none; labels count the names from 0.
-                    Some(_) if value.is_nan() => line.push_str("\"\""),
-                    Some(labels) => {
-                        let label = labels.get(value as usize);
-                        line.push_str(label.map_or("\"\"", String::as_str));
-                    }
-                    None => line.push_str(&CsvWriter::number(value)),
-                }
-            }
+            self.texts.write(row, &mut line);
             line.push('\n');
             self.out.write(&line)?;
         }

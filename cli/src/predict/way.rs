@@ -19,6 +19,8 @@ pub(super) enum What {
     Scores,
     /// Predictions between bounds of this probability.
     Bounds(f64),
+    /// The classes that together hold the right one with this probability, 0 or 1 for each.
+    Sets(f64),
     /// How far rows are from what the components of kernel PCA span.
     ReconstructionErrors,
 }
@@ -43,7 +45,7 @@ impl What {
             }
             (_, true, _) => Ok(Self::ReconstructionErrors),
             (Some(level), ..) => Ok(Self::Bounds(level)),
-            _ => Ok(Self::Predictions),
+            _ => Ok(args.sets.map_or(Self::Predictions, Self::Sets)),
         }
     }
 
@@ -72,7 +74,7 @@ impl What {
             Self::Predictions => numbered(&["prediction"]),
             Self::Bounds(_) => numbered(&["prediction", "lower", "upper"]),
             Self::ReconstructionErrors => vec!["prediction".into()],
-            Self::Scores => class_names(model),
+            Self::Scores | Self::Sets(_) => class_names(model),
         }
     }
 }
@@ -99,6 +101,7 @@ pub(super) enum Way<'m> {
         What,
         Option<Threshold>,
     ),
+    Sets(&'m LinearModel, ProbabilityPredictor<'m>, f64),
     Errors(&'m LinearModel, Run),
 }
 
@@ -107,7 +110,7 @@ pub(super) type Sink<'s> =
     dyn FnMut(ArrayView2<'_, f64>, Option<ArrayView2<'_, f64>>) -> bochner::Result<()> + 's;
 
 impl<'m> Way<'m> {
-    /// Loads what is needed. Errors where the model has no bounds or no probabilities.
+    /// Loads what is needed. Errors where the model has no bounds, sets or probabilities.
     pub(super) fn load(
         model: &'m LinearModel,
         what: What,
@@ -117,6 +120,12 @@ impl<'m> Way<'m> {
     ) -> bochner::Result<Self> {
         Ok(match what {
             What::Bounds(level) => Self::Bounds(model.intervals_on(run)?, level),
+            What::Sets(level) => {
+                // Whether there are some of this level is known before a row is read.
+                let none = Array2::zeros((0, model.targets.outputs()));
+                model.sets_of(&none, level)?;
+                Self::Sets(model, model.probabilities_on(run)?, level)
+            }
             What::ReconstructionErrors => Self::Errors(model, run.clone()),
             What::Predictions | What::Scores if probable || threshold.is_some() => {
                 Self::Probable(model, model.probabilities_on(run)?, what, threshold)
@@ -151,6 +160,11 @@ impl<'m> Way<'m> {
                     (_, None) => sink(model.decide(raw_nt.to_owned()).view(), Some(p_nt)),
                 })
             }
+            Self::Sets(model, predictor, level) => predictor.stream(source, |_, p_nt, _| {
+                let sets = model.sets_of(&p_nt.to_owned(), *level)?;
+                let sets = sets.mapv(|is_in| f64::from(u8::from(is_in)));
+                sink(sets.view(), Some(p_nt))
+            }),
             Self::Errors(model, run) => model.reconstruction_errors(source, &*run, |errors| {
                 sink(errors.insert_axis(Axis(1)), None)
             }),

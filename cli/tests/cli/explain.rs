@@ -266,7 +266,7 @@ fn every_kind_of_model_is_explained() {
             true,
         ),
         (
-            "--task classification",
+            "--model svm",
             "y.npy",
             ["share of wrong labels", "score"],
             3,

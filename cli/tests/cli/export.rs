@@ -19,7 +19,8 @@ fn a_model_becomes_an_onnx_file() {
         &["digits.model", "-o", "digits.onnx", "--json"],
     )
     .json();
-    assert_eq!(report["outputs"], serde_json::json!(["label", "scores"]));
+    let outputs = serde_json::json!(["label", "scores", "probabilities"]);
+    assert_eq!(report["outputs"], outputs);
     assert_eq!(report["columns"], 64);
     let bytes = fs::read(at.join("digits.onnx")).expect("is there");
     assert_eq!(report["bytes"], bytes.len());

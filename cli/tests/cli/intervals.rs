@@ -105,7 +105,7 @@ fn every_regression_is_calibrated() {
 fn what_has_no_intervals_says_what_to_do() {
     let here = here();
     wave(&here.path().join("a.csv"), 60, 1);
-    let fit = "fit a.csv --target y --features 20 --task regression --device cpu -q -o m.model";
+    let fit = "fit a.csv --target y --features 20 --model lasso --device cpu -q -o m.model";
     bochner(here.path(), fit, &[]).ok();
     let predict = "predict m.model a.csv --target y --device cpu -q -o p.csv --interval 0.9";
     bochner(here.path(), predict, &[]).fails(&["no intervals", "--calibrate 0.2"]);

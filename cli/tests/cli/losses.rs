@@ -22,10 +22,7 @@ fn classifiers_with_a_loss_fit_save_and_score() {
             false,
         ),
         ("--model lasso --l1 1e-3 --probabilities", true),
-        (
-            "--model ridge --lambda 1e-4 --class-weights balanced",
-            false,
-        ),
+        ("--model ridge --lambda 1e-4 --class-weights balanced", true),
         (
             "--model svm --loss hinge --lambda 1e-3 --probabilities",
             true,

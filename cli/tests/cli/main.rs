@@ -53,6 +53,7 @@ mod shards;
 mod show;
 mod standardize;
 mod tables;
+mod unseen;
 mod usage;
 mod written;
 

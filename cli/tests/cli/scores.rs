@@ -183,7 +183,7 @@ fn a_threshold_is_for_probabilities_of_two_classes() {
     let at = here.path();
     frauds(at);
     let run = |command: &str| bochner(at, &format!("{command} --device cpu -q"), &[]);
-    run("fit f.csv --target kind --features 30 -o m.model").ok();
+    run("fit f.csv --target kind --features 30 --model svm -o m.model").ok();
     run("evaluate m.model f.csv --target kind --threshold 0.2").fails(&["--probabilities"]);
     run("predict m.model f.csv --target kind --threshold 0.2 -o x.csv").fails(&["--probabilities"]);
     assert!(!at.join("x.csv").exists());

@@ -1,11 +1,14 @@
 //! Some of the rows, kept beside sums: a uniform sample of those that differ, each with all that it
 //! counts for, whatever order, chunks, shards or steps they came in.
 
+mod contents;
 mod file;
 #[cfg(test)]
 #[expect(clippy::single_range_in_vec_init, reason = "the rows of one part")]
 mod tests;
 mod weighed;
+
+pub use contents::hash_of_row;
 
 use super::{Chunk, ChunkSource, Rows};
 use crate::{Error, Result};

@@ -3,8 +3,8 @@
 use crate::{
     Error, Result,
     features::{self, FeatureMap, Structure},
-    learn::{Fit, FitData},
-    model::{Coefficients, FitTimes, LinearModel},
+    learn::{Fit, FitData, fit::left_out::keep_left_out},
+    model::{Coefficients, FitTimes, LeftOutScores, LinearModel},
     settings::Settings,
     store::Store,
 };
@@ -111,6 +111,8 @@ struct Mean {
     rows: u64,
     accumulate: Duration,
     solve: Duration,
+    /// Of each that left out rows.
+    left_out: Vec<(LeftOutScores, f64)>,
 }
 
 impl Mean {
@@ -128,6 +130,8 @@ impl Mean {
         });
         self.lambda = self.lambda.or(Some(model.lambda));
         self.rows = model.rows;
+        self.left_out
+            .extend(model.left_out.map(|rows| (rows, share)));
         if let Some(times) = model.times {
             self.accumulate += times.accumulate;
             self.solve += times.solve;
@@ -135,13 +139,15 @@ impl Mean {
     }
 
     fn model(self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let all_left_out = self.left_out.len() == self.betas.len();
+        let left_out = all_left_out.then(|| LeftOutScores::mean(&self.left_out));
         let views: Vec<_> = self.betas.iter().map(|beta_dt| beta_dt.view()).collect();
         let beta_dt = concatenate(Axis(0), &views).map_err(|e| Error::shape(e.to_string()))?;
         let coefficients = Coefficients {
             beta_dt,
             intercept_t: self.intercept_t.unwrap_or_default(),
         };
-        Ok(LinearModel {
+        let mut model = LinearModel {
             lambda: self.lambda.unwrap_or(0.0),
             rows: self.rows,
             times: Some(FitTimes {
@@ -149,7 +155,12 @@ impl Mean {
                 solve: self.solve,
             }),
             ..LinearModel::new(map, coefficients, data.targets, &data.run.device)
-        })
+        };
+        // What a mean without one row says is the mean of what they say without it.
+        if let Some(left_out) = left_out.flatten() {
+            keep_left_out(&mut model, left_out)?;
+        }
+        Ok(model)
     }
 }
 
@@ -222,6 +233,15 @@ mod tests {
         assert!(off < 1e-5, "{off}");
         assert!((&single[0] - &single[1]).fold(0.0, |m: f64, v| m.max(v.abs())) > 1e-3);
         assert_eq!((model.rows, model.lambda), (90, 1e-4));
+        // Without a row it is the mean of single fits without it.
+        let alone = [0, 1].map(|seed| fit(ridge().as_ref(), draw(seed)).expect("fits"));
+        let errors = |model: &LinearModel| {
+            let rows = model.left_out.as_ref().expect("rows left out");
+            rows.error_mt.clone()
+        };
+        let expected = 0.3 * errors(&alone[0]) + 0.7 * errors(&alone[1]);
+        let off = (errors(&model) - expected).fold(0.0, |m: f64, v| m.max(v.abs()));
+        assert!(off < 1e-12 && model.conformal.is_some(), "{off}");
         // Room is planned for one of them at a time.
         assert_eq!(apart.square_bytes(20), ridge().square_bytes(20));
         // Another number of parts is an error, and so is a map without any.

@@ -14,6 +14,9 @@ const BYTES: usize = 64 << 20;
 /// The fewest rows for either.
 const LEAST_ROWS: usize = 256;
 
+/// Rows that are left out in turn of a fit with one penalty, which says what it is worth.
+const ROWS_OF_ONE: usize = 1024;
+
 /// The penalty per sample of ridge regression and of kernel machines.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
@@ -139,21 +142,32 @@ impl Lambda {
         }
     }
 
-    /// How many rows are kept to choose by, of so many columns and outputs.
-    pub(in crate::learn) fn rows_kept(&self, (columns, outputs): (usize, usize)) -> Option<usize> {
+    /// How many rows are kept to choose by, or to be left out of a fit with one penalty, of so many
+    /// columns and outputs.
+    pub(in crate::learn) fn rows_kept(&self, size: (usize, usize)) -> Option<usize> {
         match self {
-            Self::Usual => {
-                let enough = RESIDUALS / outputs.max(1);
-                let fitting = BYTES / KeptRows::row_bytes((columns, outputs));
-                Some(enough.min(fitting).clamp(LEAST_ROWS, ROWS))
-            }
+            Self::Usual => Some(most_rows(size, ROWS)),
+            Self::Fixed(_) => Some(rows_left_out(size)),
             Self::Best {
                 by: HeldOut::LeaveSomeOut(most),
                 ..
             } => Some(*most),
-            _ => None,
+            Self::Best { .. } => None,
         }
     }
+}
+
+/// Rows that are kept of so many columns and outputs, and at most.
+fn most_rows((columns, outputs): (usize, usize), most: usize) -> usize {
+    let enough = RESIDUALS / outputs.max(1);
+    let fitting = BYTES / KeptRows::row_bytes((columns, outputs));
+    enough.min(fitting).clamp(LEAST_ROWS, most)
+}
+
+/// Rows of so many columns and outputs that are left out in turn of a fit that chooses nothing by
+/// them.
+pub(in crate::learn) fn rows_left_out(size: (usize, usize)) -> usize {
+    most_rows(size, ROWS_OF_ONE)
 }
 
 impl From<f64> for Lambda {

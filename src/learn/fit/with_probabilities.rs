@@ -5,8 +5,8 @@ use crate::{
     data::{ChunkSource, Part, Split},
     error::Remedy,
     features::{FeatureMap, Structure},
-    learn::{Fit, FitData},
-    model::{LinearModel, Probabilities, Targets},
+    learn::{Fit, FitData, fit::left_out::judge_classes},
+    model::{CalibratedOn, LinearModel, Targets},
     settings::Settings,
 };
 use ndarray::Array2;
@@ -104,14 +104,21 @@ impl Fit for WithProbabilities<'_> {
         let most = self.0.fit(model.map, part)?;
         source.rewind()?;
         let mut rest = Split::new(source, Part::Test, HELD_OUT, SEED)?;
-        let (scores_nt, class_n) = scores(&most, &mut rest, labels, run)?;
-        model.probabilities = Some(Probabilities::fitted(&scores_nt, &class_n));
+        let scored = scores(&most, &mut rest, labels, run)?;
         model.map = match own {
             Some(columns) => Box::new(columns),
             None => most.map,
         };
+        judge(&mut model, scored);
         Ok(model)
     }
+}
+
+/// By the scores and classes of rows that were kept back, which count alike.
+fn judge(model: &mut LinearModel, (scores_nt, class_n): (Array2<f64>, Vec<usize>)) {
+    let counts = vec![1.0; class_n.len()];
+    let of = (class_n.as_slice(), counts.as_slice());
+    judge_classes(model, scores_nt, of, CalibratedOn::KeptBack);
 }
 
 fn of_amounts() -> Error {

@@ -1,27 +1,27 @@
 //! Fits in the dual, where rows are fewer than features: the features of all rows in memory, or
 //! their products with each other alone, of features that are computed again.
 
+mod all_rows;
+
 use crate::{
     Error, Result,
     clock::Instant,
-    data::{Chunk, ChunkSource, grouped},
+    data::{ChunkSource, grouped},
     device::memory_left,
     error::Remedy,
-    features::{Branch, Destination, FeatureMap, Featurizer},
+    features::FeatureMap,
     flow::Run,
-    learn::squares::{iterative::read, lambda},
-    linalg::entries,
+    learn::{
+        fit::left_out::keep_left_out,
+        squares::{iterative::read, lambda},
+    },
     model::{Coefficients, FitTimes, HeldOut, LinearModel, Targets},
-    normal::double::input_of,
     progress::Step,
     solve::{Dual, StreamedRows, dense_kernel},
     text::counted,
 };
-use ndarray::{Array1, Array2, ArrayView1, Axis, s};
-use std::{
-    collections::HashMap,
-    hash::{DefaultHasher, Hasher},
-};
+use all_rows::{hold, known_by};
+use ndarray::{Array1, ArrayView1};
 
 /// Bytes of each pair of rows where features are computed again: of the products, and of the groups
 /// that they are summed by.
@@ -116,6 +116,7 @@ pub(in crate::learn) fn choose(
     };
     model.facts.insert("rows_in_memory".into(), rows as f64);
     lambda::keep(&mut model, curve);
+    keep_left_out(&mut model, known_by(one.scores, &held.id_n))?;
     Ok(model)
 }
 
@@ -135,19 +136,17 @@ pub(in crate::learn) fn fit(
     let held = hold(map.as_ref(), source, &targets, run)?;
     let accumulate = start.elapsed();
     let start = Instant::now();
-    let (coefficients, dimension, rows) = match held {
-        Some(AllRows {
-            z_nd,
-            y_nt,
-            weights_n,
-            ..
-        }) => {
-            let rows = z_nd.nrows() as u64;
-            let (coefficients, dimension) =
-                dual.solve(z_nd, y_nt, weights_n.as_ref().map(|w| w.view()))?;
-            (coefficients, dimension, rows)
+    // Rows left out alone say nothing of groups that are unseen.
+    let leaves_out = dual.lambda > 0.0 && source.groups().is_none();
+    let ((coefficients, dimension, rows), left_out) = match held {
+        Some(held) if leaves_out && held.can_be_left_out(run) => held.left_out(dual)?,
+        Some(held) => {
+            let rows = held.z_nd.nrows() as u64;
+            let weights_n = held.weights_n.as_ref().map(|w| w.view());
+            let (coefficients, dimension) = dual.solve(held.z_nd, held.y_nt, weights_n)?;
+            ((coefficients, dimension, rows), None)
         }
-        None => stream(map.as_ref(), source, &targets, dual, run)?,
+        None => (stream(map.as_ref(), source, &targets, dual, run)?, None),
     };
     let mut model = LinearModel {
         times: Some(FitTimes {
@@ -165,6 +164,9 @@ pub(in crate::learn) fn fit(
     model
         .facts
         .extend(facts.map(|(name, v)| (name.to_owned(), v)));
+    if let Some(left_out) = left_out {
+        keep_left_out(&mut model, left_out)?;
+    }
     Ok(model)
 }
 
@@ -195,117 +197,6 @@ pub(in crate::learn) fn solve_each(
         return Err(Error::numerical(problem));
     }
     Ok(Some((kept, Coefficients::side_by_side(&all)?, rows)))
-}
-
-/// All rows.
-struct AllRows {
-    z_nd: Array2<f64>,
-    y_nt: Array2<f64>,
-    weights_n: Option<Array1<f64>>,
-    /// Which are left out together, where that is known.
-    groups_n: Option<Vec<u32>>,
-}
-
-impl AllRows {
-    /// What each row counts for.
-    fn weights(&self) -> Array1<f64> {
-        let ones = || Array1::ones(self.z_nd.nrows());
-        self.weights_n.clone().unwrap_or_else(ones)
-    }
-
-    /// Rows that are equal are one, of the weight of all. Rows that count for nothing go.
-    fn merged(self) -> Self {
-        let weights_n = self.weights();
-        let values = |i: usize| self.z_nd.row(i).into_iter().chain(self.y_nt.row(i));
-        let hash = |i: usize| {
-            let mut hasher = DefaultHasher::new();
-            values(i).for_each(|v| hasher.write_u64(v.to_bits()));
-            hasher.finish()
-        };
-        let (mut first, mut weights) = (Vec::new(), Vec::new());
-        let mut places = HashMap::new();
-        for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
-            let place = *places.entry(hash(i)).or_insert(first.len());
-            match first.get(place) {
-                Some(&same) if values(same).eq(values(i)) => weights[place] += weights_n[i],
-                _ => {
-                    first.push(i);
-                    weights.push(weights_n[i]);
-                }
-            }
-        }
-        let weights_n = Some(Array1::from(weights));
-        if first.len() == self.z_nd.nrows() {
-            return Self { weights_n, ..self };
-        }
-        let groups_n = self.groups_n.as_ref();
-        Self {
-            groups_n: groups_n.map(|groups| first.iter().map(|&i| groups[i]).collect()),
-            z_nd: self.z_nd.select(Axis(0), &first),
-            y_nt: self.y_nt.select(Axis(0), &first),
-            weights_n,
-        }
-    }
-
-    /// Of the targets; 1 for a constant.
-    fn variances(&self) -> Array1<f64> {
-        let weights_n = self.weights();
-        let weight = weights_n.sum();
-        let squares_nt = self.y_nt.mapv(entries::square);
-        let (sum_t, square_t) = (weights_n.dot(&self.y_nt), weights_n.dot(&squares_nt));
-        lambda::variances((&sum_t, &square_t), weight)
-    }
-}
-
-/// Reads all rows; `None` as soon as they are more than memory has room for.
-fn hold(
-    map: &dyn FeatureMap,
-    source: &mut dyn ChunkSource,
-    targets: &Targets,
-    run: &Run,
-) -> Result<Option<AllRows>> {
-    let features = map.output_dim();
-    let branches = vec![Branch::features(map)?];
-    let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
-    let (mut z, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut seen, mut full) = (0, false);
-    // Columns as they are lose no digits.
-    let plain = input_of(map, &run.device);
-    let with = |chunk: &Chunk, rows: std::ops::Range<usize>| {
-        let exact = plain.map(|input| input.apply(&chunk.x.slice(rows.clone())));
-        let y = chunk.y.slice(s![rows.clone(), ..]).to_owned();
-        let weights = chunk.weights.as_ref().map(|w| w.slice(s![rows]).to_owned());
-        (y, weights, exact)
-    };
-    let read = featurizer.on_host(source, with, |z_nd, (y_nt, weights_n, exact)| {
-        seen += y_nt.nrows() as u64;
-        if held_bytes(seen, features) > run.memory {
-            full = true;
-            return Err(Error::shape("there are more rows than memory has room for"));
-        }
-        match exact {
-            Some(exact_nd) => z.extend(exact_nd?),
-            None => z.extend(z_nd[0].iter().map(|&z| f64::from(z))),
-        }
-        // Nothing is rounded to f32 here, so the shift has no use.
-        let encoded = targets.encode(y_nt.view())?;
-        let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();
-        y.extend(encoded + shift);
-        weights.extend(weights_n.into_iter().flatten());
-        Ok(())
-    });
-    if full {
-        return Ok(None);
-    }
-    read?;
-    let rows = seen as usize;
-    let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
-    Ok(Some(AllRows {
-        z_nd: Array2::from_shape_vec((rows, features), z).map_err(shape)?,
-        y_nt: Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?,
-        weights_n: source.is_weighted().then(|| Array1::from(weights)),
-        groups_n: None,
-    }))
 }
 
 /// Solves with the products of all rows, whose features are computed again in each pass: one for
@@ -348,6 +239,7 @@ fn harmless(lambda: f64, rows: usize, weights_n: Option<ArrayView1<'_, f64>>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndarray::Array2;
 
     #[test]
     fn harmless_errors_are_a_hundredth_of_the_penalty() {

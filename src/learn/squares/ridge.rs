@@ -15,7 +15,7 @@ use crate::{
     features::{FeatureMap, require_dense},
     learn::{
         Fit, FitAnySums, FitData, FitPenalised, Lambda,
-        fit::fit_sums::fit_sums,
+        fit::{fit_sums::fit_sums, lambda::rows_left_out, left_out::require_groups_left_out},
         squares::{dual, lambda},
     },
     linalg::eigen::EIGEN_BYTES,
@@ -151,7 +151,11 @@ impl Fit for RidgeOptions {
     }
 
     fn kept_bytes(&self, size: (usize, usize), rows: Option<usize>) -> u64 {
-        let kept = self.lambda.rows_kept(size).unwrap_or(0);
+        if !matches!(self.solver, Solver::Auto | Solver::Cholesky) {
+            return 0;
+        }
+        let kept = self.lambda.rows_kept(size);
+        let kept = kept.unwrap_or_else(|| rows_left_out(size));
         let kept = kept.min(rows.unwrap_or(kept));
         (kept * KeptRows::row_bytes(size)) as u64
     }
@@ -170,9 +174,21 @@ impl Fit for RidgeOptions {
         matches!(self.solver, Solver::ConjugateGradients { .. })
     }
 
-    /// As [`LinearModel::fit`]; with [`Lambda::Best`] errors also with [`Error::Unsupported`] when
-    /// the features cannot be stored or conjugate gradients are asked for, which give no path.
+    /// As [`LinearModel::fit`], with what rows left out say; with [`Lambda::Best`] errors also with
+    /// [`Error::Unsupported`] when the features cannot be stored or conjugate gradients are asked
+    /// for, which give no path.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        let has_groups = data.source.groups().is_some();
+        let mut model = self.fit_rows(map, data)?;
+        if has_groups {
+            require_groups_left_out(&mut model);
+        }
+        Ok(model)
+    }
+}
+
+impl RidgeOptions {
+    fn fit_rows(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let (intercept, mut solver) = (self.intercept(), self.solver);
         let features = map.output_dim();
         if intercept == Intercept::Penalised {
@@ -196,7 +212,9 @@ impl Fit for RidgeOptions {
         let is_dual = !direct && self.lambda == Lambda::Usual;
         let by_groups = self.by_groups(data.source).filter(|_| dense && !is_dual);
         let lambda = match by_groups.as_ref().unwrap_or(&self.lambda) {
-            Lambda::Usual if dense && direct => return fit_sums(self, map, data),
+            Lambda::Usual | Lambda::Fixed(_) if dense && direct => {
+                return fit_sums(self, map, data);
+            }
             Lambda::Usual if dense && solver == Solver::Dual && chooses() => {
                 let lambdas = lambda::ascending(&self.lambda.candidates().unwrap_or_default())?;
                 let how = (lambdas.as_slice(), self.intercept);
@@ -217,10 +235,6 @@ impl Fit for RidgeOptions {
                 return lambda::fit(map, data.source, data.targets, how, data.run);
             }
         };
-        if intercept == Intercept::Penalised {
-            let (source, targets) = (data.source, data.targets);
-            return LinearModel::fit_by_sums(map, source, targets, (lambda, intercept), data.run);
-        }
         let options = FitOptions {
             lambda,
             intercept: self.intercept,

@@ -9,8 +9,8 @@ use crate::{
     data::Schema,
     features,
     model::{
-        ClassSpread, Coefficients, Conformal, FoundLengthscales, LambdaCurve, LearnedMetric, Link,
-        Principal, Probabilities, Ranges, Spread, Targets,
+        ClassSets, ClassSpread, Coefficients, Conformal, FoundLengthscales, LambdaCurve,
+        LearnedMetric, Link, Principal, Probabilities, Ranges, Spread, Targets,
     },
     settings::Settings,
     store::Store,
@@ -100,6 +100,9 @@ impl LinearModel {
         if let Some(conformal) = &self.conformal {
             conformal.write(store);
         }
+        if let Some(sets) = &self.class_sets {
+            sets.write(store);
+        }
         if let Some(principal) = &self.principal {
             principal.write(store);
         }
@@ -163,6 +166,8 @@ impl LinearModel {
             spread: read_spread(store, (features, outputs))?,
             class_spread: ClassSpread::read(store, (features, outputs))?,
             conformal: Conformal::read(store, outputs)?,
+            class_sets: read_class_sets(store, &targets)?,
+            left_out: None,
             coefficients: Coefficients {
                 beta_dt,
                 intercept_t,
@@ -240,6 +245,16 @@ fn read_metric(store: &Store, columns: usize) -> Result<Option<LearnedMetric>> {
         )));
     }
     Ok(metric)
+}
+
+/// What sets of classes go by, if these are classes.
+fn read_class_sets(store: &Store, targets: &Targets) -> Result<Option<ClassSets>> {
+    match (ClassSets::read(store)?, targets) {
+        (Some(_), Targets::Real { .. }) => {
+            Err(Error::format("sets of classes of a model of amounts"))
+        }
+        (sets, _) => Ok(sets),
+    }
 }
 
 /// Names, if there are some.

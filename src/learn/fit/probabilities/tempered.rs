@@ -1,7 +1,7 @@
 //! One softmax for the scores of many classes: a slope for all of them, an offset for each.
 
 use crate::linalg::cholesky::Lower;
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
 /// Newton's steps at most; some ten are enough.
 const STEPS: usize = 100;
@@ -9,18 +9,22 @@ const STEPS: usize = 100;
 const FINE: f64 = 1e-9;
 
 /// The slope and the offsets with the greatest likelihood of `softmax(slope s_k + offset_k)` for
-/// scores `[n, t]` of rows of these classes (Guo, Pleiss, Sun & Weinberger 2017, "On calibration of
+/// scores `[n, t]` of rows of these classes, each as often as it counts, once on the average (Guo, Pleiss, Sun & Weinberger 2017, "On calibration of
 /// modern neural networks", section 4.2; with offsets Alexandari, Kundaje & Shrikumar 2020).
 ///
 /// As Platt (1999) has it for two classes, nothing is certain: of each row so much is taken for a
 /// draw among all classes that it makes one row in all, which keeps the slope finite where every
 /// row is right. Offsets have a normal prior of variance 1, which is next to nothing beside some
 /// tens of rows and keeps that of a class that is not among them.
-pub(super) fn tempered(scores_nt: &Array2<f64>, class_n: &[usize]) -> (f64, Vec<f64>) {
+pub(super) fn tempered(
+    scores_nt: &Array2<f64>,
+    (class_n, counts): (&[usize], &[f64]),
+) -> (f64, Vec<f64>) {
     let (rows, classes) = scores_nt.dim();
     let problem = Problem {
         scores_nt,
         class_n,
+        counts,
         doubt: 1.0 / (rows as f64 + 1.0),
     };
     let mut at = Array1::zeros(classes + 1);
@@ -63,6 +67,7 @@ pub(super) fn tempered(scores_nt: &Array2<f64>, class_n: &[usize]) -> (f64, Vec<
 struct Problem<'a> {
     scores_nt: &'a Array2<f64>,
     class_n: &'a [usize],
+    counts: &'a [f64],
     /// How much of a row is a draw among all classes.
     doubt: f64,
 }
@@ -85,7 +90,7 @@ impl Problem<'_> {
             let log = row.iter().map(|u| u.exp()).sum::<f64>().ln();
             row -= log;
             for (k, log_p) in row.iter().enumerate() {
-                sum -= self.target(i, k) * log_p;
+                sum -= self.counts[i] * self.target(i, k) * log_p;
             }
             row.mapv_inplace(f64::exp);
         }
@@ -105,18 +110,22 @@ impl Problem<'_> {
         hessian[[0, 0]] = 1e-12;
         for (i, p) in p_nt.rows().into_iter().enumerate() {
             let scores = self.scores_nt.row(i);
-            let mean = p.dot(&scores);
+            let (mean, count) = (p.dot(&scores), self.counts[i]);
             for k in 0..classes {
-                let off = p[k] - self.target(i, k);
+                let off = count * (p[k] - self.target(i, k));
                 gradient[[0, 0]] += off * scores[k];
                 gradient[[k + 1, 0]] += off;
-                hessian[[0, 0]] += p[k] * (scores[k] - mean).powi(2);
-                hessian[[k + 1, 0]] += p[k] * (scores[k] - mean);
+                hessian[[0, 0]] += count * p[k] * (scores[k] - mean).powi(2);
+                hessian[[k + 1, 0]] += count * p[k] * (scores[k] - mean);
             }
         }
         let mut among = hessian.slice_mut(s![1.., 1..]);
-        among -= &p_nt.t().dot(p_nt);
-        among.diag_mut().scaled_add(1.0, &p_nt.sum_axis(Axis(0)));
+        let counts_n = ArrayView1::from(self.counts).insert_axis(Axis(1));
+        let counted_nt = p_nt * &counts_n;
+        among -= &counted_nt.t().dot(p_nt);
+        among
+            .diag_mut()
+            .scaled_add(1.0, &counted_nt.sum_axis(Axis(0)));
         (gradient, hessian)
     }
 }

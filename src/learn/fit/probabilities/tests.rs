@@ -11,6 +11,11 @@ use crate::{
 };
 use ndarray::array;
 
+/// Of rows that count alike.
+fn fitted(scores: &Array2<f64>, class_n: &[usize]) -> Probabilities {
+    Probabilities::fitted(scores, class_n, &vec![1.0; class_n.len()])
+}
+
 #[test]
 fn scores_become_probabilities_as_said() {
     let scores = array![[1.0, -0.5, 0.25], [800.0, 799.0, -800.0]];
@@ -57,8 +62,7 @@ fn one_softmax_is_the_likeliest() {
     let scores = Array2::from_shape_fn((90, 4), |(i, k)| {
         draws.normal() + if class_n[i] == k { 1.0 + k as f64 } else { 0.0 }
     });
-    let Probabilities::Tempered { slope, offset_t } = Probabilities::fitted(&scores, &class_n)
-    else {
+    let Probabilities::Tempered { slope, offset_t } = fitted(&scores, &class_n) else {
         panic!("a softmax")
     };
     let cost = |slope: f64, offset_t: &[f64]| {
@@ -100,8 +104,7 @@ fn one_softmax_is_the_likeliest() {
         found.unwrap_or(4)
     });
     let class_n: Vec<usize> = drawn.collect();
-    let Probabilities::Tempered { slope, offset_t } = Probabilities::fitted(&scores, &class_n)
-    else {
+    let Probabilities::Tempered { slope, offset_t } = fitted(&scores, &class_n) else {
         panic!("a softmax")
     };
     assert!((slope / 2.5 - 1.0).abs() < 0.05, "{slope}");
@@ -116,13 +119,12 @@ fn one_softmax_is_the_likeliest() {
 fn a_softmax_of_few_rows_is_not_certain() {
     let class_n = [0, 1, 3, 0, 1, 3];
     let scores = Array2::from_shape_fn((6, 4), |(i, k)| f64::from(class_n[i] == k));
-    let fitted = Probabilities::fitted(&scores, &class_n);
-    let p_nt = fitted.apply(scores);
+    let p_nt = fitted(&scores, &class_n).apply(scores);
     for (p, &class) in p_nt.rows().into_iter().zip(&class_n) {
         assert!(p[class] > 0.7 && p[class] < 0.95, "{p_nt}");
         assert!((p.sum() - 1.0).abs() < 1e-12 && p[2] > 1e-3, "{p_nt}");
     }
-    let same = Probabilities::fitted(&Array2::ones((9, 3)), &[0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    let same = fitted(&Array2::ones((9, 3)), &[0, 1, 2, 0, 1, 2, 0, 1, 2]);
     let p_nt = same.apply(Array2::ones((1, 3)));
     assert!(p_nt.iter().all(|p| (p - 1.0 / 3.0).abs() < 1e-6), "{p_nt}");
 }
@@ -134,9 +136,10 @@ fn sigmoids_are_the_likeliest() {
     let mut draws = Seed(3).stream(Stream::Sample, 0);
     let class_n: Vec<usize> = (0..60).map(|i| i % 3).collect();
     let scores = Array2::from_shape_fn((60, 3), |(i, k)| {
-        draws.normal() + if class_n[i] == k { 1.5 - k as f64 } else { 0.0 }
+        draws.normal() + if class_n[i] == k { 2.5 - k as f64 } else { 0.0 }
     });
-    let Probabilities::Sigmoids { slope_t, offset_t } = Probabilities::sigmoids(&scores, &class_n)
+    let Probabilities::Sigmoids { slope_t, offset_t } =
+        Probabilities::sigmoids(&scores, (&class_n, &[1.0; 60]))
     else {
         panic!("sigmoids")
     };
@@ -153,7 +156,72 @@ fn sigmoids_are_the_likeliest() {
             "{by_slope} {by_offset}"
         );
     }
-    assert!(slope_t[0] > 0.5 && slope_t[2].abs() < 1.0, "{slope_t:?}");
+    assert!(slope_t[0] > 0.5 && slope_t[2] > 0.0, "{slope_t:?}");
+}
+
+/// Of scores that take two values a sigmoid, which has two parameters, gives the weighted means of
+/// Platt's targets; of three classes a softmax gives the weighted shares but for the prior of its
+/// offsets. Weights ten times as large change nothing.
+#[test]
+fn rows_count_by_their_weights() {
+    let counted = |times: f64| {
+        let weights: Vec<f64> = (0..40).map(|i| times * [0.5, 1.0, 3.0][i % 3]).collect();
+        let class_n: Vec<usize> = (0..40).map(|i| usize::from(i * i % 7 < 3)).collect();
+        let first = |i: usize| (class_n[i] == 0) != i.is_multiple_of(5);
+        let scores = Array2::from_shape_fn((40, 2), |(i, k)| {
+            let side = if first(i) { 1.0 } else { -1.0 };
+            if k == 0 { side } else { -side }
+        });
+        let fitted = Probabilities::fitted(&scores, &class_n, &weights);
+        let Probabilities::Sigmoids { slope_t, offset_t } = fitted else {
+            panic!("sigmoids")
+        };
+        let mean = weights.iter().sum::<f64>() / 40.0;
+        let sum = |of: &dyn Fn(usize) -> bool| -> f64 {
+            (0..40).filter(|&i| of(i)).map(|i| weights[i] / mean).sum()
+        };
+        let (yes, no) = (sum(&|i| class_n[i] == 0), sum(&|i| class_n[i] == 1));
+        for (side, score) in [(true, 1.0), (false, -1.0)] {
+            let own = |class| sum(&|i| first(i) == side && class_n[i] == class);
+            let high = own(0) * (yes + 1.0) / (yes + 2.0);
+            let expected = (high + own(1) / (no + 2.0)) / (own(0) + own(1));
+            let p = 1.0 / (1.0 + (-(slope_t[0] * score + offset_t[0])).exp());
+            assert!((p - expected).abs() < 1e-6, "{p} {expected}");
+        }
+        assert!(slope_t[0] > 0.1, "{slope_t:?}");
+        slope_t[0]
+    };
+    assert!((counted(1.0) - counted(10.0)).abs() < 1e-9);
+
+    let class_n: Vec<usize> = (0..3000).map(|i| i % 3).collect();
+    let weights: Vec<f64> = class_n
+        .iter()
+        .map(|&class| [1.0, 2.0, 5.0][class])
+        .collect();
+    let same = Array2::ones((3000, 3));
+    let fitted = Probabilities::fitted(&same, &class_n, &weights);
+    let p_nt = fitted.apply(Array2::ones((1, 3)));
+    for (p, share) in p_nt.iter().zip([0.125, 0.25, 0.625]) {
+        assert!((p - share).abs() < 2e-3, "{p_nt}");
+    }
+}
+
+/// Scores that speak against their own classes say nothing: shares of the classes are left, by
+/// sigmoids and by a softmax.
+#[test]
+fn scores_against_their_classes_are_none() {
+    for classes in [2, 3] {
+        let class_n: Vec<usize> = (0..400).map(|i| [0, 1, 0, classes - 1][i % 4]).collect();
+        let against = Array2::from_shape_fn((400, classes), |(i, k)| {
+            -0.01 * f64::from(u8::from(class_n[i] == k)) + 1e-3 * (i as f64).sin()
+        });
+        let found = fitted(&against, &class_n);
+        let p_nt = found.apply(Array2::from_shape_fn((1, classes), |(_, k)| k as f64));
+        for (k, p) in p_nt.iter().enumerate() {
+            let share = class_n.iter().filter(|&&class| class == k).count() as f64 / 400.0;
+            assert!((p - share).abs() < 0.01, "{classes}: {p_nt}");
+        }
+    }
 }
 
 /// Labels by chance are learnt by heart, and rows that were not learnt say that nothing is known.

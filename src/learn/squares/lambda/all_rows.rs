@@ -4,15 +4,51 @@ use super::{ascending, keep, trusted, variances};
 use crate::{
     Result,
     clock::Instant,
-    data::ChunkSource,
+    data::{ChunkSource, Keeping, KeptRows},
     device::memory_left,
     features::FeatureMap,
     flow::Run,
+    learn::fit::{lambda::rows_left_out, left_out::keep_left_out},
     linalg::eigen::EIGEN_BYTES,
     model::{FitTimes, HeldOut, LambdaCurve, LambdaPoint, LinearModel, Targets},
     normal::NormalEquations,
-    solve::{FoldSums, Intercept, LambdaPath},
+    solve::{FoldSums, Intercept, LambdaPath, LookedAt},
 };
+use ndarray::ArrayView1;
+
+/// The sums of all rows, and what rows are left out by.
+struct Summed {
+    folds: Option<FoldSums>,
+    sums: NormalEquations,
+    /// Some of the rows, where there are no folds.
+    kept: KeptRows,
+}
+
+impl Summed {
+    fn new(
+        (map, targets): (&dyn FeatureMap, &Targets),
+        source: &mut dyn ChunkSource,
+        by: HeldOut,
+        run: &Run,
+    ) -> Result<Self> {
+        const SEED: u64 = 0;
+        let most = rows_left_out((source.columns(), targets.outputs()));
+        let folds = match by {
+            HeldOut::Folds(folds) => {
+                let by = (folds, SEED);
+                Some(FoldSums::keeping((map, targets), (source, most), by, run)?)
+            }
+            _ => None,
+        };
+        let mut keeping = Keeping::new(source, most);
+        let sums = match &folds {
+            Some(folds) => folds.total().clone(),
+            None => NormalEquations::accumulate(map, &mut keeping, targets, run)?,
+        };
+        let kept = keeping.into_kept();
+        Ok(Self { folds, sums, kept })
+    }
+}
 
 /// Fits with the best of some penalties by errors on all rows: each left out in turn, in a second
 /// pass, or by folds, which are drawn.
@@ -23,26 +59,13 @@ pub(in crate::learn) fn fit(
     (of, by, intercept): (&[f64], HeldOut, Intercept),
     run: &Run,
 ) -> Result<LinearModel> {
-    const SEED: u64 = 0;
     let lambdas = ascending(of)?;
     let features = map.output_dim();
     let what = || format!("a path of penalties of {features} features");
     memory_left::require_square(features, EIGEN_BYTES, what)?;
     let start = Instant::now();
-    let folds = match by {
-        HeldOut::Folds(folds) => Some(FoldSums::accumulate(
-            map.as_ref(),
-            source,
-            &targets,
-            (folds, SEED),
-            run,
-        )?),
-        _ => None,
-    };
-    let sums = match &folds {
-        Some(folds) => folds.total().clone(),
-        None => NormalEquations::accumulate(map.as_ref(), source, &targets, run)?,
-    };
+    let summed = Summed::new((map.as_ref(), &targets), source, by, run)?;
+    let Summed { folds, sums, kept } = summed;
     let accumulate = start.elapsed();
     let start = Instant::now();
     let path = LambdaPath::new(&sums, intercept)?;
@@ -52,17 +75,34 @@ pub(in crate::learn) fn fit(
     };
     let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
     let relative_lt = errors_lt / &variances_t;
-    let mut points = Vec::with_capacity(lambdas.len());
-    for (&lambda, errors_t) in lambdas.iter().zip(relative_lt.rows()) {
-        points.push(LambdaPoint {
+    let point = |(&lambda, errors_t): (&f64, ArrayView1<'_, f64>)| {
+        Ok(LambdaPoint {
             lambda,
             error: errors_t.mean().unwrap_or(f64::NAN),
             effective_dimension: path.effective_dimension(lambda)?,
-        });
-    }
+        })
+    };
+    let points = lambdas.iter().zip(relative_lt.rows()).map(point);
+    let points = points.collect::<Result<_>>()?;
     let curve = LambdaCurve { by, points };
     let best = trusted(&curve, path.rounding())?;
-    let coefficients = path.solved(best.lambda, &sums, intercept)?;
+    let rows = |kept| LookedAt {
+        kept,
+        map: map.as_ref(),
+        targets: &targets,
+        run,
+    };
+    let (coefficients, scores) = match &folds {
+        Some(folds) => {
+            let scores = folds.scores(best.lambda, intercept, &rows)?;
+            (path.solved(best.lambda, &sums, intercept)?, scores)
+        }
+        None => {
+            let of = (&sums, rows(&kept));
+            let (fit, scores) = path.solved_left_out(best.lambda, of, intercept)?;
+            (fit, Some(scores))
+        }
+    };
     let mut model = LinearModel {
         times: Some(FitTimes {
             accumulate,
@@ -73,5 +113,8 @@ pub(in crate::learn) fn fit(
         ..LinearModel::new(map, coefficients, targets, &run.device)
     };
     keep(&mut model, curve);
+    if let Some(scores) = scores {
+        keep_left_out(&mut model, scores)?;
+    }
     Ok(model)
 }

@@ -8,10 +8,11 @@ use crate::{
     flow::Run,
     learn::{
         FitPenalised, RidgeOptions, Solver,
+        fit::left_out::keep_left_out,
         squares::lambda::{self, ascending, relative, trusted, variances},
     },
     linalg::eigen::EIGEN_BYTES,
-    model::{Coefficients, HeldOut, LambdaCurve, LambdaPoint, LinearModel},
+    model::{Coefficients, HeldOut, LambdaCurve, LambdaPoint, LeftOutScores, LinearModel},
     normal::NormalEquations,
     solve::{Intercept, LambdaPath, LeftOut, LookedAt, descend},
     sums::ModelContext,
@@ -31,6 +32,8 @@ pub(super) struct Chosen {
     curve: LambdaCurve,
     /// Whether a matrix was factored for each of its points.
     walked: bool,
+    /// Of rows left out in turn.
+    scores: LeftOutScores,
 }
 
 impl Chosen {
@@ -40,7 +43,7 @@ impl Chosen {
         map: Box<dyn FeatureMap>,
         rows: u64,
         known: ModelContext<'_>,
-    ) -> LinearModel {
+    ) -> Result<LinearModel> {
         let targets = known.targets.clone();
         let mut model = LinearModel {
             lambda: self.lambda,
@@ -52,7 +55,8 @@ impl Chosen {
             model.facts.insert("penalties_tried".into(), tried);
         }
         lambda::keep(&mut model, self.curve);
-        model
+        keep_left_out(&mut model, self.scores)?;
+        Ok(model)
     }
 }
 
@@ -124,11 +128,18 @@ fn by_eigenvectors(
         points: points.collect::<Result<_>>()?,
     };
     let best = trusted(&curve, path.rounding())?;
+    let some = rows.kept.first(ROWS_OF_WALK);
+    let rows = LookedAt {
+        kept: &some,
+        ..rows
+    };
+    let (coefficients, scores) = path.solved_left_out(best.lambda, (sums, rows), intercept)?;
     Ok(Chosen {
         lambda: best.lambda,
-        coefficients: path.solved(best.lambda, sums, intercept)?,
+        coefficients,
         curve,
         walked: false,
+        scores,
     })
 }
 
@@ -160,5 +171,6 @@ fn by_factors(
         coefficients: one.coefficients,
         curve,
         walked: true,
+        scores: one.scores,
     })
 }

@@ -165,7 +165,7 @@ impl LinearModel {
     }
 
     /// By a Cholesky factor of the sums.
-    pub(super) fn fit_by_sums(
+    fn fit_by_sums(
         map: Box<dyn FeatureMap>,
         source: &mut dyn ChunkSource,
         targets: Targets,

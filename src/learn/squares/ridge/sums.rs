@@ -3,12 +3,13 @@
 use super::{RidgeOptions, Solver, choice, solver::of_sums};
 use crate::{
     Error, Result,
-    data::Keeping,
+    data::{Keeping, KeptRows},
     error::Remedy,
     features::{FeatureMap, require_dense},
-    learn::{FitPenalised, FitSums},
+    learn::{FitPenalised, FitSums, fit::left_out::keep_left_out},
     model::{LinearModel, Targets},
     normal::NormalEquations,
+    solve::{LeftOut, LookedAt},
     sums::{Keep, ModelContext, Resume, RidgeSums, RowsToSum, keeping},
 };
 
@@ -88,7 +89,8 @@ impl FitSums for RidgeOptions {
         })
     }
 
-    /// With the penalty that was given, or the best by the rows that were kept.
+    /// With the penalty that was given, or the best by the rows that were kept; these say what
+    /// classes are how likely, and how far amounts are off, too.
     fn model(
         &self,
         map: Box<dyn FeatureMap>,
@@ -96,25 +98,58 @@ impl FitSums for RidgeOptions {
         known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let RidgeSums { normal, kept } = sums;
-        let targets = known.targets.clone();
         let Some(lambdas) = self.lambda.candidates() else {
-            let lambda = self.lambda.fixed()?;
-            let how = (lambda, self.intercept());
-            let (coefficients, dimension) = of_sums(map.as_ref(), how, &normal, &known.run.device)?;
-            let mut model = LinearModel {
-                lambda,
-                rows: normal.rows,
-                ..LinearModel::new(map, coefficients, targets, &known.run.device)
-            };
-            let name = "effective_dimension".to_owned();
-            model.facts.extend(dimension.map(|d| (name, d)));
-            return Ok(model);
+            let sums = (normal, kept.as_ref());
+            return self.of_one(map, sums, known);
         };
         let kept = kept.filter(|kept| !kept.is_empty()).ok_or_else(|| {
             Error::unsupported("these sums keep no rows to choose a penalty by; give one penalty")
         })?;
         let rows = (&normal, &kept);
         let chosen = choice::choose(map.as_ref(), rows, (self, &lambdas), known)?;
-        Ok(chosen.model(map, normal.rows, known))
+        chosen.model(map, normal.rows, known)
+    }
+}
+
+impl RidgeOptions {
+    /// The model of the one penalty that was given.
+    fn of_one(
+        &self,
+        map: Box<dyn FeatureMap>,
+        (normal, kept): (NormalEquations, Option<&KeptRows>),
+        known: ModelContext<'_>,
+    ) -> Result<LinearModel> {
+        let lambda = self.lambda.fixed()?;
+        // Without a penalty a row may decide on its own score.
+        let kept = kept.filter(|kept| lambda != 0.0 && !kept.is_empty());
+        let rows = kept.map(|kept| LookedAt {
+            kept,
+            map: map.as_ref(),
+            targets: known.targets,
+            run: known.run,
+        });
+        let (coefficients, dimension, scores) = match rows {
+            Some(rows) => {
+                let one = LeftOut::solve_with_dimension(&normal, rows, lambda, self.intercept())?;
+                (one.0.coefficients, one.1, Some(one.0.scores))
+            }
+            None => {
+                let how = (lambda, self.intercept());
+                let of = of_sums(map.as_ref(), how, &normal, &known.run.device)?;
+                (of.0, of.1, None)
+            }
+        };
+        let targets = known.targets.clone();
+        let mut model = LinearModel {
+            lambda,
+            rows: normal.rows,
+            ..LinearModel::new(map, coefficients, targets, &known.run.device)
+        };
+        let name = "effective_dimension".to_owned();
+        model.facts.extend(dimension.map(|d| (name, d)));
+        if let Some(scores) = scores {
+            keep_left_out(&mut model, scores)?;
+        }
+        Ok(model)
     }
 }

@@ -1,0 +1,171 @@
+//! All rows of a fit in the dual, with their features, in memory.
+
+use super::{Solved, has_room_to_choose, held_bytes};
+use crate::{
+    Error, Result,
+    data::{Chunk, ChunkSource, hash_of_row},
+    features::{Branch, Destination, FeatureMap, Featurizer},
+    flow::Run,
+    learn::squares::lambda,
+    linalg::entries,
+    model::{LeftOutScores, Targets},
+    normal::double::input_of,
+    solve::Dual,
+};
+use ndarray::{Array1, Array2, Axis, s};
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hasher},
+};
+
+/// All rows.
+pub(super) struct AllRows {
+    pub(super) z_nd: Array2<f64>,
+    pub(super) y_nt: Array2<f64>,
+    pub(super) weights_n: Option<Array1<f64>>,
+    /// Which are left out together, where that is known.
+    pub(super) groups_n: Option<Vec<u32>>,
+    /// What they are known by.
+    pub(super) id_n: Vec<u64>,
+}
+
+impl AllRows {
+    /// Whether there are rows that count for something, and room to leave each out.
+    pub(super) fn can_be_left_out(&self, run: &Run) -> bool {
+        let (rows, features) = self.z_nd.dim();
+        self.weights().sum() > 0.0 && has_room_to_choose(rows as u64, features, run)
+    }
+
+    /// Solves, and leaves out each row in turn, with those that are equal to it.
+    pub(super) fn left_out(self, dual: Dual) -> Result<(Solved, Option<LeftOutScores>)> {
+        let rows = self.z_nd.nrows();
+        let held = self.merged();
+        let weights_n = held.weights();
+        let any = |_: &Array1<f64>| 0.0;
+        let how = ([dual.lambda], 0, &any as &dyn Fn(&Array1<f64>) -> f64, None);
+        let how = (how.0.as_slice(), how.1, how.2, how.3);
+        let data = (held.z_nd, held.y_nt);
+        let (_, mut found) = Dual::choose(dual.intercept, data, weights_n.view(), how)?;
+        let none = || Error::numerical("no penalty has a finite held-out error");
+        let (_, one) = found.remove(&0).ok_or_else(none)?;
+        let solved = (
+            one.coefficients,
+            one.effective_dimension.max(0.0),
+            rows as u64,
+        );
+        Ok((solved, Some(known_by(one.scores, &held.id_n))))
+    }
+
+    /// What each row counts for.
+    pub(super) fn weights(&self) -> Array1<f64> {
+        let ones = || Array1::ones(self.z_nd.nrows());
+        self.weights_n.clone().unwrap_or_else(ones)
+    }
+
+    /// Rows that are equal are one, of the weight of all. Rows that count for nothing go.
+    pub(super) fn merged(self) -> Self {
+        let weights_n = self.weights();
+        let values = |i: usize| self.z_nd.row(i).into_iter().chain(self.y_nt.row(i));
+        let hash = |i: usize| {
+            let mut hasher = DefaultHasher::new();
+            values(i).for_each(|v| hasher.write_u64(v.to_bits()));
+            hasher.finish()
+        };
+        let (mut first, mut weights) = (Vec::new(), Vec::new());
+        let mut places = HashMap::new();
+        for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
+            let place = *places.entry(hash(i)).or_insert(first.len());
+            match first.get(place) {
+                Some(&same) if values(same).eq(values(i)) => weights[place] += weights_n[i],
+                _ => {
+                    first.push(i);
+                    weights.push(weights_n[i]);
+                }
+            }
+        }
+        let weights_n = Some(Array1::from(weights));
+        if first.len() == self.z_nd.nrows() {
+            return Self { weights_n, ..self };
+        }
+        let groups_n = self.groups_n.as_ref();
+        Self {
+            groups_n: groups_n.map(|groups| first.iter().map(|&i| groups[i]).collect()),
+            z_nd: self.z_nd.select(Axis(0), &first),
+            y_nt: self.y_nt.select(Axis(0), &first),
+            weights_n,
+            id_n: first.iter().map(|&i| self.id_n[i]).collect(),
+        }
+    }
+
+    /// Of the targets; 1 for a constant.
+    pub(super) fn variances(&self) -> Array1<f64> {
+        let weights_n = self.weights();
+        let weight = weights_n.sum();
+        let squares_nt = self.y_nt.mapv(entries::square);
+        let (sum_t, square_t) = (weights_n.dot(&self.y_nt), weights_n.dot(&squares_nt));
+        lambda::variances((&sum_t, &square_t), weight)
+    }
+}
+
+/// Reads all rows; `None` as soon as they are more than memory has room for.
+pub(super) fn hold(
+    map: &dyn FeatureMap,
+    source: &mut dyn ChunkSource,
+    targets: &Targets,
+    run: &Run,
+) -> Result<Option<AllRows>> {
+    let features = map.output_dim();
+    let branches = vec![Branch::features(map)?];
+    let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
+    let (mut z, mut y, mut weights, mut id_n) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut seen, mut full) = (0, false);
+    // Columns as they are lose no digits.
+    let plain = input_of(map, &run.device);
+    let with = |chunk: &Chunk, rows: std::ops::Range<usize>| {
+        let exact = plain.map(|input| input.apply(&chunk.x.slice(rows.clone())));
+        let ids: Vec<u64> = rows.clone().map(|i| hash_of_row(chunk, i)).collect();
+        let y = chunk.y.slice(s![rows.clone(), ..]).to_owned();
+        let weights = chunk.weights.as_ref().map(|w| w.slice(s![rows]).to_owned());
+        (y, weights, ids, exact)
+    };
+    let read = featurizer.on_host(source, with, |z_nd, (y_nt, weights_n, ids, exact)| {
+        seen += y_nt.nrows() as u64;
+        if held_bytes(seen, features) > run.memory {
+            full = true;
+            return Err(Error::shape("there are more rows than memory has room for"));
+        }
+        match exact {
+            Some(exact_nd) => z.extend(exact_nd?),
+            None => z.extend(z_nd[0].iter().map(|&z| f64::from(z))),
+        }
+        // Nothing is rounded to f32 here, so the shift has no use.
+        let encoded = targets.encode(y_nt.view())?;
+        let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();
+        y.extend(encoded + shift);
+        weights.extend(weights_n.into_iter().flatten());
+        id_n.extend(ids);
+        Ok(())
+    });
+    if full {
+        return Ok(None);
+    }
+    read?;
+    let rows = seen as usize;
+    let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
+    Ok(Some(AllRows {
+        z_nd: Array2::from_shape_vec((rows, features), z).map_err(shape)?,
+        y_nt: Array2::from_shape_vec((rows, targets.outputs()), y).map_err(shape)?,
+        weights_n: source.is_weighted().then(|| Array1::from(weights)),
+        groups_n: None,
+        id_n,
+    }))
+}
+
+/// Scores whose rows are known by what they hold, and no longer by their places.
+pub(super) fn known_by(scores: LeftOutScores, id_n: &[u64]) -> LeftOutScores {
+    let places = scores.id_m.iter().map(|&place| place as usize);
+    let id_m = places
+        .filter_map(|place| id_n.get(place).copied())
+        .collect();
+    LeftOutScores { id_m, ..scores }
+}
