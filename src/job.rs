@@ -57,7 +57,7 @@ pub use target_scale::TargetScale;
 use crate::{
     Result, Run, Step,
     data::{ChunkSource, Part, Rescaled, RescaledTargets, Schema, Split, Survey},
-    features::{Bandwidth, Linear, MapBuilder},
+    features::{Additive, Bandwidth, Linear, MapBuilder},
     learn::{Basis, ClassWeights, Fit, Found, Search, Trial},
     model::{LinearModel, Targets},
 };
@@ -100,6 +100,8 @@ pub struct Job<L> {
     pub target_scale: TargetScale,
     /// Whether the columns themselves stand beside the features of the map.
     pub linear: Linear,
+    /// Whether a small map looks at each column of the table.
+    pub additive: Additive,
 }
 
 /// What a job came to.
@@ -134,6 +136,7 @@ impl<L> Job<L> {
             leaves: None,
             target_scale: TargetScale::Auto,
             linear: Linear::Auto,
+            additive: Additive::No,
         }
     }
 
@@ -150,6 +153,7 @@ impl<L> Job<L> {
             leaves: self.leaves,
             target_scale: self.target_scale,
             linear: self.linear,
+            additive: self.additive,
         }
     }
 }
@@ -168,6 +172,7 @@ impl<L: Fit> Job<L> {
             leaves: self.leaves,
             target_scale: self.target_scale,
             linear: self.linear,
+            additive: self.additive,
         }
     }
 }

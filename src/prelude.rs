@@ -15,8 +15,8 @@ pub use crate::{
     Device, DeviceChoice, Error, Result, Run, Step,
     data::ChunkSource,
     features::{
-        ArcCosine, Auto, Bandwidth, Binning, Custom, Fastfood, Fourier, MapBuilder, Nystrom, Sorf,
-        Standardize, UnionBuilder,
+        Additive, ArcCosine, Auto, Bandwidth, Binning, Custom, Fastfood, Fourier, MapBuilder,
+        Nystrom, Sorf, Standardize, UnionBuilder,
     },
     kernels::{Cauchy, Exponential, Gaussian, Kernel, Laplacian, Matern, RationalQuadratic},
     models::Model,

@@ -36,7 +36,7 @@ use anyhow::Result;
 use bochner::{
     Step,
     data::{AtomicFile, Folds, TargetUse},
-    features::{Bandwidth, Linear, MapBuilder, Standardize},
+    features::{Additive, Bandwidth, Linear, MapBuilder, Standardize},
     job::{Around, DrawnMap, Job, Preparation, Rows, TargetScale},
     models::{Fit, LinearModel},
     seed::Seed,
@@ -119,6 +119,13 @@ pub(crate) struct Args {
     /// bandwidth is chosen so.
     #[arg(long, value_name = "WHETHER", default_value_t = Linear::Auto)]
     linear: Linear,
+    /// Fit a sum of functions of single columns, each of a small map (a generalised additive model)
+    ///
+    /// `--additive=pairs` adds functions of pairs of columns, of those that tell more together.
+    /// --features are shared between the parts; `--report` draws each.
+    #[arg(long, value_name = "PARTS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value_t = Additive::No, default_missing_value = "columns")]
+    additive: Additive,
     #[command(flatten)]
     folds: FoldArgs,
     #[command(flatten)]
@@ -166,6 +173,7 @@ impl Args {
             leaves: self.search.leaves,
             target_scale: self.target_scale,
             linear: self.linear,
+            additive: self.additive,
             ..job
         }
     }

@@ -45,6 +45,7 @@ const RARE: &[&str] = &[
     "weight",
     "target-scale",
     "linear",
+    "additive",
     "format",
     "delimiter",
     "header",

@@ -173,7 +173,7 @@ const TAKERS: [(&str, &[&str]); 3] = [
 
 /// Whether an option, of maps or not, does not go with this model.
 fn is_refused(model: &str, name: &str, of_map: bool) -> bool {
-    let of_features = of_map || matches!(name, "map" | "features");
+    let of_features = of_map || matches!(name, "map" | "features" | "additive");
     let taker = TAKERS.iter().find(|(option, _)| *option == name);
     let is_of_others = taker.is_some_and(|(_, takers)| !takers.contains(&model));
     (of_features && name != "kernel" && OF_KERNEL.contains(&model)) || is_of_others

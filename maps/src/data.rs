@@ -37,6 +37,7 @@ mod schema;
 mod sparse;
 mod split;
 mod survey;
+mod table_column;
 
 pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
@@ -74,6 +75,8 @@ pub use self::survey::RowSample;
 pub use self::survey::{
     RowOrder, Survey, SurveyPart, TargetStats, median_distance, nearest_distance,
 };
+#[doc(hidden)]
+pub use self::table_column::TableColumn;
 
 use crate::error::{Error, Result};
 use ndarray::{Array1, Array2};

@@ -1,6 +1,7 @@
 //! Feature maps: z(x) with z(x)'z(y) close to k(x, y). A map is kernel x sampling x nonlinearity;
 //! one file per map.
 
+mod additive;
 mod additive_chi2;
 mod affine;
 pub(crate) mod arc_cosine;
@@ -8,6 +9,7 @@ mod bandwidth;
 mod bend;
 pub(crate) mod binning;
 mod builder;
+mod column_part;
 pub(crate) mod custom;
 pub(crate) mod dense;
 mod factors;
@@ -46,6 +48,9 @@ mod union;
 mod with_line;
 
 pub use crate::{ops::projection::DenseMap, store::Store};
+pub use additive::Additive;
+#[doc(hidden)]
+pub use additive::{AdditiveMap, NO_PARTS};
 pub use additive_chi2::{AdditiveChi2Features, AdditiveChi2Map};
 pub use affine::Affine;
 pub use arc_cosine::ArcCosine;
@@ -58,6 +63,8 @@ pub use binning::{
 #[doc(hidden)]
 pub use builder::part_seed;
 pub use builder::{MapBuilder, MapData};
+#[doc(hidden)]
+pub use column_part::{ColumnPart, by_parts};
 pub use custom::Custom;
 pub use dense::DenseFeatures;
 pub use fastfood::Fastfood;
@@ -88,7 +95,7 @@ pub use select::{Auto, MapCost, Selection};
 pub use skewed_chi2::SkewedChi2;
 pub use sorf::{Radii, Sorf};
 pub use sparse::SparseInput;
-pub use spec::{LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
+pub use spec::{ColumnChoice, LeverageSpec, MapChoice, MapKind, MapPart, MapSpec};
 pub use standardize::Standardize;
 #[doc(hidden)]
 pub use stretch::{Stretched, StretchedFeatures};

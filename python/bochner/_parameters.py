@@ -44,6 +44,9 @@ CALIBRATE = [Interval(Real, 0.0, 1.0, closed="neither"), None]
 #: Whether the columns stand beside the features.
 LINEAR = [StrOptions({"auto", "yes", "no"})]
 
+#: Whether a small map looks at each column.
+ADDITIVE = ["boolean", StrOptions({"pairs"})]
+
 #: On what scale regressors of least squares fit their targets.
 TARGET_SCALE = [StrOptions({"auto", "as-is", "log", "rank"})]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Classifier
-from ._parameters import COUNT, LINEAR, POSITIVE, SHARED
+from ._parameters import ADDITIVE, COUNT, LINEAR, POSITIVE, SHARED
 from ._partial import PartialRidge
 from ._typing import _fit_context
 
@@ -92,10 +92,14 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     penalty_: float
 
     _learner = "ridge"
-    _own = ("linear", "penalty", "folds", "solver", "penalize_intercept", "leaves", "probability",)
+    _own = (
+        "linear", "additive", "penalty", "folds", "solver", "penalize_intercept", "leaves",
+        "probability",
+    )
     _parameter_constraints = {
         **SHARED,
         "linear": LINEAR,
+        "additive": ADDITIVE,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
@@ -116,6 +120,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         form: str = "paired",
         standardize: str = "auto",
         linear: str = "auto",
+        additive: bool | str = False,
         penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",
@@ -138,6 +143,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self.form = form
         self.standardize = standardize
         self.linear = linear
+        self.additive = additive
         self.penalty = penalty
         self.folds = folds
         self.solver = solver

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from ._kept import KeepingLabels
 from ._parameters import (
+    ADDITIVE,
     COUNT,
     LINEAR,
     NOT_NEGATIVE,
@@ -107,11 +108,12 @@ class KernelLogisticRegression(KeepingLabels, Labels):
     log_marginal_likelihood_: float
 
     _learner = "logistic"
-    _own = ("linear", "penalty", "l1", "bound", "tol", "max_iter", "laplace",)
+    _own = ("linear", "additive", "penalty", "l1", "bound", "tol", "max_iter", "laplace",)
     _margin = 1.0
     _parameter_constraints = {
         **SHARED,
         "linear": LINEAR,
+        "additive": ADDITIVE,
         "penalty": [NOT_NEGATIVE],
         "l1": [NOT_NEGATIVE],
         "bound": [POSITIVE, None],
@@ -133,6 +135,7 @@ class KernelLogisticRegression(KeepingLabels, Labels):
         form: str = "paired",
         standardize: str = "auto",
         linear: str = "auto",
+        additive: bool | str = False,
         penalty: float = 1e-5,
         l1: float = 0.0,
         bound: float | None = None,
@@ -156,6 +159,7 @@ class KernelLogisticRegression(KeepingLabels, Labels):
         self.form = form
         self.standardize = standardize
         self.linear = linear
+        self.additive = additive
         self.penalty = penalty
         self.l1 = l1
         self.bound = bound
@@ -240,10 +244,11 @@ class KernelSVC(KeepingLabels, Labels):
     """
 
     _learner = "svm"
-    _own = ("linear", "penalty", "loss", "tol", "max_iter", "probability",)
+    _own = ("linear", "additive", "penalty", "loss", "tol", "max_iter", "probability",)
     _parameter_constraints = {
         **SHARED,
         "linear": LINEAR,
+        "additive": ADDITIVE,
         "penalty": [POSITIVE],
         "loss": [StrOptions({"squared_hinge", "hinge"})],
         "tol": [POSITIVE, None],
@@ -264,6 +269,7 @@ class KernelSVC(KeepingLabels, Labels):
         form: str = "paired",
         standardize: str = "auto",
         linear: str = "auto",
+        additive: bool | str = False,
         penalty: float = 1e-5,
         loss: str = "squared_hinge",
         tol: float | None = None,
@@ -286,6 +292,7 @@ class KernelSVC(KeepingLabels, Labels):
         self.form = form
         self.standardize = standardize
         self.linear = linear
+        self.additive = additive
         self.penalty = penalty
         self.loss = loss
         self.tol = tol

@@ -13,7 +13,7 @@ from . import _native
 from ._arrays import table
 from ._bases import Regressor
 from ._functions import Drawing
-from ._parameters import CALIBRATE, POSITIVE, SHARED
+from ._parameters import ADDITIVE, CALIBRATE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
 from ._rows import checked, of_scans
 from ._typing import _fit_context, available_if
@@ -33,7 +33,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
     """Gaussian process regression: predictions with a deviation; finds its own penalty.
 
     Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+    map, sampling, form, standardize, additive, fit_intercept, random_state, device and memory.
 
     Parameters
     ----------
@@ -104,10 +104,11 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
     lengthscales_: NDArray[np.float64]
 
     _learner = "gaussian-process"
-    _own = ("noise_variance", "signal_variance", "weights",)
+    _own = ("additive", "noise_variance", "signal_variance", "weights",)
     _parameter_constraints = {
         **SHARED,
         "calibrate": CALIBRATE,
+        "additive": ADDITIVE,
         "noise_variance": [POSITIVE, None],
         "signal_variance": [POSITIVE, None],
         "lengthscales": [StrOptions({"fixed", "one", "per-column"})],
@@ -124,6 +125,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         sampling: str = "auto",
         form: str = "paired",
         standardize: str = "auto",
+        additive: bool | str = False,
         noise_variance: float | None = None,
         signal_variance: float | None = None,
         lengthscales: str = "fixed",
@@ -143,6 +145,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         self.sampling = sampling
         self.form = form
         self.standardize = standardize
+        self.additive = additive
         self.noise_variance = noise_variance
         self.signal_variance = signal_variance
         self.lengthscales = lengthscales

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._kept import KeepingNumbers
-from ._parameters import CALIBRATE, COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED
+from ._parameters import ADDITIVE, CALIBRATE, COUNT, LINEAR, NOT_NEGATIVE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
 from .kernel_machines import Numbers
 
@@ -85,11 +85,12 @@ class KernelSVR(KeepingNumbers, Numbers):
     """
 
     _learner = "svr"
-    _own = ("linear", "penalty", "loss", "epsilon", "quantile", "tol", "max_iter",)
+    _own = ("linear", "additive", "penalty", "loss", "epsilon", "quantile", "tol", "max_iter",)
     _parameter_constraints = {
         **SHARED,
         "calibrate": CALIBRATE,
         "linear": LINEAR,
+        "additive": ADDITIVE,
         "penalty": [POSITIVE, None],
         "loss": [
             StrOptions(
@@ -114,6 +115,7 @@ class KernelSVR(KeepingNumbers, Numbers):
         form: str = "paired",
         standardize: str = "auto",
         linear: str = "auto",
+        additive: bool | str = False,
         penalty: float | None = None,
         loss: str = "epsilon_insensitive",
         epsilon: float | None = None,
@@ -137,6 +139,7 @@ class KernelSVR(KeepingNumbers, Numbers):
         self.form = form
         self.standardize = standardize
         self.linear = linear
+        self.additive = additive
         self.penalty = penalty
         self.loss = loss
         self.epsilon = epsilon

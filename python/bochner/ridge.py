@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
-from ._parameters import CALIBRATE, COUNT, LINEAR, POSITIVE, SHARED, TARGET_SCALE
+from ._parameters import ADDITIVE, CALIBRATE, COUNT, LINEAR, POSITIVE, SHARED, TARGET_SCALE
 from ._partial import PartialRidge
 from ._ridge_classifier import KernelRidgeClassifier
 from ._typing import _fit_context
@@ -71,6 +71,11 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     linear : {'auto', 'yes', 'no'}, default='auto'
         Whether the columns themselves stand beside the features; ``'auto'`` has them where rows left
         out are predicted better so, and not where ``gamma`` or its rule is given.
+
+    additive : bool or 'pairs', default=False
+        Whether a small map looks at each column: a sum of functions of single columns (a generalised
+        additive model). ``'pairs'`` adds functions of pairs of columns, of those that tell more
+        together. The features are shared between the parts.
 
     penalty : float, array-like, 'auto' or None, default=None
         Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. None
@@ -154,11 +159,15 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     penalty_: float
 
     _learner = "ridge"
-    _own = ("linear", "penalty", "folds", "solver", "target_scale", "penalize_intercept", "leaves")
+    _own = (
+        "linear", "additive", "penalty", "folds", "solver", "target_scale", "penalize_intercept",
+        "leaves",
+    )
     _parameter_constraints = {
         **SHARED,
         "calibrate": CALIBRATE,
         "linear": LINEAR,
+        "additive": ADDITIVE,
         "penalty": [POSITIVE, "array-like", StrOptions({"auto"}), None],
         "folds": [Interval(Integral, 2, None, closed="left"), None],
         "solver": [StrOptions({"auto", "cholesky", "dual", "cg"})],
@@ -178,6 +187,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         form: str = "paired",
         standardize: str = "auto",
         linear: str = "auto",
+        additive: bool | str = False,
         penalty: float | Sequence[float] | str | None = None,
         folds: int | None = None,
         solver: str = "auto",
@@ -200,6 +210,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.form = form
         self.standardize = standardize
         self.linear = linear
+        self.additive = additive
         self.penalty = penalty
         self.folds = folds
         self.solver = solver

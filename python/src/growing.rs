@@ -11,7 +11,7 @@ use bochner::{
     Error, Result, Run,
     data::{Schema, Survey},
     error::Remedy,
-    features::FeatureMap,
+    features::{Additive, FeatureMap},
     job::{Job, Preparation, TargetScale, check_weights},
     models::{AnySums, Basis, Fit, FitAnySums, ModelContext, Partial, RowsToSum, Sums, Targets},
 };
@@ -96,11 +96,12 @@ impl GrowingState {
 fn job_of<'a>(
     fit: &'a dyn Fit,
     preparation: &Preparation,
-    target_scale: TargetScale,
+    (target_scale, additive): (TargetScale, Additive),
 ) -> Job<&'a dyn Fit> {
     Job {
         preparation: preparation.clone(),
         target_scale,
+        additive,
         ..Job::new(fit, preparation.map.clone())
     }
 }
@@ -129,6 +130,7 @@ impl GrowingState {
         let options = Options(options);
         let preparation = options.preparation()?;
         let scale = options.parse("target_scale")?.unwrap_or_default();
+        let additive = options.additive()?;
         let fit = options.learner(learner)?;
         of_sums(fit.as_ref()).map_err(|e| exception(&e))?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
@@ -140,7 +142,7 @@ impl GrowingState {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
             let targets = |survey: &Survey, _: Option<&Schema>| Ok(targets_of(classes, survey));
-            let job = job_of(fit.as_ref(), &preparation, scale);
+            let job = job_of(fit.as_ref(), &preparation, (scale, additive));
             let basis = Basis {
                 class_names: names,
                 column_names: columns,
@@ -172,6 +174,7 @@ impl GrowingState {
         let options = Options(options);
         let preparation = options.preparation()?;
         let scale = options.parse("target_scale")?.unwrap_or_default();
+        let additive = options.additive()?;
         let fit = options.learner(learner)?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let columns = options.get("columns")?;
@@ -192,7 +195,7 @@ impl GrowingState {
                 let problem = "rows that are elsewhere take amounts as they are";
                 return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
             }
-            let job = job_of(fit.as_ref(), &preparation, scale);
+            let job = job_of(fit.as_ref(), &preparation, (scale, additive));
             job.check_parts(false)?;
             let (job, _) = job.settled(&survey, &targets, &run)?;
             let preparation = &job.preparation;

@@ -1,6 +1,8 @@
 //! Learners by name, with the options that Python hands over.
 
-use crate::options::Options;
+use crate::{calls::exception, options::Options};
+use bochner::Error;
+use bochner::features::Additive;
 use bochner::job::Job;
 use bochner::models::{
     ClassWeights, Fit, GaussianProcessOptions, HeldOut, KMeansOptions, Lambda, LassoOptions,
@@ -16,6 +18,13 @@ enum Penalty {
     One(f64),
     Several(Vec<f64>),
     Word(String),
+}
+
+/// Whether columns have parts of their own, or of what.
+#[derive(FromPyObject)]
+enum AskedParts {
+    Whether(bool),
+    Which(String),
 }
 
 fn wrong<T>(problem: String) -> PyResult<T> {
@@ -199,6 +208,16 @@ impl Options<'_, '_> {
         })
     }
 
+    /// Parts of columns, or of pairs, too.
+    pub(crate) fn additive(&self) -> PyResult<Additive> {
+        let asked = self.get::<AskedParts>("additive")?;
+        Ok(match asked {
+            None | Some(AskedParts::Whether(false)) => Additive::No,
+            Some(AskedParts::Whether(true)) => Additive::Columns,
+            Some(AskedParts::Which(which)) => which.parse().map_err(|e: Error| exception(&e))?,
+        })
+    }
+
     /// The job of this learner, but for a search.
     pub(crate) fn job<'a>(&self, learner: &'a dyn Fit) -> PyResult<Job<&'a dyn Fit>> {
         let preparation = self.preparation()?;
@@ -210,6 +229,7 @@ impl Options<'_, '_> {
             leaves: self.get("leaves")?,
             target_scale: self.parse("target_scale")?.unwrap_or_default(),
             linear: self.parse("linear")?.unwrap_or_default(),
+            additive: self.additive()?,
             ..job
         })
     }

@@ -27,6 +27,12 @@ AMOUNTS = [
     (bochner.KernelElasticNet(**MAP), "--model lasso --features 64"),
     (bochner.GaussianProcessRegressor(**MAP), "--model gaussian-process --features 64"),
     (bochner.GreedyRegressor(**MAP), "--model greedy --features 64"),
+    (bochner.KernelRidgeRegressor(additive=True, **MAP), "--additive --features 64"),
+    (bochner.KernelRidgeRegressor(additive="pairs", **MAP), "--additive=pairs --features 64"),
+    (
+        bochner.KernelRidgeRegressor(map="fourier[a]+fourier[b]", **MAP),
+        "--map fourier[a]+fourier[b] --features 64",
+    ),
     (bochner.ExactKernelRidgeRegressor(), "--model kernel-ridge"),
     (bochner.FalkonRegressor(n_components=40), "--model falkon --landmarks 40"),
 ]
@@ -35,6 +41,10 @@ LABELS = [
     (bochner.KernelRidgeClassifier(penalty=1e-4, **MAP), "--lambda 1e-4 --features 64"),
     (bochner.KernelLogisticRegression(**MAP), "--model logistic --features 64"),
     (bochner.KernelSVC(**MAP), "--model svm --features 64"),
+    (
+        bochner.KernelLogisticRegression(additive=True, **MAP),
+        "--model logistic --additive --features 64",
+    ),
 ]
 
 

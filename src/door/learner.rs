@@ -4,7 +4,7 @@ use super::train::{LabelledData, RowData, TrainingData};
 use crate::{
     Device, Result, Run,
     data::{ChunkSource, Folds},
-    features::{Bandwidth, Linear, MapBuilder, Standardize},
+    features::{Additive, Bandwidth, Linear, MapBuilder, Standardize},
     flow::RunSettings,
     job::{CrossValidation, Job, Meaning, Preparation, TargetScale},
     learn::{Fit, FitRows},
@@ -105,6 +105,24 @@ impl<L, T> Learner<L, T> {
     /// ```
     pub fn half_life(mut self, rows: f64) -> Self {
         self.job.half_life = Some(rows);
+        self
+    }
+
+    /// Whether a small map looks at each column of the table: a generalised additive model, of pairs
+    /// of columns, too, if asked for. The features of the map are shared between the parts, each of
+    /// 20 at least.
+    ///
+    /// ```
+    /// use bochner::prelude::*;
+    /// let x = ndarray::Array::from_shape_fn((90, 2), |(i, j)| (i * (7 + 4 * j) % 90) as f64 / 9.0);
+    /// let y = x.rows().into_iter().map(|x| x[0].sin() + x[1]).collect::<Vec<_>>();
+    /// let ridge = Ridge::on(Fourier::new(Gaussian).features(100)).additive(Additive::Columns);
+    /// let model = ridge.device(&Device::cpu()).fit((&x, &y))?;
+    /// assert_eq!(model.linear().map.output_dim(), 2 * 50);
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn additive(mut self, additive: Additive) -> Self {
+        self.job.additive = additive;
         self
     }
 

@@ -6,6 +6,7 @@ use crate::{
     data::{ChunkSource, Survey},
     features::{
         Affine, Bandwidth, FeatureMap, MapBuilder, MapData, ScaledKernel, Scaling, Standardize,
+        by_parts,
     },
     kernels::Gaussian,
     learn::{Found, Usual},
@@ -148,7 +149,10 @@ impl Preparation {
             .decide(survey, map.is_shift_invariant());
         // What is made of no kernel takes rows at the scale that a Gaussian would.
         let kernel = map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
-        let lengthscales = bandwidth.lengthscales(kernel.as_ref(), survey, &scaling)?;
+        let mut lengthscales = bandwidth.lengthscales(kernel.as_ref(), survey, &scaling)?;
+        let parts = map.column_parts(survey)?;
+        let narrower = by_parts(&bandwidth, (kernel.as_ref(), parts.as_deref()), survey);
+        lengthscales.iter_mut().for_each(|own| *own *= narrower);
         Ok(Scales {
             bandwidth,
             scaling,

@@ -1,9 +1,11 @@
 //! Preparation and bandwidth chosen by rows left out, before anything is drawn.
 
 mod deciding;
+mod display;
 mod kernel_values;
 mod order;
 mod outcome;
+mod pairs;
 mod relevance;
 mod rounds;
 mod runner;
@@ -16,12 +18,12 @@ use super::{Job, TargetScale};
 use crate::{
     Result, Run,
     data::{ChunkSource, KeptRows, Survey},
-    features::{Bandwidth, Linear, MapBuilder, Standardize, WithLine},
+    features::{Additive, AdditiveMap, Bandwidth, Linear, MapBuilder, Standardize, WithLine},
     kernels::{Domain, Kernel},
     learn::Fit,
     model::Targets,
 };
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 /// Rows that decide by being left out in turn, at most.
 const ROWS: usize = 512;
@@ -142,7 +144,8 @@ impl Job<&dyn Fit> {
     pub fn deciding_rows(&self, (columns, targets): (usize, usize)) -> usize {
         let rescales = matches!(self.target_scale, TargetScale::Log | TargetScale::Rank);
         let bends = self.preparation.standardize.bends();
-        let looks = self.races() || rescales || bends;
+        let pairs = self.additive == Additive::Pairs;
+        let looks = self.races() || rescales || bends || pairs;
         if !looks || targets == 0 {
             return 0;
         }
@@ -170,6 +173,36 @@ impl Job<&dyn Fit> {
     /// that have no logarithm where that is asked for.
     #[doc(hidden)]
     pub fn settled(
+        &self,
+        survey: &Survey,
+        targets: &Targets,
+        run: &Run,
+    ) -> Result<(Self, Option<Race>)> {
+        let Some(additive) = self.additive_map(survey)? else {
+            return self.settled_of_map(survey, targets, run);
+        };
+        let mut job = self.clone();
+        job.preparation.map = Arc::new(additive.clone());
+        job.additive = Additive::No;
+        let (mut job, race) = job.settled_of_map(survey, targets, run)?;
+        if self.additive == Additive::Pairs {
+            let pairs = job.pairs(&additive, (survey, targets), run)?;
+            job.preparation.map = Arc::new(additive.with_pairs(pairs));
+        }
+        Ok((job, race))
+    }
+
+    /// A share of the map for each column, where that is asked for.
+    fn additive_map(&self, survey: &Survey) -> Result<Option<AdditiveMap>> {
+        let map = || self.preparation.map.clone();
+        let asked = (self.additive != Additive::No).then_some(self.additive);
+        asked
+            .map(|additive| AdditiveMap::of_columns(map(), survey, additive))
+            .transpose()
+    }
+
+    /// As [`Self::settled`], of a map that does not come in parts.
+    fn settled_of_map(
         &self,
         survey: &Survey,
         targets: &Targets,
@@ -326,58 +359,5 @@ fn moment(power: i32, values: impl Iterator<Item = f64> + Clone) -> f64 {
     match moment(2) {
         variance if variance > 0.0 => moment(power) / variance.powf(f64::from(power) / 2.0),
         _ => 0.0,
-    }
-}
-
-/// `on 512 rows: standardised, sigma 0.85 (0.5 medians); leave-one-out R2 0.930; gamma by scale
-/// 0.460`; with more rows `R2 of a quarter held out`, with groups `by groups`.
-impl fmt::Display for Race {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (chosen, usual) = (self.chosen(), self.usual());
-        write!(f, "on {} rows: ", self.rows)?;
-        match chosen.multiple {
-            None => f.write_str(match chosen.standardize {
-                Standardize::Yes => "standardised, gamma by scale",
-                _ => "gamma by scale",
-            })?,
-            Some(multiple) => {
-                let columns = match chosen.standardize {
-                    Standardize::Yes => "standardised",
-                    Standardize::Range => "columns over their ranges",
-                    Standardize::Robust => "columns clipped",
-                    Standardize::Rank => "columns by ranks",
-                    _ => "columns as they are",
-                };
-                match chosen.bandwidth {
-                    Bandwidth::SigmaPerColumn(_) => {
-                        f.write_str("columns weighed by what they tell")?
-                    }
-                    _ => write!(f, "{columns}, {}", chosen.bandwidth)?,
-                }
-                write!(f, " ({multiple} medians)")?;
-                if chosen.linear {
-                    f.write_str(", with a linear part")?;
-                }
-            }
-        }
-        let of = match (self.by_groups, self.rows > ROWS) {
-            (false, true) => "R2 of a quarter held out",
-            (false, false) => "leave-one-out R2",
-            (true, true) => "by groups, R2 of a quarter held out",
-            (true, false) => "by groups, R2 of a fifth held out in turn",
-        };
-        let other = match self.scales.first() {
-            Some(&(TargetScale::Log, error)) => Some(("logarithms", error)),
-            Some(&(TargetScale::Rank, error)) => Some(("ranks", error)),
-            _ => None,
-        };
-        if let Some((scale, error)) = other {
-            return write!(f, ", targets by their {scale}; {of} {:.3}", 1.0 - error);
-        }
-        write!(f, "; {of} {:.3}", 1.0 - chosen.error)?;
-        match self.chosen {
-            0 => Ok(()),
-            _ => write!(f, "; gamma by scale {:.3}", 1.0 - usual.error),
-        }
     }
 }

@@ -4,7 +4,7 @@ use super::{Job, TargetScale};
 use crate::{
     Error, Result,
     data::check_half_life,
-    features::Linear,
+    features::{self, AdditiveMap, Linear, NO_PARTS},
     learn::{self, Fit},
     solve::Intercept,
 };
@@ -36,6 +36,8 @@ pub enum Choice {
     Line,
     /// Columns are clipped, or taken by their ranks.
     Bent,
+    /// A small map looks at each column.
+    Additive,
     /// Rows are summed in parts: checkpoints, shards, rows that come later.
     Parts,
     /// Folds of the rows are held out in turn.
@@ -55,7 +57,7 @@ pub struct Around {
 }
 
 /// Two choices that do not go together, and why.
-const APART: [(Choice, Choice, &str); 14] = [
+const APART: [(Choice, Choice, &str); 18] = [
     (
         ClassWeights,
         Search,
@@ -83,6 +85,22 @@ const APART: [(Choice, Choice, &str); 14] = [
     (Rescaled, Leaves, "leaves take amounts as they are"),
     (Line, Leaves, "leaves have maps without one"),
     (Bent, Leaves, "leaves cut columns as they are"),
+    (
+        Additive,
+        Search,
+        "trials have maps of all columns; the bandwidth is chosen without one",
+    ),
+    (Additive, Leaves, "leaves have maps of all columns"),
+    (
+        Additive,
+        Line,
+        "what is linear in a column is in its own part",
+    ),
+    (
+        Additive,
+        Parts,
+        "all rows say which columns have a part; name them: --map fourier[0]+fourier[1]",
+    ),
     (
         Leaves,
         Parts,
@@ -125,6 +143,7 @@ impl fmt::Display for Choice {
             Rescaled => "logarithms or ranks of targets",
             Line => "linear part",
             Bent => "clipped or ranked columns",
+            Additive => "an additive model",
             Parts => "sums of parts of the rows",
             Folds => "cross-validation",
         })
@@ -255,6 +274,10 @@ impl Job<&dyn Fit> {
             let why = "ridge regression, logistic regression and support vectors do";
             return Some(Refused::of_learner(Line, why));
         }
+        let additive = self.additive != features::Additive::No;
+        if additive && !AdditiveMap::takes(self.preparation.map.as_ref()) {
+            return Some(Refused::of_learner(Additive, NO_PARTS));
+        }
         let asked = [
             (Weights, weighted),
             (
@@ -272,6 +295,7 @@ impl Job<&dyn Fit> {
             (Rescaled, rescaled),
             (Line, line),
             (Bent, self.preparation.standardize.bends()),
+            (Additive, additive),
             (Parts, parts),
             (Folds, folds),
         ];

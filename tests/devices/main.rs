@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod additive;
 mod bent;
 mod binning;
 mod chi2;
@@ -30,6 +31,7 @@ mod projections;
 mod randomized;
 mod search;
 mod sketches;
+mod some_columns;
 mod spectral;
 mod structured;
 mod tiles;

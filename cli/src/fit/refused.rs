@@ -19,6 +19,7 @@ fn flags(choice: Choice) -> &'static str {
         Choice::Rescaled => "--target-scale log (or rank)",
         Choice::Line => "--linear yes",
         Choice::Bent => "--standardize=robust (or rank)",
+        Choice::Additive => "--additive",
         Choice::Folds => "--cv",
         Choice::Parts => "a fit in parts (--checkpoint, --shard)",
         _ => "an option",

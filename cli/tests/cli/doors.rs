@@ -5,7 +5,7 @@ use crate::{bochner, here};
 use bochner::{
     Device,
     data::DataFile,
-    features::{KernelColumns, MapBuilder},
+    features::{KernelColumns, MapBuilder, MapSpec},
     models::{
         Density, Falkon, FalkonClassifier, GaussianProcess, GreedyRegressor, KMeans, KernelIca,
         KernelPca, KernelRidge, Lasso, LogisticRegression, OneClass, RowWeights, Search,
@@ -140,6 +140,25 @@ fn the_command_line_and_the_library_write_the_same_files() {
     );
     let options = "--model gaussian-process --half-life 80";
     same(folder, &with(amount, options), process);
+    let parts = fitted!(Ridge, map(), amounts(), additive(Additive::Columns));
+    same(folder, &with(amount, "--additive"), parts);
+    let parts = fitted!(Ridge, map(), amounts(), additive(Additive::Pairs));
+    same(folder, &with(amount, "--additive=pairs"), parts);
+    let bins = Binning::new(Laplacian).grids(64);
+    let parts = fitted!(Ridge, bins, amounts(), additive(Additive::Columns));
+    let options = "--map binning --kernel laplacian --additive";
+    same(folder, &with(amount, options), parts);
+    let mut named = MapSpec::new(
+        "fourier[a]+fourier[b]:40".parse().expect("maps"),
+        std::sync::Arc::new(Gaussian),
+    );
+    named.features = 64;
+    let parts = fitted!(Ridge, named, amounts());
+    same(
+        folder,
+        &with(amount, "--map fourier[a]+fourier[b]:40"),
+        parts,
+    );
     let exact = fitted!(KernelRidge, kernel(), amounts());
     same(folder, &with(no_map, "--model kernel-ridge"), exact);
     let falkon = fitted!(Falkon, kernel().landmarks(40), amounts());

@@ -36,6 +36,10 @@ impl Schema {
         match *self {}
     }
 
+    pub(super) fn table_columns(&self) -> Vec<super::TableColumn> {
+        match *self {}
+    }
+
     pub(super) fn of_words(&self) -> Vec<bool> {
         match *self {}
     }

@@ -30,7 +30,7 @@ mod unlisted_zone;
 mod words;
 mod zone;
 
-use crate::data::Survey;
+use crate::data::{Survey, TableColumn};
 use crate::error::{Error, Remedy, Result};
 use std::{collections::BTreeMap, fmt, ops::Range};
 
@@ -158,6 +158,17 @@ impl Schema {
                 survey.binary[self.columns_of(j)].fill(true);
             }
         }
+    }
+
+    /// The columns of the table that become numbers, in the order of these.
+    pub(super) fn table_columns(&self) -> Vec<TableColumn> {
+        let fields = self.features.iter().enumerate();
+        let read = fields.filter(|(_, field)| field.width() > 0);
+        let column = |(j, field): (usize, &Field)| TableColumn {
+            name: field.name.clone(),
+            places: self.columns_of(j),
+        };
+        read.map(column).collect()
     }
 
     /// Whether each of the columns that the features become is one of words, whose rows have unit

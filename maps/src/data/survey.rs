@@ -18,7 +18,7 @@ pub(in crate::data) use sample::Reservoir;
 pub use sample::{median_distance, nearest_distance};
 pub use targets::TargetStats;
 
-use super::{ChunkSource, KeptRows, Rescale};
+use super::{ChunkSource, KeptRows, Rescale, TableColumn};
 use crate::{Error, Result, progress::Step};
 use ndarray::Array2;
 
@@ -43,6 +43,9 @@ pub struct Survey {
     pub of_words: Vec<bool>,
     /// Names of the feature columns where the source has them, `[d]`.
     pub names: Option<Vec<String>>,
+    /// The columns of the table, where the rows are one.
+    #[doc(hidden)]
+    pub table: Option<Vec<TableColumn>>,
     /// A uniform sample of rows without replacement, `[m, d]`, in the order of the source.
     pub sample: Array2<f64>,
     /// Index in the source of each row of the sample, ascending, `[m]`.
@@ -118,6 +121,7 @@ impl Survey {
         })?;
         if let Some(schema) = source.schema() {
             survey.of_words = schema.of_words();
+            survey.table = Some(schema.table_columns());
         }
         Ok(survey)
     }
@@ -166,6 +170,7 @@ impl Survey {
             binary: columns.iter().map(|&j| self.binary[j]).collect(),
             of_words: columns.iter().map(|&j| self.of_words[j]).collect(),
             names: names.map(|names| columns.iter().map(|&j| names[j].clone()).collect()),
+            table: None,
             sample: self.sample.select(ndarray::Axis(1), columns),
             sample_index: self.sample_index.clone(),
             targets: self.targets.clone(),
@@ -173,6 +178,13 @@ impl Survey {
             deciding: None,
             rescale: None,
         }
+    }
+
+    /// The columns of the table; of other rows each is one by itself.
+    #[doc(hidden)]
+    pub fn table_columns(&self) -> Vec<TableColumn> {
+        let of_numbers = || TableColumn::of_numbers(self.names.as_deref(), self.mean.len());
+        self.table.clone().unwrap_or_else(of_numbers)
     }
 
     /// Column `j` as messages call it: by its name, or by its number.

@@ -1,6 +1,7 @@
 //! One affine map per input column, from raw values to what a feature map takes.
 
 mod bends;
+mod columns;
 mod domain;
 mod file;
 
@@ -222,9 +223,7 @@ impl Affine {
     /// what turns densities of one into those of the other.
     #[doc(hidden)]
     pub fn volume(&self) -> (Vec<usize>, f64) {
-        let kept: Vec<usize> = (0..self.columns())
-            .filter(|&j| self.scale[j] != 0.0)
-            .collect();
+        let kept = self.kept();
         let ln_volume = kept.iter().map(|&j| self.scale[j].abs().ln()).sum();
         (kept, ln_volume)
     }

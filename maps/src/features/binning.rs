@@ -205,6 +205,10 @@ impl MapBuilder for Binning {
         self.columns == GridColumns::All
     }
 
+    fn resized(&self, features: usize) -> Option<Box<dyn MapBuilder>> {
+        Some(Box::new(self.clone().grids(features)))
+    }
+
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
         let map = self.clone().seed(data.seed.unwrap_or(self.seed));
         let MapData {

@@ -1,7 +1,7 @@
 //! One face for every map that is still to be drawn: what it asks of the data, and what it makes of
 //! them.
 
-use super::{Affine, Bandwidth, FeatureMap};
+use super::{Affine, Bandwidth, ColumnPart, FeatureMap};
 use crate::{
     Result,
     data::{ChunkSource, Survey},
@@ -72,11 +72,27 @@ pub trait MapBuilder: Debug + Send + Sync {
         None
     }
 
+    /// The columns that each of several parts looks at, in a sum of maps that do not all look at
+    /// all of them; `None` for other maps. Errors with [`Error::Parameter`](crate::Error) on
+    /// columns that the rows do not have.
+    #[doc(hidden)]
+    fn column_parts(&self, survey: &Survey) -> Result<Option<Vec<ColumnPart>>> {
+        let _ = survey;
+        Ok(None)
+    }
+
     /// The same map of another kernel and another number of features, which searches try; `None`
     /// for maps that are not made of a kernel, or of given parts.
     fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
         let _ = (kernel, features);
         None
+    }
+
+    /// The same map of another number of features, which parts of an additive model are; `None` for
+    /// maps that have one size.
+    #[doc(hidden)]
+    fn resized(&self, features: usize) -> Option<Box<dyn MapBuilder>> {
+        self.variant(self.kernel()?, features)
     }
 
     /// Draws the map, looking at the data where the map needs that. Errors as the map's own `build`
@@ -101,6 +117,9 @@ pub struct MapData<'a> {
     pub seed: Option<Seed>,
     /// How frequencies are drawn in few columns where the map does not say it.
     pub sampling: Sampling,
+    /// The columns that the map looks at, where these are not all: `input` drops the others.
+    #[doc(hidden)]
+    pub columns: Option<Vec<usize>>,
 }
 
 impl<'a> MapData<'a> {
@@ -119,7 +138,16 @@ impl<'a> MapData<'a> {
             run,
             seed: None,
             sampling: Sampling::Auto,
+            columns: None,
         }
+    }
+
+    /// For a map that looks at these columns alone.
+    #[doc(hidden)]
+    pub fn of_columns(mut self, columns: Vec<usize>) -> Self {
+        self.input = self.input.only(&columns);
+        self.columns = Some(columns);
+        self
     }
 }
 
@@ -159,12 +187,18 @@ macro_rules! forward {
             fn usual_bandwidth(&self) -> Option<Bandwidth> {
                 (**self).usual_bandwidth()
             }
+            fn column_parts(&self, survey: &Survey) -> Result<Option<Vec<ColumnPart>>> {
+                (**self).column_parts(survey)
+            }
             fn variant(
                 &self,
                 kernel: Arc<dyn Kernel>,
                 features: usize,
             ) -> Option<Box<dyn MapBuilder>> {
                 (**self).variant(kernel, features)
+            }
+            fn resized(&self, features: usize) -> Option<Box<dyn MapBuilder>> {
+                (**self).resized(features)
             }
             fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
                 (**self).build_from(data)

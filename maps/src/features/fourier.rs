@@ -18,6 +18,7 @@ use crate::{
     seed::{Seed, Stream},
     settings::Settings,
 };
+use ndarray::Array2;
 use std::{f64::consts::TAU, sync::Arc};
 
 /// Builds a Fourier map: kernel, sampling, form, number of features, seed.
@@ -37,6 +38,7 @@ pub struct Fourier {
     features: usize,
     leverage: Option<Leverage>,
     given: Option<Arc<Frequencies>>,
+    columns: Option<Vec<usize>>,
     seed: Seed,
 }
 
@@ -51,6 +53,7 @@ impl Fourier {
             features: 1000,
             leverage: None,
             given: None,
+            columns: None,
             seed: Seed(0),
         }
     }
@@ -108,6 +111,13 @@ impl Fourier {
         self
     }
 
+    /// Draws frequencies along these columns alone, as in so many columns; along all others they
+    /// are 0.
+    pub(super) fn among(mut self, columns: Option<Vec<usize>>) -> Self {
+        self.columns = columns;
+        self
+    }
+
     /// The seed of all draws.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
@@ -134,9 +144,18 @@ impl Fourier {
         let s = self.form.frequencies(self.features)?;
         let with_phases = self.form == Form::Phase;
         let draw = |count| {
-            self.sampling
-                .for_even()?
-                .draw(measure, input.columns(), count, with_phases, self.seed)
+            let sampling = self.sampling.for_even()?;
+            let all = input.columns();
+            let Some(columns) = &self.columns else {
+                return sampling.draw(measure, all, count, with_phases, self.seed);
+            };
+            let mut drawn = sampling.draw(measure, columns.len(), count, with_phases, self.seed)?;
+            let mut omega_sd = Array2::zeros((count, all));
+            for (&j, own) in columns.iter().zip(drawn.omega_sd.columns()) {
+                omega_sd.column_mut(j).assign(&own);
+            }
+            drawn.omega_sd = omega_sd;
+            Ok(drawn)
         };
         let drawn = match (&self.given, &self.leverage) {
             (Some(given), _) => given.checked((s, input.columns()), with_phases)?,
@@ -242,12 +261,14 @@ impl MapBuilder for Fourier {
     }
 
     fn build_from(&self, data: MapData<'_>) -> Result<Box<dyn FeatureMap>> {
-        let usual = data.sampling.of_few(
-            self.kernel.spectrum(),
-            (self.features / 2, data.input.columns()),
-        );
+        let (sampling, columns) = match &data.columns {
+            Some(columns) => (Sampling::Lattice, columns.len()),
+            None => (data.sampling, data.input.columns()),
+        };
+        let usual = sampling.of_few(self.kernel.spectrum(), (self.features / 2, columns));
         let map = self
             .clone()
+            .among(data.columns)
             .sampling(self.sampling.or(usual))
             .seed(data.seed.unwrap_or(self.seed));
         Ok(Box::new(map.build(data.input)?))
@@ -258,7 +279,7 @@ impl MapBuilder for Fourier {
 mod tests {
     use super::*;
     use crate::{Device, features::Transformer, kernels::Gaussian};
-    use ndarray::{Array2, array};
+    use ndarray::array;
 
     fn given(phases: Option<Vec<f64>>) -> Frequencies {
         Frequencies {

@@ -93,6 +93,7 @@ impl Mixed {
             run: data.run,
             seed: data.seed,
             sampling: data.sampling,
+            columns: None,
         })?;
         Self::compose(input, root_dd, inner)
     }

@@ -2,23 +2,27 @@
 //! command line and programs share.
 
 mod choice;
+mod columns;
 mod drawn;
 mod words;
 
 pub use choice::{MapChoice, MapKind, MapPart};
+pub use columns::ColumnChoice;
 
 use super::{
-    Affine, Bandwidth, Entries, FeatureMap, Form, Landmarks, MapBuilder, MapData, Precomputed,
-    sorf::Radii,
+    Affine, Bandwidth, ColumnPart, Entries, FeatureMap, Form, Landmarks, MapBuilder, MapData,
+    Precomputed, sorf::Radii,
 };
 use crate::{
     Error, Result,
+    data::Survey,
     kernels::Kernel,
     sampling::{Sampling, Sobol},
     seed::Seed,
     settings::Settings,
     text::counted,
 };
+use drawn::Within;
 use std::sync::Arc;
 
 /// How a Fourier map draws by leverage score ([`Fourier::leverage`](super::Fourier::leverage)).
@@ -109,7 +113,7 @@ impl MapSpec {
     /// at least 2,000 and at most 20,000 (but never fewer than the landmarks); for leverage scores
     /// 2,000; else none.
     pub fn sample_rows(&self) -> usize {
-        let of_part = |(part, features): (MapPart, usize)| match part.kind {
+        let of_part = |(part, features): (&MapPart, usize)| match part.kind {
             MapKind::Nystrom => features
                 .saturating_mul(10)
                 .clamp(SAMPLE, LARGEST_SAMPLE.max(features)),
@@ -123,7 +127,7 @@ impl MapSpec {
     /// D for rows of so many columns; of Nystrom at most.
     #[doc(hidden)]
     pub fn outputs(&self, columns: usize) -> usize {
-        let of_part = |(part, features): (MapPart, usize)| match part.kind {
+        let of_part = |(part, features): (&MapPart, usize)| match part.kind {
             MapKind::Identity => columns,
             MapKind::Precomputed => self.rank.unwrap_or(columns).min(columns),
             _ => features,
@@ -137,7 +141,7 @@ impl MapSpec {
     #[doc(hidden)]
     pub fn parameter_bytes(&self, columns: usize) -> u128 {
         let d = columns as u128;
-        let of_part = |(part, features): (MapPart, usize)| {
+        let of_part = |(part, features): (&MapPart, usize)| {
             let (all, frequencies) = (features as u128, self.form.frequencies(features));
             let drawn = frequencies.map_or(all, |s| s as u128);
             match part.kind {
@@ -165,7 +169,7 @@ impl MapSpec {
     /// Grids of the binning parts.
     #[doc(hidden)]
     pub fn grids(&self) -> usize {
-        let of_part = |(part, features): (MapPart, usize)| match part.kind {
+        let of_part = |(part, features): (&MapPart, usize)| match part.kind {
             MapKind::Binning => features,
             _ => 0,
         };
@@ -181,6 +185,11 @@ impl MapSpec {
     /// features that a map cannot give.
     pub fn check(&self) -> Result<()> {
         for (part, features) in self.map.shares(self.features) {
+            if part.kind == MapKind::Precomputed && part.columns.is_some() {
+                let problem =
+                    "precomputed kernel values are looked at whole; leave the brackets out";
+                return Err(Error::unsupported(problem));
+            }
             if !part.kind.takes_features() {
                 if part.kind == MapKind::Identity {
                     self.drawn(part.kind, 0, Affine::identity(1))?;
@@ -225,6 +234,28 @@ impl MapBuilder for MapSpec {
 
     fn kernel(&self) -> Option<Arc<dyn Kernel>> {
         Some(self.kernel.clone())
+    }
+
+    fn is_of_its_kernel(&self) -> bool {
+        !self.map.has_columns()
+    }
+
+    fn column_parts(&self, survey: &Survey) -> Result<Option<Vec<ColumnPart>>> {
+        if !self.map.has_columns() {
+            return Ok(None);
+        }
+        let table = survey.table_columns();
+        let parts = self.map.parts().iter().map(|part| {
+            let places = match &part.columns {
+                Some(columns) => columns.places(&table)?,
+                None => (0..survey.mean.len()).collect(),
+            };
+            Ok(ColumnPart {
+                places,
+                weight: part.weight,
+            })
+        });
+        parts.collect::<Result<_>>().map(Some)
     }
 
     /// Columns as they are may be centred, too.
@@ -282,7 +313,13 @@ impl MapBuilder for MapSpec {
             self.kernel.spectrum(),
             (self.features / 2, data.input.columns()),
         );
-        spec.sampling = self.sampling.or(usual);
+        let within = Within {
+            table: data.survey.table_columns(),
+            columns: data.columns,
+        };
+        if within.columns.is_none() && !self.map.has_columns() {
+            spec.sampling = self.sampling.or(usual);
+        }
         let MapData {
             input,
             survey,
@@ -290,7 +327,7 @@ impl MapBuilder for MapSpec {
             run,
             ..
         } = data;
-        spec.build(input, &survey.sample, source, run)
+        spec.build_within(within, input, &survey.sample, source, run)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Maps side by side: `z(x) = [sqrt(w_1) z_1(x), sqrt(w_2) z_2(x), ...]`, whose kernel is
 //! `sum_i w_i k_i(x, y)`.
 
+mod describe;
 mod loaded;
 
 pub(super) use loaded::room;
@@ -41,12 +42,13 @@ struct Part {
 impl Union {
     /// Puts maps of the same raw columns side by side, with their weights w_i > 0. Rows are
     /// prepared once, for the binning part, or else for the first part that centres its columns, or
-    /// else for the first, and rescaled on the device for parts of other lengthscales.
+    /// else for the first, and rescaled on the device for parts of other lengthscales. A column
+    /// that this part drops, its scale being 0, is prepared as the next part has it that sees it.
     ///
     /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite,
     /// with [`Error::Shape`] when the parts take other numbers of columns, and with
-    /// [`Error::Unsupported`] when two binning parts differ in their lengthscales, or a part sees a
-    /// column that another one drops as constant.
+    /// [`Error::Unsupported`] when two binning parts differ in the lengthscale of a column that
+    /// both see.
     pub fn new(parts: Vec<(Box<dyn FeatureMap>, f64)>) -> Result<Self> {
         let Some((first, _)) = parts.first() else {
             return Err(Error::parameter("a union of no maps; give at least one"));
@@ -57,9 +59,7 @@ impl Union {
             )));
         }
         // Bins admit no rounding, so the rows are theirs.
-        let exact = parts
-            .iter()
-            .find(|(map, _)| require_dense(map.as_ref()).is_err());
+        let exact = parts.iter().find(|(map, _)| is_of_bins(map.as_ref()));
         // Otherwise those of a map that centres, if there is one: f32 keeps no more digits than the
         // rows prepared have.
         let centred = || parts.iter().find(|(map, _)| map.input().centres());
@@ -71,14 +71,20 @@ impl Union {
         let input = if input.is_logarithm() {
             input
         } else {
-            input.within(narrow.unwrap_or_default())
+            let input = input.within(narrow.unwrap_or_default());
+            let of_bins = parts.iter().filter(|(map, _)| is_of_bins(map.as_ref()));
+            let centred = parts.iter().filter(|(map, _)| map.input().centres());
+            let others = of_bins.chain(centred).chain(&parts);
+            input.with_columns_of(others.map(|(map, _)| map.input()))
         };
         let parts = parts.into_iter().map(|(map, weight)| {
             let rescale = map.input().relative_to(&input)?;
-            if rescale.is_some() && require_dense(map.as_ref()).is_err() {
+            // Columns that are taken as they are, or left out, are not rounded again.
+            let exact = |of: &[[f32; 2]]| of.iter().all(|of| matches!(of, [0.0 | 1.0, 0.0]));
+            if is_of_bins(map.as_ref()) && rescale.as_deref().is_some_and(|of| !exact(of)) {
                 return Err(Error::unsupported(
-                    "the binning parts of a union must share their lengthscales; use one binning \
-                     part, or one lengthscale",
+                    "the binning parts of a union must share the lengthscales of their columns; \
+                     use one binning part, or one lengthscale",
                 ));
             }
             Ok(Part {
@@ -113,6 +119,11 @@ impl Union {
             .map(|(i, &weight)| Ok((read(&store.nested(&format!("part{i}")))?, weight)));
         Self::new(parts.collect::<Result<_>>()?)
     }
+}
+
+/// Whether rows must come to it without another rounding.
+fn is_of_bins(map: &dyn FeatureMap) -> bool {
+    require_dense(map).is_err()
 }
 
 /// More parts than anybody writes, which would take long to tell apart.
@@ -178,6 +189,7 @@ impl MapBuilder for UnionBuilder {
                 input: data.input.clone(),
                 source: &mut *data.source,
                 seed: data.seed.map(|seed| part_seed(seed, i)),
+                columns: data.columns.clone(),
                 ..data
             };
             built.push((map.build_from(part)?, *weight));
@@ -192,10 +204,7 @@ impl FeatureMap for Union {
     }
 
     fn describe(&self) -> String {
-        let parts = self
-            .parts()
-            .map(|(map, w)| format!("{w} x ({})", map.describe()));
-        parts.collect::<Vec<_>>().join(" beside ")
+        describe::union(self)
     }
 
     fn input(&self) -> &Affine {

@@ -123,6 +123,10 @@ impl MapBuilder for WithLine {
         self.map.usual_bandwidth()
     }
 
+    fn column_parts(&self, survey: &Survey) -> Result<Option<Vec<super::ColumnPart>>> {
+        self.map.column_parts(survey)
+    }
+
     fn variant(&self, kernel: Arc<dyn Kernel>, features: usize) -> Option<Box<dyn MapBuilder>> {
         let map = self.map.variant(kernel, features)?;
         Some(Box::new(Self::new(map)))
@@ -174,6 +178,7 @@ mod tests {
             run: &run,
             seed: Some(Seed(3)),
             sampling: Sampling::Auto,
+            columns: None,
         };
         let map = map.build_from(data).expect("builds");
         let mut z_nf = Array2::zeros((x_nd.nrows(), map.output_dim()));

@@ -259,6 +259,19 @@ impl Deciding {
         }
     }
 
+    /// The columns of the first `rows` and their errors when they are left out in turn, with the
+    /// penalty that is best.
+    pub(super) fn residuals(
+        &self,
+        rows: usize,
+        kernel_values: &KernelValues<'_>,
+        how: How<'_>,
+    ) -> Result<Option<(ArrayView2<'_, f64>, Array2<f64>)>> {
+        let rows = rows.min(self.all());
+        let left_out = self.left_out(0..rows, kernel_values, (how, None))?;
+        Ok(left_out.map(|(_, off_mt)| (self.x_md.slice(s![..rows, ..]), off_mt)))
+    }
+
     /// Their targets.
     fn judged(&self, judged: Judged) -> ArrayView2<'_, f64> {
         match judged {

@@ -3,12 +3,14 @@
 use crate::{
     Device, Result, Run,
     data::{KeptRows, MemorySource, Survey},
-    features::{Affine, FeatureMap, MapBuilder, MapData, add_line, featurize, require_dense},
+    features::{
+        Affine, ColumnPart, FeatureMap, MapBuilder, MapData, add_line, featurize, require_dense,
+    },
     kernels::{Kernel, gram},
     linalg::products::lower_outer,
     seed::Seed,
 };
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, s};
 use std::{cell::RefCell, sync::Arc};
 
 /// Features that stand for more of them.
@@ -19,8 +21,9 @@ pub(super) type Last = RefCell<Option<(Array2<f64>, Array2<f64>)>>;
 
 /// What kernel values come from.
 pub(super) enum KernelValues<'a> {
-    /// The kernel itself: the map is drawn from the rows, or is made of bins.
-    Kernel(&'a dyn Kernel),
+    /// The kernel itself, or the sum of that of parts which look at some of the columns: the map
+    /// is drawn from the rows, or is made of bins.
+    Kernel(&'a dyn Kernel, Option<Vec<ColumnPart>>),
     /// The features of the map: so few have an error of their own, which kernels that are wide or
     /// of many columns suffer from.
     /// Candidates with a linear part and without have the same products: the last are kept.
@@ -33,7 +36,7 @@ impl<'a> KernelValues<'a> {
     pub(super) fn for_map(
         map: &dyn MapBuilder,
         kernel: &'a Arc<dyn Kernel>,
-        survey: &Survey,
+        (survey, parts): (&Survey, Option<Vec<ColumnPart>>),
         kept: &KeptRows,
     ) -> Self {
         let looks_at_rows = map.sample_rows() > 0;
@@ -48,14 +51,21 @@ impl<'a> KernelValues<'a> {
         });
         match drawn.filter(|map| require_dense(map.as_ref()).is_ok()) {
             Some(map) => Self::Features(map.into(), Last::default()),
-            None => Self::Kernel(kernel.as_ref()),
+            None => Self::Kernel(kernel.as_ref(), parts),
         }
     }
 
     /// Kernel values of rows at unit lengthscale, with a linear part of this weight beside.
     pub(super) fn gram(&self, u_md: Array2<f64>, line: Option<f64>) -> Result<Array2<f64>> {
         let k_mm = match self {
-            Self::Kernel(kernel) => gram(*kernel, u_md.view()),
+            Self::Kernel(kernel, None) => gram(*kernel, u_md.view()),
+            Self::Kernel(kernel, Some(parts)) => {
+                let none_mm = Array2::zeros((u_md.nrows(), u_md.nrows()));
+                parts.iter().fold(none_mm, |sum_mm, part| {
+                    let own_md = u_md.select(Axis(1), &part.places);
+                    sum_mm + part.weight * gram(*kernel, own_md.view())
+                })
+            }
             Self::Features(map, last) => {
                 let mut last = last.borrow_mut();
                 match &*last {

@@ -288,13 +288,15 @@ pub(super) fn race(
         return Ok(None);
     };
     warn_of_what_knows(survey, &rows);
-    let kernel_values = KernelValues::for_map(asked.map, &kernel, survey, kept);
+    let parts = asked.map.column_parts(survey)?;
+    let kernel_values = KernelValues::for_map(asked.map, &kernel, (survey, parts.clone()), kept);
     let linear = match (asked.linear, &kernel_values) {
         // Bins, which nothing stands beside unasked.
-        (Linear::Auto, KernelValues::Kernel(_)) => Linear::No,
+        (Linear::Auto, KernelValues::Kernel(..)) => Linear::No,
         (linear, _) => linear,
     };
-    let track = Track::new(&asked, (rows, kernel_values, kernel.as_ref()), survey);
+    let values_of = (rows, kernel_values, kernel.as_ref());
+    let track = Track::new(&asked, values_of, (survey, parts));
     let mut preparations = track.candidates(asked.standardize, linear)?.into_iter();
     let (mut left, mut done) = (preparations.next().unwrap_or_default(), Vec::new());
     let best = rounds(&track, &mut left, &mut done)?;

@@ -343,7 +343,7 @@ fn features_are_judged_where_there_are_some() {
     let survey = survey.expect("surveys");
     let kept = survey.deciding.as_ref().expect("rows");
     let kernel: Arc<dyn crate::kernels::Kernel> = Arc::new(Laplacian);
-    let of = |map: &dyn MapBuilder| KernelValues::for_map(map, &kernel, &survey, kept);
+    let of = |map: &dyn MapBuilder| KernelValues::for_map(map, &kernel, (&survey, None), kept);
     let fourier = of(&Fourier::new(Laplacian).features(64));
     let KernelValues::Features(map, _) = &fourier else {
         panic!("features");
@@ -351,11 +351,11 @@ fn features_are_judged_where_there_are_some() {
     assert_eq!(map.output_dim(), 64);
     assert!(matches!(
         of(&Nystrom::new(Laplacian).features(64)),
-        KernelValues::Kernel(_)
+        KernelValues::Kernel(..)
     ));
     assert!(matches!(
         of(&Binning::new(Laplacian).grids(64)),
-        KernelValues::Kernel(_)
+        KernelValues::Kernel(..)
     ));
     // So few are far off, and near where they are many.
     let off = |features: usize| {

@@ -9,11 +9,13 @@ use super::{
 use crate::{
     Error, Result, Run,
     data::{Survey, median_distance},
-    features::{Bandwidth, Linear, MapBuilder, Scaling, Standardize, line_weight},
+    features::{
+        Bandwidth, ColumnPart, Linear, MapBuilder, Scaling, Standardize, by_parts, line_weight,
+    },
     kernels::Kernel,
     progress::Step,
 };
-use ndarray::Array1;
+use ndarray::{Array1, Array2, Axis};
 use std::{cell::Cell, ops::Range};
 
 /// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
@@ -52,6 +54,8 @@ pub(super) struct Track<'a> {
     kernel_values: KernelValues<'a>,
     kernel: &'a dyn Kernel,
     survey: &'a Survey,
+    /// The parts of a sum of kernels that look at some of the columns.
+    parts: Option<Vec<ColumnPart>>,
     /// As is usual, as they are, standardised, over their ranges, and as is asked.
     scalings: [Scaling; 5],
     /// Whether columns may be weighed by what they tell.
@@ -63,7 +67,7 @@ impl<'a> Track<'a> {
     pub(super) fn new(
         asked: &Asked<'a>,
         (rows, kernel_values, kernel): (Deciding, KernelValues<'a>, &'a dyn Kernel),
-        survey: &'a Survey,
+        (survey, parts): (&'a Survey, Option<Vec<ColumnPart>>),
     ) -> Self {
         let decide = |standardize: Standardize| standardize.decide(survey, true);
         let may_weigh = matches!(asked.standardize, Standardize::Auto | Standardize::Yes);
@@ -82,7 +86,8 @@ impl<'a> Track<'a> {
                 asked.standardize,
             ]
             .map(decide),
-            weighs: asked.weighs && may_weigh,
+            weighs: asked.weighs && may_weigh && parts.is_none(),
+            parts,
         }
     }
 
@@ -245,6 +250,13 @@ impl Track<'_> {
     ) -> Result<Option<T>> {
         let scaling = self.scaling(runner.of.standardize);
         let lengthscales = (runner.of.bandwidth).lengthscales(self.kernel, self.survey, scaling);
+        let narrower = by_parts(
+            &runner.of.bandwidth,
+            (self.kernel, self.parts.as_deref()),
+            self.survey,
+        );
+        let lengthscales =
+            lengthscales.map(|all| all.iter().map(|l| l * narrower).collect::<Vec<_>>());
         self.looked_at.set(self.looked_at.get() + 1);
         self.run.pause(Step::Candidate(self.looked_at.get()))?;
         let squares = match lengthscales.as_deref() {
@@ -284,7 +296,7 @@ impl Track<'_> {
         let u_md = self
             .scaling(standardize)
             .apply(&self.rows.few_md().to_owned())?;
-        let Ok(median) = median_distance(u_md.view(), self.kernel.norm()) else {
+        let Some(median) = self.median_of_parts(&u_md) else {
             return Ok(Vec::new());
         };
         // With a linear part beside, one so wide is the linear part alone.
@@ -294,6 +306,18 @@ impl Track<'_> {
             Runner::new(standardize, (sigma, Some(multiple)), linear)
         });
         Ok(runners.collect())
+    }
+
+    /// The median distance of rows at unit lengthscale; of parts the median of those that tell one.
+    fn median_of_parts(&self, u_md: &Array2<f64>) -> Option<f64> {
+        let median = |u_md: &Array2<f64>| median_distance(u_md.view(), self.kernel.norm()).ok();
+        let Some(parts) = &self.parts else {
+            return median(u_md);
+        };
+        let of_part = |part: &ColumnPart| median(&u_md.select(Axis(1), &part.places));
+        let medians = ascending(parts.iter().filter_map(of_part));
+        let middle = medians.get(medians.len() / 2).copied();
+        middle.or_else(|| median(u_md))
     }
 
     /// Columns whose scales may differ.

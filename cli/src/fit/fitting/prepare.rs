@@ -15,7 +15,7 @@ use bochner::{
     Run,
     analysis::rudi_rosasco,
     data::{ChunkSource, MemorySource, Rescaled, Schema, Survey},
-    features::{Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
+    features::{Additive, Bandwidth, Linear, MapBuilder, MapSpec, Selection, Standardize},
     job::{Meaning, Rows, Scales, TargetScale},
     models::{Lambda, Targets},
 };
@@ -130,7 +130,7 @@ impl Fitting {
         }
         // The map that comes back has it.
         let (scale, map) = (job.target_scale, job.preparation.map);
-        self.args.linear = Linear::No;
+        (self.args.linear, self.args.additive) = (Linear::No, Additive::No);
         Ok((scale, map))
     }
 

@@ -196,6 +196,7 @@ impl SurveyPart {
             binary: self.features.binary(),
             of_words: vec![false; self.features.mean().len()],
             names: self.names,
+            table: None,
             min: self.features.min,
             max: self.features.max,
             sample,

@@ -1,5 +1,6 @@
 //! The names of the maps, and choices of one or several side by side.
 
+use super::columns::{ColumnChoice, outside_quotes};
 use crate::{Error, Result, features::names};
 use std::{fmt, str::FromStr};
 
@@ -121,11 +122,13 @@ impl FromStr for MapKind {
 }
 
 /// One of several maps side by side.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[doc(hidden)]
 pub struct MapPart {
     /// Which map.
     pub kind: MapKind,
+    /// The columns that it looks at; `None` for all.
+    pub columns: Option<ColumnChoice>,
     /// The weight of its kernel in the sum.
     pub weight: f64,
     /// Its own number of features; `None` for an even share.
@@ -133,7 +136,8 @@ pub struct MapPart {
 }
 
 /// One map, or several side by side: `fourier`, `binning+fourier` (each of weight 1/2),
-/// `0.3*binning:200+0.7*fourier:800`.
+/// `0.3*binning:200+0.7*fourier:800`; each may look at some of the columns:
+/// `fourier[age,income]+binning[0:8]:200`.
 #[derive(Debug, Clone, PartialEq)]
 #[doc(hidden)]
 pub struct MapChoice {
@@ -151,15 +155,20 @@ impl MapChoice {
         self.parts.iter().any(|part| part.kind == kind)
     }
 
+    /// Whether a part looks at some of the columns.
+    pub fn has_columns(&self) -> bool {
+        self.parts.iter().any(|part| part.columns.is_some())
+    }
+
     /// How many of `features` each part gets: what it names itself, else an even number of an even
     /// share.
-    pub(super) fn shares(&self, features: usize) -> impl Iterator<Item = (MapPart, usize)> {
+    pub(super) fn shares(&self, features: usize) -> impl Iterator<Item = (&MapPart, usize)> {
         let even = match self.parts.len() {
             1 => features,
             n => features / n / 2 * 2,
         };
         let parts = self.parts.iter();
-        parts.map(move |&part| (part, part.features.unwrap_or(even)))
+        parts.map(move |part| (part, part.features.unwrap_or(even)))
     }
 }
 
@@ -167,6 +176,7 @@ impl From<MapKind> for MapChoice {
     fn from(kind: MapKind) -> Self {
         let part = MapPart {
             kind,
+            columns: None,
             weight: 1.0,
             features: None,
         };
@@ -184,6 +194,9 @@ impl fmt::Display for MapChoice {
                 write!(f, "{}*", part.weight)?;
             }
             write!(f, "{}", part.kind)?;
+            if let Some(columns) = &part.columns {
+                write!(f, "{columns}")?;
+            }
             if let Some(features) = part.features {
                 write!(f, ":{features}")?;
             }
@@ -195,39 +208,71 @@ impl fmt::Display for MapChoice {
 impl FromStr for MapChoice {
     type Err = Error;
 
-    /// Reads `[WEIGHT*]MAP[:FEATURES]`, several of them joined by `+`. A weight left out is 1 over
-    /// the number of maps, with which maps of one kernel add up to that kernel.
+    /// Reads `[WEIGHT*]MAP[COLUMNS][:FEATURES]`, several of them joined by `+`, where COLUMNS stand
+    /// in brackets. A weight left out is 1 over the number of maps, with which maps of one kernel
+    /// add up to that kernel.
     fn from_str(text: &str) -> Result<Self> {
-        let bad = |what: &str, value: &str| {
-            Error::parameter(format!(
-                "{what} '{value}' in map '{text}' must be a positive number, as in 0.5*binning:200+0.5*fourier"
-            ))
-        };
-        let pieces: Vec<&str> = text.split('+').map(str::trim).collect();
-        let parts = pieces.iter().map(|piece| {
-            let (weight, rest) = match piece.split_once('*') {
-                None => (1.0 / pieces.len() as f64, *piece),
-                Some((weight, rest)) => match weight.trim().parse::<f64>() {
-                    Ok(w) if w > 0.0 && w.is_finite() => (w, rest.trim()),
-                    _ => return Err(bad("weight", weight)),
-                },
-            };
-            let (name, features) = match rest.split_once(':') {
-                None => (rest, None),
-                Some((name, count)) => match count.trim().parse::<usize>() {
-                    Ok(n) if n > 0 => (name.trim(), Some(n)),
-                    _ => return Err(bad("the number of features", count)),
-                },
-            };
-            let kind = name.parse()?;
-            Ok(MapPart {
-                kind,
-                weight,
-                features,
-            })
-        });
+        let pieces: Vec<&str> = outside_quotes(text, '+').collect();
+        let parts = pieces.iter().map(|piece| part(piece, text, pieces.len()));
         let parts = parts.collect::<Result<_>>()?;
         Ok(Self { parts })
+    }
+}
+
+/// One of `all` maps that `text` has side by side.
+fn part(piece: &str, text: &str, all: usize) -> Result<MapPart> {
+    let bad = |what: &str, value: &str| {
+        Error::parameter(format!(
+            "{what} '{value}' in map '{text}' must be a positive number, as in 0.5*binning:200+0.5*fourier"
+        ))
+    };
+    let (before, columns, behind) = bracketed(piece)?;
+    let (weight, name) = match before.split_once('*') {
+        None => (1.0 / all as f64, before),
+        Some((weight, rest)) => match weight.trim().parse::<f64>() {
+            Ok(w) if w > 0.0 && w.is_finite() => (w, rest.trim()),
+            _ => return Err(bad("weight", weight)),
+        },
+    };
+    let (name, count) = match (columns, name.split_once(':')) {
+        (None, Some((name, count))) => (name.trim(), Some(count)),
+        _ => (name, behind),
+    };
+    let features = count.map(|count| match count.trim().parse::<usize>() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err(bad("the number of features", count)),
+    });
+    Ok(MapPart {
+        kind: name.parse()?,
+        columns: columns.map(ColumnChoice::read).transpose()?,
+        weight,
+        features: features.transpose()?,
+    })
+}
+
+/// What stands before the brackets of columns, in them, and behind them after a colon.
+fn bracketed(piece: &str) -> Result<(&str, Option<&str>, Option<&str>)> {
+    let Some((before, rest)) = piece.split_once('[') else {
+        return Ok((piece, None, None));
+    };
+    let unclosed = || {
+        Error::parameter(format!(
+            "the columns of map '{piece}' stand in brackets with nothing but :FEATURES behind \
+             them, as in fourier[age,income]:200"
+        ))
+    };
+    let inner = outside_quotes(rest, ']').next().unwrap_or_default();
+    // The same place in the text that was not trimmed.
+    let end = rest.find(inner).map_or(0, |at| at + inner.len());
+    let behind = rest[end..]
+        .trim_start()
+        .strip_prefix(']')
+        .ok_or_else(unclosed)?
+        .trim();
+    match behind.strip_prefix(':') {
+        Some(count) => Ok((before.trim(), Some(inner), Some(count))),
+        None if behind.is_empty() => Ok((before.trim(), Some(inner), None)),
+        None => Err(unclosed()),
     }
 }
 
@@ -241,9 +286,12 @@ mod tests {
             "fourier",
             "0.5*binning+0.5*fourier",
             "0.3*nystrom:20+0.7*sorf",
+            "fourier[age,income]",
+            "0.5*fourier[age]:100+0.25*binning[0:8]:200+2*sorf",
+            "1*fourier[a+b,\"c,d]\"]",
         ] {
             let choice: MapChoice = text.parse().expect("a map");
-            assert_eq!(choice.to_string(), text);
+            assert_eq!(choice.to_string(), text.trim_start_matches("1*"));
         }
         for kind in MapKind::ALL {
             let back: MapChoice = kind.to_string().parse().expect("a map");
@@ -254,7 +302,19 @@ mod tests {
         let even: MapChoice = "binning+fourier".parse().expect("maps");
         assert_eq!(even.to_string(), "0.5*binning+0.5*fourier");
         for bad in [
-            "", "fourrier", "fourier+", "0*sorf", "x*sorf", "sorf:0", "sorf:x",
+            "",
+            "fourrier",
+            "fourier+",
+            "0*sorf",
+            "x*sorf",
+            "sorf:0",
+            "sorf:x",
+            "sorf[",
+            "sorf[]",
+            "sorf[a]b",
+            "sorf[a]:0",
+            "sorf[a",
+            "sorf]",
         ] {
             assert!(bad.parse::<MapChoice>().is_err(), "{bad}");
         }

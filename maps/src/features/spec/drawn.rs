@@ -3,7 +3,7 @@
 use super::{LeverageSpec, MapKind, MapSpec};
 use crate::{
     Error, Result,
-    data::ChunkSource,
+    data::{ChunkSource, TableColumn},
     error::Remedy,
     features::{
         AdditiveChi2Features, Affine, ArcCosine, Binning, Fastfood, FeatureMap, Fourier,
@@ -12,8 +12,17 @@ use crate::{
     },
     flow::Run,
     kernels::{AdditiveChi2, Kernel, Linear, Polynomial},
+    sampling::Sampling,
 };
 use ndarray::Array2;
+
+/// What a map is drawn within.
+pub(super) struct Within {
+    /// The columns that parts may name.
+    pub(super) table: Vec<TableColumn>,
+    /// Those of numbers that parts look at which name none; `None` for all.
+    pub(super) columns: Option<Vec<usize>>,
+}
 
 impl MapSpec {
     /// Draws the map. `input` takes raw columns to unit lengthscale; `sample` has raw rows,
@@ -21,7 +30,7 @@ impl MapSpec {
     /// which binning reads once. `run` is a `&Device` or a [`Run`], which hears
     /// [`Step::Map`](crate::Step::Map).
     ///
-    /// Errors as the builders of the maps do.
+    /// Errors as the builders of the maps do, and on columns that the source does not have.
     pub fn build(
         &self,
         input: Affine,
@@ -29,33 +38,53 @@ impl MapSpec {
         source: &mut dyn ChunkSource,
         run: impl Into<Run>,
     ) -> Result<Box<dyn FeatureMap>> {
-        let run = run.into();
+        let within = Within {
+            table: TableColumn::of_source(source),
+            columns: None,
+        };
+        self.build_within(within, input, sample, source, &run.into())
+    }
+
+    /// As [`Self::build`], of a map that may look at some of the columns.
+    pub(super) fn build_within(
+        &self,
+        within: Within,
+        input: Affine,
+        sample: &Array2<f64>,
+        source: &mut dyn ChunkSource,
+        run: &Run,
+    ) -> Result<Box<dyn FeatureMap>> {
         let mut built = Vec::with_capacity(self.map.parts().len());
         for (i, (part, features)) in self.map.shares(self.features).enumerate() {
-            let input = input.clone();
+            let own = part.columns.as_ref();
+            let own = own
+                .map(|columns| columns.places(&within.table))
+                .transpose()?;
+            let columns = own.or_else(|| within.columns.clone());
             let mut one = self.clone();
             one.seed = part_seed(one.seed, i);
+            let input = match &columns {
+                Some(columns) => {
+                    let shape = (features / 2, columns.len());
+                    let usual = Sampling::Lattice.of_few(self.kernel.spectrum(), shape);
+                    one.sampling = one.sampling.or(usual);
+                    input.clone().only(columns)
+                }
+                None => input.clone(),
+            };
             let map: Box<dyn FeatureMap> = match part.kind {
                 MapKind::Fourier => {
-                    let mut map = one.fourier(features);
+                    let mut map = one.fourier(features).among(columns);
                     if let Some(LeverageSpec { lambda, pool }) = one.leverage {
                         let pool = pool.unwrap_or(4 * one.form.frequencies(features)?);
                         map = map.leverage(sample, lambda, pool);
                     }
                     Box::new(map.build(input)?)
                 }
-                MapKind::Nystrom => {
-                    let map = Nystrom::new(one.kernel).landmarks(one.landmarks);
-                    let map = map.features(features).seed(one.seed);
-                    let map = match one.rank {
-                        Some(rank) => map.rank(rank),
-                        None => map,
-                    };
-                    Box::new(map.build(input, sample)?)
-                }
+                MapKind::Nystrom => one.nystrom(features, input, sample)?,
                 MapKind::Binning => {
                     let map = one.binning(features);
-                    Box::new(map.fit(input, source, &run)?)
+                    Box::new(map.fit(input, source, run)?)
                 }
                 kind => one.drawn(kind, features, input)?,
             };
@@ -68,6 +97,21 @@ impl MapSpec {
                 Ok(Box::new(Union::new(built)?))
             }
         }
+    }
+
+    fn nystrom(
+        self,
+        features: usize,
+        input: Affine,
+        sample: &Array2<f64>,
+    ) -> Result<Box<dyn FeatureMap>> {
+        let map = Nystrom::new(self.kernel).landmarks(self.landmarks);
+        let map = map.features(features).seed(self.seed);
+        let map = match self.rank {
+            Some(rank) => map.rank(rank),
+            None => map,
+        };
+        Ok(Box::new(map.build(input, sample)?))
     }
 
     fn fourier(&self, features: usize) -> Fourier {
