@@ -1,5 +1,8 @@
 //! Gradients of what a model says, by the columns of rows.
 
+#[cfg(test)]
+mod tests;
+
 use crate::{
     Error, Result,
     data::Rows,

@@ -97,3 +97,86 @@ fn projected(of_dr: &Array2<f64>, beta_dt: Array2<f64>) -> Result<Array2<f64>> {
     let along = along / inner.values_n.view().insert_axis(Axis(1));
     Ok(of_dr.dot(&inner.vectors_nn.dot(&along)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{array, concatenate};
+
+    fn sums(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
+        NormalEquations {
+            rows: z.nrows() as u64,
+            weight: z.nrows() as f64,
+            weight_squares: z.nrows() as f64,
+            log_weight: 0.0,
+            gram_dd: z.t().dot(z),
+            zty_dt: z.t().dot(y),
+            z_sum_d: z.sum_axis(Axis(0)),
+            y_sum_t: y.sum_axis(Axis(0)),
+            y_square_t: (y * y).sum_axis(Axis(0)),
+            rest: Vec::new(),
+        }
+    }
+
+    fn rows() -> (Array2<f64>, Array2<f64>) {
+        let z = array![
+            [1.0, 50.0],
+            [0.3, -10.0],
+            [0.9, 1.0],
+            [-0.6, 8.0],
+            [0.2, 2.0]
+        ];
+        (
+            z,
+            array![[1.0, 5.0], [2.0, 4.0], [0.5, 6.5], [-1.0, 5.5], [3.0, 4.2]],
+        )
+    }
+
+    fn solve(z: &Array2<f64>, y: &Array2<f64>, intercept: bool) -> (Coefficients, f64) {
+        let rounding = LeastNorm::rounding_of(z.ncols(), false);
+        let least = LeastNorm {
+            intercept,
+            rounding,
+        };
+        least.solve(&sums(z, y)).expect("solves")
+    }
+
+    /// Residuals are orthogonal to columns, and to ones with an intercept.
+    #[test]
+    fn residuals_are_orthogonal_to_columns() {
+        let (z, y) = rows();
+        for intercept in [true, false] {
+            let (fit, rank) = solve(&z, &y, intercept);
+            assert_eq!(rank, 2.0);
+            let residual = &y - &(z.dot(&fit.beta_dt) + &fit.intercept_t);
+            let along = z.t().dot(&residual);
+            assert!(along.iter().all(|v| v.abs() < 1e-11), "{along}");
+            let sum = residual.sum_axis(Axis(0));
+            assert_eq!(intercept, sum.iter().all(|r| r.abs() < 1e-12));
+        }
+    }
+
+    /// Of `[Z, 3 Z]` the smallest solution gives `beta / 10` to Z and `3 beta / 10` to the other, of
+    /// a column without variance nothing.
+    #[test]
+    fn of_several_solutions_it_is_the_smallest() {
+        let (z, y) = rows();
+        for intercept in [true, false] {
+            let (once, _) = solve(&z, &y, intercept);
+            let nothing = Array2::from_elem((5, 1), if intercept { 7.0 } else { 0.0 });
+            let several = concatenate![Axis(1), z, &z * 3.0, nothing];
+            let (fit, rank) = solve(&several, &y, intercept);
+            assert_eq!(rank, 2.0);
+            let expected = concatenate![
+                Axis(0),
+                &once.beta_dt * 0.1,
+                &once.beta_dt * 0.3,
+                Array2::zeros((1, 2))
+            ];
+            let apart = (&fit.beta_dt - &expected).mapv(f64::abs);
+            assert!(apart.iter().all(|a| *a < 1e-10), "{apart}");
+            let apart = (&fit.intercept_t - &once.intercept_t).mapv(f64::abs);
+            assert!(apart.iter().all(|a| *a < 1e-10), "{apart}");
+        }
+    }
+}

@@ -91,6 +91,9 @@ fn the_command_line_and_the_library_write_the_same_files() {
     same(folder, label, fitted!(RidgeClassifier, map(), labels()));
     let ridge = fitted!(Ridge, map(), amounts(), lambda(1e-4));
     same(folder, &with(amount, "--lambda 1e-4"), ridge);
+    let least = fitted!(Ridge, bochner::features::Identity, amounts(), lambda(0.0));
+    let none = "--target amount --ignore label --map none --lambda 0";
+    same(folder, none, least);
     let ridge = fitted!(
         RidgeClassifier,
         map(),

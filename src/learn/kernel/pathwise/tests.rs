@@ -290,3 +290,47 @@ fn a_file_keeps_the_functions_and_what_cannot_be_drawn_says_so() {
     let message = functions(&kernel, 2).fit((&x, &two)).expect_err("refused");
     assert!(message.to_string().contains("one target"), "{message}");
 }
+
+/// What a process on features found serves as if it had been given: the functions are the same.
+#[test]
+fn functions_given_rows_are_those_of_the_same_variances() {
+    let (x, y, new) = rows();
+    let (cpu, seed) = (Device::cpu(), Seed(5));
+    for kernel in kernels() {
+        let process = GaussianProcess::on(Fourier::new(kernel.clone()).features(80));
+        let process = process
+            .bandwidth(Bandwidth::Sigma(1.0))
+            .standardize(Standardize::No)
+            .device(&cpu)
+            .noise(NOISE)
+            .signal(SIGNAL);
+        for intercept in [true, false] {
+            let process = process.clone().intercept(intercept).fit((&x, &y));
+            let targets = y.clone().insert_axis(Axis(1));
+            let mut source =
+                crate::data::MemorySource::new(x.clone(), Some(targets)).expect("rows");
+            let process = process.expect("fits");
+            let run = crate::Run::on(&cpu);
+            let drawn = process
+                .linear()
+                .sample_given((&mut source, 0), (3, 60), seed, &run)
+                .expect("draws");
+            let mut drawn = drawn.on(&cpu).expect("loads");
+            let drawn = drawn
+                .scores(&crate::data::Rows::from(&new))
+                .expect("predicts");
+            let expected = functions(&kernel, 3).features(60).seed(seed);
+            let expected = expected.intercept(intercept).fit((&x, &y)).expect("fits");
+            let apart = (drawn - expected.predict(&new).expect("predicts")).mapv(f64::abs);
+            assert!(apart.iter().all(|e| *e < 1e-5), "{apart}");
+            let two = process
+                .linear()
+                .sample_given((&mut source, 1), (3, 60), seed, &run);
+            assert!(
+                two.expect_err("no such target")
+                    .to_string()
+                    .contains("target 1")
+            );
+        }
+    }
+}
