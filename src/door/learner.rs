@@ -108,13 +108,14 @@ impl<L, T> Learner<L, T> {
         self
     }
 
-    /// Whether a small map looks at each column of the table: a generalised additive model, of pairs
-    /// of columns, too, if asked for. The features of the map are shared between the parts, each of
-    /// 20 at least.
+    /// Whether a small map looks at each column of the table: a generalised additive model, of
+    /// pairs of columns, too, if asked for. The features of the map are shared between the parts,
+    /// each of 20 at least.
     ///
     /// ```
     /// use bochner::prelude::*;
-    /// let x = ndarray::Array::from_shape_fn((90, 2), |(i, j)| (i * (7 + 4 * j) % 90) as f64 / 9.0);
+    /// use ndarray::Array;
+    /// let x = Array::from_shape_fn((90, 2), |(i, j)| (i * (7 + 4 * j) % 90) as f64 / 9.0);
     /// let y = x.rows().into_iter().map(|x| x[0].sin() + x[1]).collect::<Vec<_>>();
     /// let ridge = Ridge::on(Fourier::new(Gaussian).features(100)).additive(Additive::Columns);
     /// let model = ridge.device(&Device::cpu()).fit((&x, &y))?;

@@ -246,38 +246,11 @@ impl Job<&dyn Fit> {
             parts,
             folds,
         } = around;
+        if let Some(refused) = self.refused_by_learner(weighted) {
+            return Some(refused);
+        }
         let penalised = self.learner.penalised();
-        if weighted && !self.learner.takes_weights() {
-            return Some(UNWEIGHTED);
-        }
-        if self.half_life.is_some() && !self.learner.takes_half_life() {
-            return Some(Refused::of_learner(HalfLife, UNFORGETTING));
-        }
-        for (choice, asked) in [
-            (Search, self.search.is_some()),
-            (Leaves, self.leaves.is_some()),
-        ] {
-            if asked && penalised.is_none() {
-                return Some(Refused::of_learner(
-                    choice,
-                    "only ridge regression on features does",
-                ));
-            }
-        }
-        let rescaled = matches!(self.target_scale, TargetScale::Log | TargetScale::Rank);
-        if rescaled && !self.learner.is_least_squares() {
-            let why = "ridge regression, kernel ridge and Falkon do";
-            return Some(Refused::of_learner(Rescaled, why));
-        }
-        let line = self.linear == Linear::Yes;
-        if line && !self.learner.takes_line() {
-            let why = "ridge regression, logistic regression and support vectors do";
-            return Some(Refused::of_learner(Line, why));
-        }
-        let additive = self.additive != features::Additive::No;
-        if additive && !AdditiveMap::takes(self.preparation.map.as_ref()) {
-            return Some(Refused::of_learner(Additive, NO_PARTS));
-        }
+        let rescaled = self.is_rescaled();
         let asked = [
             (Weights, weighted),
             (
@@ -293,15 +266,56 @@ impl Job<&dyn Fit> {
             (Search, self.search.is_some()),
             (Leaves, self.leaves.is_some()),
             (Rescaled, rescaled),
-            (Line, line),
+            (Line, self.linear == Linear::Yes),
             (Bent, self.preparation.standardize.bends()),
-            (Additive, additive),
+            (Additive, self.additive != features::Additive::No),
             (Parts, parts),
             (Folds, folds),
         ];
         let sums = !parts || self.learner.of_sums().is_some();
         apart(&asked)
             .or_else(|| (!sums).then(|| Refused::of_learner(Parts, "it needs all rows at once")))
+    }
+
+    /// Whether amounts are to be fitted on another scale, whatever rows left out say.
+    fn is_rescaled(&self) -> bool {
+        matches!(self.target_scale, TargetScale::Log | TargetScale::Rank)
+    }
+
+    /// What is asked for and the learner, or the map, does not take.
+    fn refused_by_learner(&self, weighted: bool) -> Option<Refused> {
+        if weighted && !self.learner.takes_weights() {
+            return Some(UNWEIGHTED);
+        }
+        let penalised = self.learner.penalised().is_some();
+        let only_ridge = "only ridge regression on features does";
+        let refusals = [
+            (
+                HalfLife,
+                self.half_life.is_some() && !self.learner.takes_half_life(),
+                UNFORGETTING,
+            ),
+            (Search, self.search.is_some() && !penalised, only_ridge),
+            (Leaves, self.leaves.is_some() && !penalised, only_ridge),
+            (
+                Rescaled,
+                self.is_rescaled() && !self.learner.is_least_squares(),
+                "ridge regression, kernel ridge and Falkon do",
+            ),
+            (
+                Line,
+                self.linear == Linear::Yes && !self.learner.takes_line(),
+                "ridge regression, logistic regression and support vectors do",
+            ),
+            (
+                Additive,
+                self.additive != features::Additive::No
+                    && !AdditiveMap::takes(self.preparation.map.as_ref()),
+                NO_PARTS,
+            ),
+        ];
+        let first = refusals.into_iter().find(|(_, refused, _)| *refused);
+        first.map(|(choice, _, why)| Refused::of_learner(choice, why))
     }
 }
 

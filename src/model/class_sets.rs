@@ -20,11 +20,12 @@ const ON: &str = "class_sets_on";
 ///
 /// The score of a row is the probability that classes likelier than the right one have together,
 /// `s = sum_{j: p_j > p_y} p_j`: theirs without the share of the class itself that they draw at
-/// random, so that the same row always has the same set, and none is empty. A set of level p has all
-/// classes whose own score is at most the `ceil((m + 1) p)`-th smallest of m rows that the fit had
-/// not seen. Of rows that come as these did it holds the right class at least so often; of rows left
-/// out in turn, near so often or more (Barber, Candès, Ramdas & Tibshirani 2021). Where the likeliest
-/// class alone is right more often than p asks for, sets have one class and hold more than they must.
+/// random, so that the same row always has the same set, and none is empty. A set of level p has
+/// all classes whose own score is at most the `ceil((m + 1) p)`-th smallest of m rows that the fit
+/// had not seen. Of rows that come as these did it holds the right class at least so often; of rows
+/// left out in turn, near so often or more (Barber, Candès, Ramdas & Tibshirani 2021). Where the
+/// likeliest class alone is right more often than p asks for, sets have one class and hold more
+/// than they must.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassSets {
     /// Ascending.

@@ -214,8 +214,8 @@ impl<Y: Predicted> Model<Y> {
         predictor.predict(&x_nd.to_rows(), level)
     }
 
-    /// Gradients of the raw outputs at rows `[n, d]` by their columns, `[n, t, d]`, where outputs are
-    /// predicted values or a score for each class.
+    /// Gradients of the raw outputs at rows `[n, d]` by their columns, `[n, t, d]`, where outputs
+    /// are predicted values or a score for each class.
     ///
     /// Errors as [`LinearModel::gradients`] and [`Gradients::at`](crate::models::Gradients::at) do.
     pub fn gradients(&self, x_nd: impl ToRows) -> Result<Array3<f64>> {

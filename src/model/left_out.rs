@@ -92,8 +92,8 @@ impl LeftOutScores {
         })
     }
 
-    /// Those of a mean of models by their shares, 1 together, of the rows that all of them left out;
-    /// `None` of no models, and where they left out other things.
+    /// Those of a mean of models by their shares, 1 together, of the rows that all of them left
+    /// out; `None` of no models, and where they left out other things.
     pub(crate) fn mean(all: &[(Self, f64)]) -> Option<Self> {
         let ((first, share), others) = all.split_first()?;
         let place = |of: &Self| -> HashMap<u64, usize> {

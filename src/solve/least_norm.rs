@@ -156,8 +156,8 @@ mod tests {
         }
     }
 
-    /// Of `[Z, 3 Z]` the smallest solution gives `beta / 10` to Z and `3 beta / 10` to the other, of
-    /// a column without variance nothing.
+    /// Of `[Z, 3 Z]` the smallest solution gives `beta / 10` to Z and `3 beta / 10` to the other,
+    /// of a column without variance nothing.
     #[test]
     fn of_several_solutions_it_is_the_smallest() {
         let (z, y) = rows();

@@ -61,8 +61,8 @@ pub(super) struct LearnerArgs {
     iterations: Option<usize>,
     /// Give a classifier probabilities, which logistic has anyway
     ///
-    /// They come of a second fit to four fifths of the rows; of ridge, which has them by rows that it
-    /// leaves out in turn, only where it leaves out none.
+    /// They come of a second fit to four fifths of the rows; of ridge, which has them by rows that
+    /// it leaves out in turn, only where it leaves out none.
     #[arg(long)]
     probabilities: bool,
     /// Standard deviation of the noise, with --model gaussian-process [default: the likeliest]

@@ -17,7 +17,8 @@ pub(super) const FEWEST: usize = 20;
 
 /// Gives a model what the scores of rows say that its fit had not seen: a classifier probabilities,
 /// as [`Probabilities::fitted`] has them, if there are 20 rows, of two classes at least; a
-/// regression the errors that intervals are made of. Nothing where rounding hides one of the scores.
+/// regression the errors that intervals are made of. Nothing where rounding hides one of the
+/// scores.
 pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScores) -> Result<()> {
     if rows.len() == 0 || !rows.are_known() {
         return Ok(());

@@ -59,8 +59,8 @@ impl Targets {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RidgeOptions {
     /// The penalty per sample, lambda > 0, or how it is chosen; 0 where the dual solves, for fewer
-    /// rows than features, and of the columns as they are ([`Identity`](crate::features::Identity)):
-    /// least squares, of several solutions the smallest.
+    /// rows than features, and of the columns as they are
+    /// ([`Identity`](crate::features::Identity)): least squares, of several solutions the smallest.
     pub lambda: Lambda,
     /// Whether an intercept is fitted.
     pub intercept: bool,

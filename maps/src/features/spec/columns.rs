@@ -4,8 +4,8 @@ use crate::{Error, Result, data::TableColumn, text::counted};
 use std::{fmt, ops::Range};
 
 /// Columns of a table by their names, `[age,income]`, or by numbers from 0 and half-open ranges of
-/// them, `[3,0:8]`. A name with a comma, a bracket or a quote in it stands in double quotes, each of
-/// its own doubled: `["rent, net"]`.
+/// them, `[3,0:8]`. A name with a comma, a bracket or a quote in it stands in double quotes, each
+/// of its own doubled: `["rent, net"]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct ColumnChoice(Vec<String>);

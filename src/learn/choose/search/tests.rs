@@ -299,7 +299,8 @@ fn plan(features: usize) -> Plan {
 }
 
 /// A fit of more rows than features is by sums. So is a trial of all rows, though the four fifths
-/// that it fits are fewer: in the dual it would take a penalty that the sums of the fit do not bear.
+/// that it fits are fewer: in the dual it would take a penalty that the sums of the fit do not
+/// bear.
 #[test]
 fn trials_of_all_rows_are_solved_as_the_fit_is() {
     let x = rows(110, 3, 8);

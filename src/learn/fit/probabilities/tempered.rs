@@ -9,8 +9,9 @@ const STEPS: usize = 100;
 const FINE: f64 = 1e-9;
 
 /// The slope and the offsets with the greatest likelihood of `softmax(slope s_k + offset_k)` for
-/// scores `[n, t]` of rows of these classes, each as often as it counts, once on the average (Guo, Pleiss, Sun & Weinberger 2017, "On calibration of
-/// modern neural networks", section 4.2; with offsets Alexandari, Kundaje & Shrikumar 2020).
+/// scores `[n, t]` of rows of these classes, each as often as it counts, once on the average (Guo,
+/// Pleiss, Sun & Weinberger 2017, "On calibration of modern neural networks", section 4.2; with
+/// offsets Alexandari, Kundaje & Shrikumar 2020).
 ///
 /// As Platt (1999) has it for two classes, nothing is certain: of each row so much is taken for a
 /// draw among all classes that it makes one row in all, which keeps the slope finite where every

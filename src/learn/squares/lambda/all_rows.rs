@@ -14,7 +14,7 @@ use crate::{
     normal::NormalEquations,
     solve::{FoldSums, Intercept, LambdaPath, LookedAt},
 };
-use ndarray::ArrayView1;
+use ndarray::{Array2, ArrayView1};
 
 /// The sums of all rows, and what rows are left out by.
 struct Summed {
@@ -75,15 +75,7 @@ pub(in crate::learn) fn fit(
     };
     let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
     let relative_lt = errors_lt / &variances_t;
-    let point = |(&lambda, errors_t): (&f64, ArrayView1<'_, f64>)| {
-        Ok(LambdaPoint {
-            lambda,
-            error: errors_t.mean().unwrap_or(f64::NAN),
-            effective_dimension: path.effective_dimension(lambda)?,
-        })
-    };
-    let points = lambdas.iter().zip(relative_lt.rows()).map(point);
-    let points = points.collect::<Result<_>>()?;
+    let points = points_of(&path, &lambdas, &relative_lt)?;
     let curve = LambdaCurve { by, points };
     let best = trusted(&curve, path.rounding())?;
     let rows = |kept| LookedAt {
@@ -117,4 +109,20 @@ pub(in crate::learn) fn fit(
         keep_left_out(&mut model, scores)?;
     }
     Ok(model)
+}
+
+/// What each penalty came to, by its errors over the variances of the targets, `[l, t]`.
+fn points_of(
+    path: &LambdaPath,
+    lambdas: &[f64],
+    relative_lt: &Array2<f64>,
+) -> Result<Vec<LambdaPoint>> {
+    let point = |(&lambda, errors_t): (&f64, ArrayView1<'_, f64>)| {
+        Ok(LambdaPoint {
+            lambda,
+            error: errors_t.mean().unwrap_or(f64::NAN),
+            effective_dimension: path.effective_dimension(lambda)?,
+        })
+    };
+    lambdas.iter().zip(relative_lt.rows()).map(point).collect()
 }
