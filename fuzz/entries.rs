@@ -9,6 +9,7 @@ use bochner::{
     data::{MemorySource, OpenOptions, open},
     models::{AnySums, LinearModel, Partial},
     solve::NormalEquations,
+    stream::{Bandit, RecursiveRidge},
 };
 use ndarray::Array2;
 pub(crate) use state::State;
@@ -25,6 +26,8 @@ pub(crate) fn is_read(folder: &Path, name: &str, bytes: &[u8]) -> bool {
         Some("model") => model(bytes),
         Some("partial") => partial(bytes),
         Some("checkpoint") => checkpoint(bytes),
+        Some("stream") => stream(bytes),
+        Some("bandit") => bandit(bytes),
         end => {
             fs::write(&path, bytes).expect("a file is written");
             match end {
@@ -57,6 +60,27 @@ fn model(bytes: &[u8]) -> Result<()> {
 fn partial(bytes: &[u8]) -> Result<()> {
     let own = Partial::<NormalEquations>::from_bytes(bytes).map(drop);
     Partial::<AnySums>::from_bytes(bytes).map(drop).or(own)
+}
+
+/// A stream, which predicts a row and goes on with it.
+fn stream(bytes: &[u8]) -> Result<()> {
+    let mut stream = RecursiveRidge::from_bytes(bytes)?;
+    let z = vec![0.5; stream.features()];
+    assert_eq!(stream.predict(&z)?.len(), stream.targets());
+    stream.spread(&z)?;
+    // Numbers that nobody learned may have no inverse, which is said.
+    let y = vec![1.0; stream.targets()];
+    let _ = stream.learn(&z, &y, 1.0);
+    Ok(())
+}
+
+/// A bandit, which chooses an arm and hears of its reward.
+fn bandit(bytes: &[u8]) -> Result<()> {
+    let mut bandit = Bandit::from_bytes(bytes)?;
+    let z = vec![0.5; bandit.arms()[0].features()];
+    let arm = bandit.choose(&z)?;
+    let _ = bandit.learn(arm, &z, 1.0);
+    Ok(())
 }
 
 /// The state of outputs that are written row after row.

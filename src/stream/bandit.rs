@@ -34,6 +34,16 @@ impl Choice {
             Self::UpperBound(width) | Self::Thompson(width) => width,
         }
     }
+
+    fn check(self) -> Result<()> {
+        let width = self.width();
+        if width >= 0.0 && width.is_finite() {
+            return Ok(());
+        }
+        Err(Error::parameter(format!(
+            "the width of a choice is {width}; it is a number, 0 or more"
+        )))
+    }
 }
 
 /// Arms whose rewards are linear in the features of a row, each learned from the rows that it was
@@ -75,12 +85,7 @@ impl Bandit {
         if arms == 0 {
             return Err(Error::parameter("a bandit has one arm or more"));
         }
-        let width = choice.width();
-        if !(width >= 0.0 && width.is_finite()) {
-            return Err(Error::parameter(format!(
-                "the width of a choice is {width}; it is a number, 0 or more"
-            )));
-        }
+        choice.check()?;
         Ok(Self {
             arms: vec![rule.start(features, 1)?; arms],
             choice,
@@ -183,14 +188,23 @@ impl Bandit {
         let arms: usize = store.get("arms")?;
         let arm = |k| RecursiveRidge::read(&store.nested(&format!("arm.{k}")));
         let arms = (0..arms).map(arm).collect::<Result<Vec<_>>>()?;
-        if arms.is_empty() {
+        choice.check()?;
+        let Some(first) = arms.first() else {
             return Err(Error::format("a bandit without arms"));
+        };
+        let alike = |arm: &RecursiveRidge| arm.features() == first.features() && arm.targets() == 1;
+        let rounds: u64 = store.get("rounds")?;
+        // Each row that an arm learned was chosen for in a round, of which nobody sees as many.
+        if !arms.iter().all(alike) || rounds > 1 << 53 {
+            return Err(Error::format(format!(
+                "a bandit of {rounds} rounds whose arms are not of one reward and the same features"
+            )));
         }
         Ok(Self {
             arms,
             choice,
             seed: Seed(store.get("seed")?),
-            rounds: store.get("rounds")?,
+            rounds,
         })
     }
 }

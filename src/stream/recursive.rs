@@ -71,22 +71,8 @@ impl Recursive {
     /// Errors with [`Error::Parameter`] unless the penalty is positive and finite and the half-life
     /// a row or more, and where there is neither a feature nor an intercept.
     pub fn start(self, features: usize, targets: usize) -> Result<RecursiveRidge> {
-        if !(self.penalty > 0.0 && self.penalty.is_finite()) {
-            return Err(Error::parameter(format!(
-                "the penalty of a stream is {}; it is a positive number",
-                self.penalty
-            )));
-        }
-        if self.half_life.is_nan() || self.half_life < 1.0 {
-            return Err(Error::parameter(format!(
-                "a half-life is {} rows; it is one row or more",
-                self.half_life
-            )));
-        }
+        self.check(features)?;
         let size = features + usize::from(self.intercept);
-        if size == 0 {
-            return Err(Error::parameter("a stream has a feature or an intercept"));
-        }
         Ok(RecursiveRidge {
             rule: self,
             features,
@@ -101,6 +87,26 @@ impl Recursive {
             beta_tm: vec![0.0; targets * size],
             block: Block::new(size),
         })
+    }
+
+    /// That there can be such a stream.
+    fn check(&self, features: usize) -> Result<()> {
+        if !(self.penalty > 0.0 && self.penalty.is_finite()) {
+            return Err(Error::parameter(format!(
+                "the penalty of a stream is {}; it is a positive number",
+                self.penalty
+            )));
+        }
+        if self.half_life.is_nan() || self.half_life < 1.0 {
+            return Err(Error::parameter(format!(
+                "a half-life is {} rows; it is one row or more",
+                self.half_life
+            )));
+        }
+        if features == 0 && !self.intercept {
+            return Err(Error::parameter("a stream has a feature or an intercept"));
+        }
+        Ok(())
     }
 
     /// What rows before count for after one more.

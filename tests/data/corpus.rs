@@ -8,7 +8,13 @@
 use crate::damage::{MOST, below, most_held, mutate};
 use crate::entries::{State, is_read};
 use crate::samples::{changed, data, models, with_array};
-use bochner::{data::Done, models::LinearModel, prelude::*};
+use bochner::{
+    data::Done,
+    models::LinearModel,
+    prelude::*,
+    seed::Seed,
+    stream::{Bandit, Choice, Recursive},
+};
 use flate2::{Compression, write::GzEncoder};
 use ndarray::Array2;
 use ndarray_npy::{NpzWriter, WriteNpyExt};
@@ -119,6 +125,16 @@ fn fuzzed_corpus_of_checkpoints() {
 }
 
 #[test]
+fn fuzzed_corpus_of_streams() {
+    holds("stream");
+}
+
+#[test]
+fn fuzzed_corpus_of_bandits() {
+    holds("bandit");
+}
+
+#[test]
 fn fuzzed_corpus_of_arrays() {
     holds("npy");
 }
@@ -150,6 +166,7 @@ fn fuzzed_corpus_of_columns() {
 fn made() {
     made_models();
     made_sums_and_checkpoints();
+    made_streams();
     made_arrays();
     made_text();
     #[cfg(feature = "parquet")]
@@ -232,6 +249,61 @@ fn made_sums_and_checkpoints() {
     keep("checkpoint", "two-outputs", state.text());
     state.done[1].rows += 1;
     keep("checkpoint", "refused-other-rows", state.text());
+}
+
+fn made_streams() {
+    let rule = Recursive {
+        half_life: 30.0,
+        ..Recursive::default()
+    };
+    let mut stream = rule.start(4, 2).expect("starts");
+    let row = |t: usize| [1.0, 0.5, -0.25, 2.0].map(|z| (z * t as f64).sin());
+    for t in 0..75 {
+        let y = [t as f64 / 10.0, 1.0];
+        stream.learn(&row(t), &y, 1.0).expect("learns");
+    }
+    let bytes = stream.to_bytes().expect("writes");
+    keep("stream", "block", &bytes);
+    let none = Recursive::default().start(3, 0).expect("starts");
+    keep("stream", "none", none.to_bytes().expect("writes"));
+    let other = |name: &str, value: &str| {
+        changed(&bytes, |all| {
+            all.insert(name.into(), value.into());
+        })
+    };
+    keep("stream", "refused-since", other("since_anew", "76"));
+    keep(
+        "stream",
+        "refused-rows",
+        other("rows", &u64::MAX.to_string()),
+    );
+    keep("stream", "refused-growth", other("block.growth", "-0.5"));
+    keep(
+        "stream",
+        "refused-targets",
+        other("targets", &usize::MAX.to_string()),
+    );
+
+    let mut bandit = Bandit::new(rule, 4, 2, Choice::UpperBound(0.5), Seed(1)).expect("begins");
+    for t in 0..40 {
+        let arm = bandit.choose(&row(t)).expect("chooses");
+        bandit.learn(arm, &row(t), t as f64 / 40.0).expect("learns");
+    }
+    let bytes = bandit.to_bytes().expect("writes");
+    keep("bandit", "two", &bytes);
+    let drawn = Bandit::new(rule, 3, 1, Choice::Thompson(1.0), Seed(2)).expect("begins");
+    keep("bandit", "drawn", drawn.to_bytes().expect("writes"));
+    for (name, key, value) in [
+        ("refused-width", "width", "-1"),
+        ("refused-rounds", "rounds", "18446744073709551615"),
+        ("refused-arms", "arms", "18446744073709551615"),
+        ("refused-targets", "arm.1.targets", "0"),
+    ] {
+        let other = changed(&bytes, |all| {
+            all.insert(key.into(), value.into());
+        });
+        keep("bandit", name, other);
+    }
 }
 
 fn array(x: &Array2<f64>) -> Vec<u8> {

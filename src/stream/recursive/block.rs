@@ -168,15 +168,28 @@ impl Block {
         if rows >= Self::ROWS {
             return Err(Error::format(format!("a block of {rows} rows")));
         }
-        let vector = |name, of_row| Ok(store.vector(name, rows * of_row)?.to_vec());
+        let vector = |name, of_row: usize| -> Result<Vec<f64>> {
+            let numbers = rows.checked_mul(of_row);
+            let numbers = numbers.ok_or_else(|| Error::format("too many numbers in a block"))?;
+            Ok(store.vector(name, numbers)?.to_vec())
+        };
+        let growth: f64 = store.get("block.growth")?;
+        let (share_k, counts_k) = (vector("block.share", 1)?, vector("block.counts", 1)?);
+        let mut numbers = share_k.iter().chain(&counts_k);
+        let are_counts = numbers.all(|n| (0.0..f64::INFINITY).contains(n));
+        if !(are_counts && (1.0..f64::INFINITY).contains(&growth)) {
+            return Err(Error::format(
+                "a block of rows that count for less than nothing",
+            ));
+        }
         Ok(Self {
             size,
             z_km: vector("block.z", size)?,
             gain_km: vector("block.gain", size)?,
             y_kt: vector("block.y", targets)?,
-            share_k: vector("block.share", 1)?,
-            counts_k: vector("block.counts", 1)?,
-            growth: store.get("block.growth")?,
+            share_k,
+            counts_k,
+            growth,
         })
     }
 }

@@ -11,6 +11,13 @@ use std::path::Path;
 
 const KIND: &str = "a stream";
 
+/// A stream of more rows than anybody sees is no stream.
+const MOST_ROWS: u64 = 1 << 53;
+
+fn is_positive(number: f64) -> bool {
+    number > 0.0 && number.is_finite()
+}
+
 impl RecursiveRidge {
     /// Writes what it knows to a file, whole or not at all, to go on from by [`Self::load`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
@@ -60,6 +67,8 @@ impl RecursiveRidge {
             intercept: store.get("rule.intercept")?,
         };
         let (features, targets): (usize, usize) = (store.get("features")?, store.get("targets")?);
+        // Its numbers are held to what they may be before anything of their size is made.
+        rule.check(features)?;
         let size = features.checked_add(usize::from(rule.intercept));
         let entries = size.and_then(|size| size.checked_mul(size.checked_add(1)?));
         let (Some(size), Some(entries)) = (size, entries) else {
@@ -72,17 +81,25 @@ impl RecursiveRidge {
         let minus_gram = store.vector("minus_gram", entries / 2)?;
         let zty_tm = store.vector("zty", of_targets)?.to_vec();
         let beta_tm = store.vector("beta", of_targets)?.to_vec();
+        let (rows, since_anew): (u64, u64) = (store.get("rows")?, store.get("since_anew")?);
+        let (weight, penalty): (f64, f64) = (store.get("weight")?, store.get("penalty")?);
+        let counts = rows <= MOST_ROWS && since_anew <= rows;
+        if !(counts && (0.0..f64::INFINITY).contains(&weight) && is_positive(penalty)) {
+            return Err(Error::format(format!(
+                "a stream of {rows} rows, {since_anew} since its inverse, that count for {weight} \
+                 beside a penalty of {penalty}"
+            )));
+        }
         Ok(Self {
             inverse_mm: of_lower_entries(size, inverse),
             minus_gram_mm: of_lower_entries(size, minus_gram),
             zty_tm,
             beta_tm,
             block: Block::read(store, size, targets)?,
-            rows: store.get("rows")?,
-            since_anew: store.get("since_anew")?,
-            weight: store.get("weight")?,
-            penalty: store.get("penalty")?,
-            // Its numbers are held to what they may be.
+            rows,
+            since_anew,
+            weight,
+            penalty,
             ..rule.start(features, targets)?
         })
     }
