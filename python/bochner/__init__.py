@@ -21,7 +21,7 @@ from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
 from .density import KernelDensity
 from .gaussian_process import GaussianProcessRegressor
 from .heads import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
-from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test
+from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test, sums_test
 from .kernel_approximation import (
     AdditiveChi2Sampler,
     Nystroem,
@@ -84,6 +84,7 @@ __all__ = [
     "mmd_test",
     "rcot_test",
     "scan",
+    "sums_test",
 ]
 
 

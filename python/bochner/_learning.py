@@ -119,11 +119,13 @@ class Learner(BaseEstimator):
         """
         scanned = isinstance(X, Scan)
         labels = {"classes": classes, "names": names}
-        if weights is not None and not scanned:
+        # With a half-life rows are what they count by where they stand.
+        in_order = getattr(self, "half_life", None) is not None
+        if weights is not None and not scanned and not in_order:
             kept = weights > 0
             if not kept.all():
                 X, y, weights = X[kept], y[kept], weights[kept]
-        together = self._takes_weights() and not self._calibrates()
+        together = self._takes_weights() and not self._calibrates() and not in_order
         if not scanned and together and X.shape[0] <= FEW_ROWS:
             X, y, weights = _in_order(X, y, weights)
         if self._goes_on(y, names):

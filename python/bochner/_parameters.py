@@ -48,6 +48,8 @@ LINEAR = [StrOptions({"auto", "yes", "no"})]
 ADDITIVE = ["boolean", StrOptions({"pairs"})]
 
 #: On what scale regressors of least squares fit their targets.
+#: Rows after which a row counts for half.
+HALF_LIFE = [Interval(Real, 1.0, None, closed="left"), None]
 TARGET_SCALE = [StrOptions({"auto", "as-is", "log", "rank"})]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Classifier
-from ._parameters import ADDITIVE, COUNT, LINEAR, POSITIVE, SHARED
+from ._parameters import ADDITIVE, COUNT, HALF_LIFE, LINEAR, POSITIVE, SHARED
 from ._partial import PartialRidge
 from ._typing import _fit_context
 
@@ -61,6 +61,10 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         the scores of rows that it leaves out in turn: a sigmoid, or of more classes a softmax. None
         has a fit of fewer than 20 rows, by ``solver='cg'`` or of a map with binning.
 
+    half_life : float, default=None
+        Rows after which a row counts for half of what the newest does, the last, as in
+        `KernelRidgeRegressor`. None forgets nothing.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
@@ -94,7 +98,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     _learner = "ridge"
     _own = (
         "linear", "additive", "penalty", "folds", "solver", "penalize_intercept", "leaves",
-        "probability",
+        "probability", "half_life",
     )
     _parameter_constraints = {
         **SHARED,
@@ -107,6 +111,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         "leaves": [COUNT, None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "probability": ["boolean"],
+        "half_life": HALF_LIFE,
     }
 
     def __init__(
@@ -126,6 +131,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         solver: str = "auto",
         class_weight: ClassWeight = None,
         probability: bool = False,
+        half_life: float | None = None,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
         leaves: int | None = None,
@@ -149,6 +155,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         self.solver = solver
         self.class_weight = class_weight
         self.probability = probability
+        self.half_life = half_life
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
         self.leaves = leaves

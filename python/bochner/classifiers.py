@@ -14,6 +14,7 @@ from ._kept import KeepingLabels
 from ._parameters import (
     ADDITIVE,
     COUNT,
+    HALF_LIFE,
     LINEAR,
     NOT_NEGATIVE,
     POSITIVE,
@@ -70,6 +71,10 @@ class KernelLogisticRegression(KeepingLabels, Labels):
         Whether a fit begins at the coefficients of the one before, on its map and scales, where the
         columns and the classes are the same.
 
+    half_life : float, default=None
+        Rows after which a row counts for half of what the newest does, the last, as in
+        `KernelRidgeRegressor`. None forgets nothing.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
@@ -108,7 +113,7 @@ class KernelLogisticRegression(KeepingLabels, Labels):
     log_marginal_likelihood_: float
 
     _learner = "logistic"
-    _own = ("linear", "additive", "penalty", "l1", "bound", "tol", "max_iter", "laplace",)
+    _own = ("linear", "additive", "penalty", "l1", "bound", "tol", "max_iter", "laplace", "half_life")
     _margin = 1.0
     _parameter_constraints = {
         **SHARED,
@@ -122,6 +127,7 @@ class KernelLogisticRegression(KeepingLabels, Labels):
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "laplace": ["boolean"],
         "warm_start": ["boolean"],
+        "half_life": HALF_LIFE,
     }
 
     def __init__(
@@ -144,6 +150,7 @@ class KernelLogisticRegression(KeepingLabels, Labels):
         class_weight: ClassWeight = None,
         laplace: bool = False,
         warm_start: bool = False,
+        half_life: float | None = None,
         fit_intercept: bool = True,
         random_state: Random = None,
         device: str = "auto",
@@ -168,6 +175,7 @@ class KernelLogisticRegression(KeepingLabels, Labels):
         self.class_weight = class_weight
         self.laplace = laplace
         self.warm_start = warm_start
+        self.half_life = half_life
         self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.device = device

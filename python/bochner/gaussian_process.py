@@ -13,7 +13,7 @@ from . import _native
 from ._arrays import table
 from ._bases import Regressor
 from ._functions import Drawing
-from ._parameters import ADDITIVE, CALIBRATE, POSITIVE, SHARED
+from ._parameters import ADDITIVE, CALIBRATE, HALF_LIFE, POSITIVE, SHARED
 from ._partial import GrowingNumbers
 from ._rows import checked, of_scans
 from ._typing import _fit_context, available_if
@@ -58,6 +58,10 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         calibrated on: `predict_interval` and ``predict(X, interval=0.9)`` then hold what they
         promise. None keeps none back: bounds are then
         those of the process; `calibrate_on` takes rows of one's own.
+
+    half_life : float, default=None
+        Rows after which a row counts for half of what the newest does, the last, as in
+        `KernelRidgeRegressor`; with ``weights='counts'``. None forgets nothing.
 
     Attributes
     ----------
@@ -104,7 +108,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
     lengthscales_: NDArray[np.float64]
 
     _learner = "gaussian-process"
-    _own = ("additive", "noise_variance", "signal_variance", "weights",)
+    _own = ("additive", "noise_variance", "signal_variance", "weights", "half_life")
     _parameter_constraints = {
         **SHARED,
         "calibrate": CALIBRATE,
@@ -113,6 +117,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         "signal_variance": [POSITIVE, None],
         "lengthscales": [StrOptions({"fixed", "one", "per-column"})],
         "weights": [StrOptions({"counts", "precisions"})],
+        "half_life": HALF_LIFE,
     }
 
     def __init__(
@@ -130,6 +135,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         signal_variance: float | None = None,
         lengthscales: str = "fixed",
         weights: str = "counts",
+        half_life: float | None = None,
         fit_intercept: bool = True,
         random_state: Random = None,
         device: str = "auto",
@@ -150,6 +156,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         self.signal_variance = signal_variance
         self.lengthscales = lengthscales
         self.weights = weights
+        self.half_life = half_life
         self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.device = device

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ._typing import Random
 
-__all__ = ["TestResult", "hsic_test", "mmd_test", "rcot_test"]
+__all__ = ["TestResult", "hsic_test", "mmd_test", "rcot_test", "sums_test"]
 
 
 class TestResult(NamedTuple):
@@ -302,3 +302,41 @@ def rcot_test(
     options.update(n_outer=n_outer, variant=variant)
     found = _native.conditional_independence(x, y, z, options)
     return TestResult(found["statistic"], found["pvalue"], float("nan"))
+
+
+def sums_test(a: Any, b: Any) -> TestResult:
+    """Whether two learners saw rows of one law, by the sums that `partial_fit` keeps: drift without
+    the rows, forgotten by and by or not.
+
+    Parameters
+    ----------
+    a, b : object
+        Learners of one map, as `KernelRidgeRegressor.without_rows` gives a second, each of 5 effective
+        rows or more, ``(sum w)^2 / sum w^2``. No row may be in both.
+
+    Returns
+    -------
+    result : TestResult
+        The statistic is MMD^2 / (1/n + 1/m) of weighted mean features, n and m being effective rows;
+        its law is asymptotic, with the moments of few rows. The estimate is MMD^2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KernelRidgeRegressor, sums_test
+    >>> random = np.random.RandomState(0)
+    >>> X = random.normal(size=(600, 2))
+    >>> old = KernelRidgeRegressor(n_components=100, random_state=0).partial_fit(X[:300], X[:300, 0])
+    >>> new = old.without_rows().partial_fit(X[300:] + 0.4, X[300:, 0])
+    >>> bool(sums_test(old, new).pvalue < 0.001)
+    True
+    """
+    states = []
+    for name, learner in (("a", a), ("b", b)):
+        state = getattr(learner, "_state", None)
+        if not (isinstance(state, tuple) and isinstance(state[0], _native.GrowingState)):
+            raise ValueError(
+                f"{name} keeps no sums: give a learner to whom rows came by partial_fit, and are sums"
+            )
+        states.append(state[0])
+    return TestResult(*states[0].differs(states[1]))

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._bases import Regressor
-from ._parameters import ADDITIVE, CALIBRATE, COUNT, LINEAR, POSITIVE, SHARED, TARGET_SCALE
+from ._parameters import (
+    ADDITIVE,
+    CALIBRATE,
+    COUNT,
+    HALF_LIFE,
+    LINEAR,
+    POSITIVE,
+    SHARED,
+    TARGET_SCALE,
+)
 from ._partial import PartialRidge
 from ._ridge_classifier import KernelRidgeClassifier
 from ._typing import _fit_context
@@ -99,6 +108,11 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         better, and targets as they are where ``gamma`` or its rule is given and in
         ``partial_fit``. Distributed fits have no other.
 
+    half_life : float, default=None
+        Rows after which a row counts for half of what the newest does, which is the last: row i of n
+        counts for ``2 ** (-(n - 1 - i) / half_life)`` times its ``sample_weight``. Rows that
+        `partial_fit` adds make those before older. None forgets nothing.
+
     fit_intercept : bool, default=True
         Whether an intercept is fitted.
 
@@ -161,7 +175,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
     _learner = "ridge"
     _own = (
         "linear", "additive", "penalty", "folds", "solver", "target_scale", "penalize_intercept",
-        "leaves",
+        "leaves", "half_life",
     )
     _parameter_constraints = {
         **SHARED,
@@ -174,6 +188,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         "target_scale": TARGET_SCALE,
         "penalize_intercept": ["boolean"],
         "leaves": [COUNT, None],
+        "half_life": HALF_LIFE,
     }
 
     def __init__(
@@ -192,6 +207,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         folds: int | None = None,
         solver: str = "auto",
         target_scale: str = "auto",
+        half_life: float | None = None,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
         leaves: int | None = None,
@@ -215,6 +231,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         self.folds = folds
         self.solver = solver
         self.target_scale = target_scale
+        self.half_life = half_life
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
         self.leaves = leaves

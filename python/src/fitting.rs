@@ -52,12 +52,17 @@ impl Fitting<'_> {
         let Some(start) = self.start else {
             return Ok(None);
         };
-        let survey = job.survey(source, run)?;
-        if !goes_on(start, labels, &survey, source)? {
+        let weighted = source.is_weighted();
+        let mut source = job.forgetting(source)?;
+        let survey = job.survey(&mut source, run)?;
+        if !goes_on(start, labels, &survey, &source)? {
+            source.rewind()?;
             return Ok(None);
         }
+        let mut model = job.go_on(start, (&mut source, &survey), run)?;
+        job.say_weighted(&mut model, weighted);
         Ok(Some(Fitted {
-            model: job.go_on(start, (source, &survey), run)?,
+            model,
             scales: job.scales(&survey)?,
             survey,
             found: None,

@@ -12,6 +12,7 @@ use bochner::{
     data::{Schema, Survey},
     error::Remedy,
     features::{Additive, FeatureMap},
+    hypothesis::partials_differ,
     job::{Job, Preparation, TargetScale, check_weights},
     models::{AnySums, Basis, Fit, FitAnySums, ModelContext, Partial, RowsToSum, Sums, Targets},
 };
@@ -97,11 +98,13 @@ fn job_of<'a>(
     fit: &'a dyn Fit,
     preparation: &Preparation,
     (target_scale, additive): (TargetScale, Additive),
+    half_life: Option<f64>,
 ) -> Job<&'a dyn Fit> {
     Job {
         preparation: preparation.clone(),
         target_scale,
         additive,
+        half_life,
         ..Job::new(fit, preparation.map.clone())
     }
 }
@@ -131,6 +134,7 @@ impl GrowingState {
         let preparation = options.preparation()?;
         let scale = options.parse("target_scale")?.unwrap_or_default();
         let additive = options.additive()?;
+        let half_life = options.get("half_life")?;
         let fit = options.learner(learner)?;
         of_sums(fit.as_ref()).map_err(|e| exception(&e))?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
@@ -142,7 +146,7 @@ impl GrowingState {
             let run = run(&name, memory, interrupt, progress)?;
             let mut source = given.source(y, weights, interrupt.flag())?;
             let targets = |survey: &Survey, _: Option<&Schema>| Ok(targets_of(classes, survey));
-            let job = job_of(fit.as_ref(), &preparation, (scale, additive));
+            let job = job_of(fit.as_ref(), &preparation, (scale, additive), half_life);
             let basis = Basis {
                 class_names: names,
                 column_names: columns,
@@ -178,6 +182,10 @@ impl GrowingState {
         let fit = options.learner(learner)?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let columns = options.get("columns")?;
+        if options.get::<f64>("half_life")?.is_some() {
+            let problem = "rows that are elsewhere stand in no order; leave half_life out";
+            return Err(exception(&Error::unsupported(problem)));
+        }
         let partial = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
             let survey = part.0.clone().finish()?;
@@ -195,7 +203,7 @@ impl GrowingState {
                 let problem = "rows that are elsewhere take amounts as they are";
                 return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
             }
-            let job = job_of(fit.as_ref(), &preparation, (scale, additive));
+            let job = job_of(fit.as_ref(), &preparation, (scale, additive), None);
             job.check_parts(false)?;
             let (job, _) = job.settled(&survey, &targets, &run)?;
             let preparation = &job.preparation;
@@ -232,7 +240,9 @@ impl GrowingState {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         let more = self.sums_of(py, learner, x, y, weights, options)?;
-        self.locked().sums.merge(&more).map_err(|e| exception(&e))
+        let mut own = self.locked();
+        let Partial { basis, sums, .. } = &mut *own;
+        basis.add_later(sums, &more).map_err(|e| exception(&e))
     }
 
     /// Takes rows out that were added.
@@ -247,8 +257,9 @@ impl GrowingState {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         let less = self.sums_of(py, learner, x, y, weights, options)?;
-        let forgotten = self.locked().sums.subtract(&less);
-        forgotten.map_err(|e| exception(&e))
+        let mut own = self.locked();
+        let Partial { basis, sums, .. } = &mut *own;
+        basis.take_out(sums, &less).map_err(|e| exception(&e))
     }
 
     /// Adds the rows of another state on the same map.
@@ -260,6 +271,16 @@ impl GrowingState {
         merged
             .and_then(|()| own.sums.merge(&other.sums))
             .map_err(|e| exception(&e))
+    }
+
+    /// Whether the rows of another state are of the same law: statistic, p-value and MMD^2 without
+    /// bias.
+    fn differs(&self, other: &Self) -> PyResult<(f64, f64, f64)> {
+        // A copy, for one state may be both.
+        let other = other.locked().clone();
+        let found = partials_differ(&self.locked(), &other).map_err(|e| exception(&e))?;
+        let outcome = found.outcome;
+        Ok((outcome.statistic, outcome.p_value, found.unbiased))
     }
 
     /// The same map and targets without rows.

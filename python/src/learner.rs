@@ -227,6 +227,7 @@ impl Options<'_, '_> {
             probabilities: self.get("probability")?.unwrap_or(false),
             calibrate: self.get("calibrate")?,
             leaves: self.get("leaves")?,
+            half_life: self.get("half_life")?,
             target_scale: self.parse("target_scale")?.unwrap_or_default(),
             linear: self.parse("linear")?.unwrap_or_default(),
             additive: self.additive()?,

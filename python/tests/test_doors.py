@@ -23,6 +23,11 @@ AMOUNTS = [
         bochner.KernelRidgeRegressor(penalty=1e-4, leaves=100, **MAP),
         "--lambda 1e-4 --leaves 100 --features 64",
     ),
+    (bochner.KernelRidgeRegressor(half_life=60.0, **MAP), "--half-life 60 --features 64"),
+    (
+        bochner.GaussianProcessRegressor(weights="counts", half_life=80.0, **MAP),
+        "--model gaussian-process --half-life 80 --features 64",
+    ),
     (bochner.KernelSVR(**MAP), "--model svr --features 64"),
     (bochner.KernelElasticNet(**MAP), "--model lasso --features 64"),
     (bochner.GaussianProcessRegressor(**MAP), "--model gaussian-process --features 64"),
@@ -40,6 +45,10 @@ LABELS = [
     (bochner.KernelRidgeClassifier(**MAP), "--features 64"),
     (bochner.KernelRidgeClassifier(penalty=1e-4, **MAP), "--lambda 1e-4 --features 64"),
     (bochner.KernelLogisticRegression(**MAP), "--model logistic --features 64"),
+    (
+        bochner.KernelLogisticRegression(half_life=60.0, **MAP),
+        "--model logistic --half-life 60 --features 64",
+    ),
     (bochner.KernelSVC(**MAP), "--model svm --features 64"),
     (
         bochner.KernelLogisticRegression(additive=True, **MAP),

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
+import bochner
 from bochner import (
     BoostingClassifier,
     BoostingRegressor,
@@ -287,3 +288,51 @@ def test_what_needs_all_rows_has_no_parts(wave):
         assert_allclose(own.predict(X), one.fit(X, skewed).predict(X), rtol=0.02)
         again = pickle.loads(pickle.dumps(own)).partial_fit(X, skewed)
         assert np.isfinite(again.predict(X)).all()
+
+
+def ages(n, half_life):
+    return 2.0 ** (-np.arange(n)[::-1] / half_life)
+
+
+def test_a_half_life_is_weights_by_age(wave):
+    X, y = wave
+    for cls, options in [
+        (KernelRidgeRegressor, OPTIONS),
+        (GaussianProcessRegressor, {**OPTIONS, "penalty": None, "weights": "counts"}),
+    ]:
+        options = {name: value for name, value in options.items() if value is not None}
+        forgets = cls(half_life=60.0, **options).fit(X, y)
+        weighted = cls(**options).fit(X, y, sample_weight=ages(900, 60.0))
+        assert_allclose(forgets.predict(X), weighted.predict(X), atol=1e-6)
+        assert abs(cls(**options).fit(X, y).predict(X) - forgets.predict(X)).max() > 1e-3
+    # Few rows, which are put in order where that changes nothing.
+    own = np.random.RandomState(3).randint(0, 3, size=900).astype(float)
+    forgets = KernelRidgeRegressor(half_life=60.0, **OPTIONS).fit(X, y, sample_weight=own)
+    weighted = KernelRidgeRegressor(**OPTIONS).fit(X, y, sample_weight=own * ages(900, 60.0))
+    assert_allclose(forgets.predict(X), weighted.predict(X), atol=1e-5)
+
+
+def test_parts_get_older(wave):
+    X, y = wave
+    model = KernelRidgeRegressor(half_life=80.0, **OPTIONS).partial_fit(X[:200], y[:200])
+    model = pickle.loads(pickle.dumps(model))
+    for rows in (slice(200, 201), slice(201, 500), slice(500, 900)):
+        model.partial_fit(X[rows], y[rows])
+    whole = KernelRidgeRegressor(half_life=80.0, **OPTIONS).fit(X, y)
+    assert_allclose(model.predict(X), whole.predict(X), atol=5e-4)
+    with pytest.raises(ValueError, match="half-life"):
+        model.forget(X[:5], y[:5])
+    with pytest.raises(ValueError, match="half_life"):
+        KernelRidgeRegressor(half_life=0.5).fit(X, y)
+
+
+def test_sums_see_drift(wave):
+    X, y = wave
+    old = KernelRidgeRegressor(half_life=300.0, **OPTIONS).partial_fit(X[:400], y[:400])
+    same = old.without_rows().partial_fit(X[400:], y[400:])
+    other = old.without_rows().partial_fit(X[400:] + 0.8, y[400:])
+    assert bochner.sums_test(old, same).pvalue > 0.01
+    found = bochner.sums_test(old, other)
+    assert found.pvalue < 1e-4 and found.estimate > 0
+    with pytest.raises(ValueError, match="b keeps no sums"):
+        bochner.sums_test(old, KernelRidgeRegressor(**OPTIONS).fit(X, y))
