@@ -15,7 +15,7 @@ const BYTES: usize = 64 << 20;
 const LEAST_ROWS: usize = 256;
 
 /// Rows that are left out in turn of a fit with one penalty, which says what it is worth.
-const ROWS_OF_ONE: usize = 1024;
+const ROWS_OF_ONE: usize = 512;
 
 /// The penalty per sample of ridge regression and of kernel machines.
 #[derive(Debug, Clone, PartialEq, Default)]
