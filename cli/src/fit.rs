@@ -36,7 +36,7 @@ use anyhow::Result;
 use bochner::{
     Step,
     data::{AtomicFile, Folds, TargetUse},
-    features::{Additive, Bandwidth, Linear, MapBuilder, Standardize},
+    features::{Additive, Bandwidth, Linear, MapBuilder, MapKind, Standardize},
     job::{Around, DrawnMap, Job, Preparation, Rows, TargetScale},
     models::{Fit, LinearModel},
     seed::Seed,
@@ -181,6 +181,8 @@ impl Args {
     /// Errors on options that do not go together, or not with the learner.
     fn check(&self, chosen: &Chosen, dense: bool, searches: bool) -> Result<()> {
         self.search.check(&self.map)?;
+        self.learner
+            .check_zero(self.map.spec().map.has(MapKind::Identity))?;
         let job = self.job(chosen, Arc::new(self.map.spec()));
         let around = Around {
             weighted: self.weight.is_some(),

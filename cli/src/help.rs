@@ -43,6 +43,7 @@ const RARE: &[&str] = &[
     "group",
     "cv-time",
     "weight",
+    "half-life",
     "target-scale",
     "linear",
     "additive",

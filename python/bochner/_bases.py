@@ -369,7 +369,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         model = getattr(self, "_model", None)
         if model is not None:
             return model.has_probabilities
-        return self._learner in ("logistic", "ridge") or self.probability
+        return self._learner == "logistic" or self.probability
 
     @available_if(lambda self: self._has_probabilities())
     @of_scans

@@ -16,7 +16,12 @@ from bochner import AutoClassifier, AutoRegressor, KernelRidgeClassifier, Kernel
 
 # Few features and trials, for time; nothing that is checked depends on their number.
 @parametrize_with_checks(
-    [kind(n_components=40, budget=2) for kind in (AutoRegressor, AutoClassifier)]
+    [kind(n_components=40, budget=2) for kind in (AutoRegressor, AutoClassifier)],
+    expected_failed_checks=lambda estimator: {
+        "check_classifiers_train": "offsets that calibrate probabilities move the likeliest class",
+    }
+    if isinstance(estimator, AutoClassifier)
+    else {},
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)

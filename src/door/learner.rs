@@ -96,7 +96,7 @@ impl<L, T> Learner<L, T> {
     /// use bochner::prelude::*;
     /// let x = ndarray::Array::from_shape_fn((400, 1), |(i, _)| (i * 7 % 90) as f64 / 9.0);
     /// // The sign turns in the middle.
-    /// let y = (x.column(0).iter().enumerate()).map(|(i, x)| if i < 200 { -x } else { *x });
+    /// let y = (x.column(0).into_iter().enumerate()).map(|(i, x)| if i < 200 { -x } else { *x });
     /// let y: ndarray::Array1<f64> = y.collect();
     /// let ridge = Ridge::on(Fourier::new(Gaussian).features(40)).half_life(20.0);
     /// let model = ridge.fit((&x, &y))?;

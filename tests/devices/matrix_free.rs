@@ -441,7 +441,7 @@ fn mistakes_are_one_clear_line() {
         (Box::new(bins(&mut source, &standard, 1.0, 2)), 1.0),
         (Box::new(bins(&mut source, &standard, 2.0, 2)), 1.0),
     ];
-    assert!(union(two).contains("share their lengthscales"));
+    assert!(union(two).contains("share the lengthscales"));
 
     let map = first();
     let y_tn = y.t().as_standard_layout().into_owned();

@@ -40,6 +40,10 @@ const WITH_INTERCEPT: &[&str] = &[
     "lasso",
 ];
 
+/// What takes no penalty, and what does not.
+const ZERO: &str = "--lambda is 0; it must be positive, but for --model kernel-ridge, and for \
+    --model ridge with --solver dual or --map none";
+
 impl LearnerArgs {
     /// Errors on options that the model does not take.
     pub(super) fn check(&self) -> Result<()> {
@@ -59,9 +63,17 @@ impl LearnerArgs {
             model => matches!(model, Name::KernelRidge | Name::Lasso),
         };
         if self.lambda.is_zero() && !takes_zero {
-            let problem = "--lambda is 0; it must be positive, but for --model kernel-ridge, and \
-                for --model ridge with --solver dual or --map none";
-            return Err(Usage(problem.into()).into());
+            return Err(Usage(ZERO.into()).into());
+        }
+        Ok(())
+    }
+
+    /// Errors where factors of sums of drawn features are to be had without a penalty: of columns
+    /// as they are, which are `plain`, there is a solution of least norm.
+    pub(in crate::fit) fn check_zero(&self, plain: bool) -> Result<()> {
+        let factors = matches!(self.model, Name::Ridge) && self.solver == Solver::Cholesky;
+        if self.lambda.is_zero() && factors && !plain {
+            return Err(Usage(ZERO.into()).into());
         }
         Ok(())
     }
