@@ -369,7 +369,9 @@ class Classifier(Explains, ClassifierMixin, Learner):
         model = getattr(self, "_model", None)
         if model is not None:
             return model.has_probabilities
-        return self._learner == "logistic" or self.probability
+        # Rows that came in parts are fitted when somebody asks.
+        in_parts = getattr(self, "_state", None) is not None
+        return self._learner == "logistic" or self.probability or (in_parts and self._learner == "ridge")
 
     @available_if(lambda self: self._has_probabilities())
     @of_scans

