@@ -89,8 +89,8 @@ impl Sample {
 /// within the samples. Few rows know little of it: sums of powers of its eigenvalues are therefore
 /// those that are right on average where features are normal, by the moments of a Wishart matrix,
 /// and that the statistic is divided by what was estimated counts as in an F law (Paulson 1942). Of
-/// 1,000 pairs of samples of one law between 4 and 7 in a hundred have a p-value below .05 from 10
-/// rows each on. Rows must be independent of each other, and none in both sums.
+/// 500 pairs of samples of one law, of 15 rows each and more, as many have a p-value below .05 as
+/// chance allows. Rows must be independent of each other, and none in both sums.
 ///
 /// ```
 /// use bochner::{hypothesis::sums_differ, prelude::*};
