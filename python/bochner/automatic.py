@@ -71,7 +71,7 @@ class _Auto(OfMap):
     metric_power: float = 1.0
     metric_iterations: int = 5
     linear: str = "auto"
-    bag: int = 3
+    bag: int = 5
     beside: str = "binning"
     budget: int | str | None = None
 
@@ -189,7 +189,7 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
     linear : {'auto', 'yes', 'no'}, default='auto'
         Whether the columns themselves stand beside the features: with ``'yes'`` alone.
 
-    bag : int, default=3
+    bag : int, default=5
         So many fits are averaged, of other draws of the features that were found.
 
     beside : {'binning', 'none'}, default='binning'
@@ -212,8 +212,9 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
 
     best_params_ : dict
         ``kernel``, ``gamma``, ``penalty``, ``sampling``, ``standardize``, ``metric`` and
-        ``target_scale`` of the fit.
-        Where the metric is ``'none'`` and one fit stands alone (``bag=1, beside='none'``),
+        ``target_scale`` of the fit; ``standardize`` is ``'learned'`` where columns go along curves
+        that were learnt, which no other estimator takes.
+        Else, where the metric is ``'none'`` and one fit stands alone (``bag=1, beside='none'``),
         `KernelRidgeRegressor` with the others fits the same.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None

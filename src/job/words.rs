@@ -195,7 +195,7 @@ mod tests {
             ("features", Some("auto")),
             ("kernel-error", Some("0.1")),
             ("budget", Some("1.5s")),
-            ("bag", Some("3")),
+            ("bag", Some("5")),
             ("beside", Some("binning")),
         ] {
             assert_eq!(words.get(name), value, "{name}");

@@ -26,7 +26,7 @@ const AUTOMATIC: usize = 2000;
 /// Those of each leaf.
 const OF_LEAVES: usize = 3000;
 /// Draws whose mean `--auto` takes, as the library's has them.
-const DRAWS: usize = 3;
+const DRAWS: usize = 5;
 /// The accuracy that `--features auto` may lose, unless something else is given.
 const ACCURACY_LOSS: f64 = 0.01;
 
@@ -223,7 +223,7 @@ impl SearchArgs {
         Ok(())
     }
 
-    /// What is averaged in the end: of --auto three draws, with binning beside them where the map
+    /// What is averaged in the end: of --auto five draws, with binning beside them where the map
     /// and its kernel are left open.
     fn blend(&self, map: &MapArgs, chosen: &Chosen) -> Blend {
         let given = map.is_map_given() || map.kernel.is_given() || chosen.lambda_given;

@@ -36,8 +36,9 @@ pub enum Bend {
         /// The distance of the quartiles.
         spread: f64,
     },
-    /// The normal scores of ranks among the rows that were surveyed, straight between them.
-    Ranks(Arc<Curve>),
+    /// A curve, straight between its points and level beyond them: the normal scores of ranks among
+    /// the rows that were surveyed, or what a search learnt.
+    Along(Arc<Curve>),
 }
 
 impl Bend {
@@ -50,7 +51,7 @@ impl Bend {
                 // The root of a square that is beyond f64 is not.
                 u / libm::hypot(1.0, u / KNEE)
             }
-            Self::Ranks(curve) => curve.at(x),
+            Self::Along(curve) => curve.at(x),
         }
     }
 
@@ -111,7 +112,7 @@ impl Bend {
             below += weight;
         }
         match Curve::through(points) {
-            Ok(curve) => Self::Ranks(Arc::new(curve)),
+            Ok(curve) => Self::Along(Arc::new(curve)),
             Err(_) => Self::clip(survey, j),
         }
     }
@@ -124,7 +125,7 @@ impl Bend {
         });
         store.put_f64(CLIPS, clips.view());
         for (j, bend) in bends.iter().enumerate() {
-            if let Self::Ranks(curve) = bend {
+            if let Self::Along(curve) = bend {
                 curve.write(&format!("{RANKS}.{j}"), store);
             }
         }
@@ -148,7 +149,7 @@ impl Bend {
                     spread,
                 }),
                 (_, Err(Error::Missing(_))) => Ok(Self::Straight),
-                (_, curve) => Ok(Self::Ranks(Arc::new(curve?))),
+                (_, curve) => Ok(Self::Along(Arc::new(curve?))),
             }
         };
         (0..columns).map(of_column).collect::<Result<_>>().map(Some)

@@ -7,11 +7,11 @@ use super::{
 };
 use crate::{
     Error, Result,
-    data::{Rows, Survey},
+    data::{Curve, Rows, Survey},
     error::Remedy,
 };
 use ndarray::Array2;
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// f32 keeps 24 bits. So many standard deviations from 0 it rounds by a thousandth of one.
 const FAR: f64 = 8192.0;
@@ -41,8 +41,39 @@ impl Scaling {
     /// What `decision` comes to for the columns of `survey`. Warns of columns of which f32 loses
     /// digits.
     fn new(decision: Decision, survey: &Survey, shift_invariant: bool) -> Self {
-        let columns = 0..survey.mean.len();
         let bends = Bend::of_columns(decision.asked, survey, &decision.standardized);
+        Self::bent(decision, bends, survey, shift_invariant)
+    }
+
+    /// The same with each column along a curve, `[d]`; those without one are left at their means.
+    #[doc(hidden)]
+    pub fn along(&self, curves: Vec<Option<Curve>>, survey: &Survey) -> Self {
+        let decision = Decision {
+            asked: Standardize::Learned,
+            yes: true,
+            standardized: curves.iter().map(Option::is_some).collect(),
+            reason: None,
+            hint: None,
+        };
+        let bends = curves.into_iter().map(|curve| match curve {
+            Some(curve) => Bend::Along(Arc::new(curve)),
+            None => Bend::Straight,
+        });
+        Self::bent(
+            decision,
+            Some(bends.collect()),
+            survey,
+            self.shift_invariant,
+        )
+    }
+
+    fn bent(
+        decision: Decision,
+        bends: Option<Arc<[Bend]>>,
+        survey: &Survey,
+        shift_invariant: bool,
+    ) -> Self {
+        let columns = 0..survey.mean.len();
         let is_bent = |j: usize| bends.is_some() && decision.standardized[j];
         let scale = columns.clone().map(|j| {
             // What is bent has a scale.

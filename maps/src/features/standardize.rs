@@ -23,6 +23,10 @@ pub enum Standardize {
     /// Every column of more than two values by the normal scores of its ranks among the rows
     /// surveyed, which no rising function of a column changes. For columns whose units say little.
     Rank,
+    /// Every column along a curve of its own, of which equal steps change predictions alike: steep
+    /// where targets jump, and flat where a column says nothing. A search finds it
+    /// (`Search::preparation`); asked for by itself it is [`Self::Yes`], for nothing is learnt yet.
+    Learned,
 }
 
 /// Scales that differ so many times are mixed. By this measure letters and two sets of images of
@@ -78,6 +82,11 @@ impl Standardize {
         matches!(self, Self::Robust | Self::Rank)
     }
 
+    /// Whether columns of two values are divided, too.
+    fn divides_flags(self) -> bool {
+        matches!(self, Self::Yes | Self::Range | Self::Learned)
+    }
+
     /// Rows that it looks at.
     #[doc(hidden)]
     pub fn sample_rows(self) -> usize {
@@ -94,14 +103,16 @@ impl Standardize {
         let many = |j: usize| !survey.binary[j];
         let (mixed, found) = mixed(survey);
         let (yes, reason, hint) = match self {
-            Self::Yes | Self::Range | Self::Robust | Self::Rank => (true, None, None),
+            Self::Yes | Self::Range | Self::Robust | Self::Rank | Self::Learned => {
+                (true, None, None)
+            }
             Self::No => (false, None, mixed.filter(|&f| f >= WIDELY).map(|_| found)),
             Self::Auto => (mixed.is_some(), Some(found), None),
         };
         // The unit of words is the length of their rows.
         let varies = |j: usize| !survey.is_constant(j) && !survey.of_words[j];
         let standardized: Vec<bool> = (0..columns)
-            .map(|j| yes && varies(j) && (matches!(self, Self::Yes | Self::Range) || many(j)))
+            .map(|j| yes && varies(j) && (self.divides_flags() || many(j)))
             .collect();
         Decision {
             asked: self,
@@ -195,6 +206,7 @@ impl fmt::Display for Standardize {
             Self::Range => "range",
             Self::Robust => "robust",
             Self::Rank => "rank",
+            Self::Learned => "learned",
         })
     }
 }

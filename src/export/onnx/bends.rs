@@ -30,7 +30,7 @@ pub(super) fn bent(graph: &mut Graph, x: &Value, bends: &[Bend]) -> Value {
         parts.push(graph.apply("Mul", &[&clipped, &mask]));
     }
     for (j, bend) in bends.iter().enumerate() {
-        let Bend::Ranks(curve) = bend else {
+        let Bend::Along(curve) = bend else {
             continue;
         };
         let place = graph.integers(&[j as i64]);

@@ -130,7 +130,7 @@ impl Track<'_> {
         match standardize {
             Standardize::Auto => &self.scalings[0],
             Standardize::No => &self.scalings[1],
-            Standardize::Yes => &self.scalings[2],
+            Standardize::Yes | Standardize::Learned => &self.scalings[2],
             Standardize::Range => &self.scalings[3],
             // Only where it is asked for.
             Standardize::Robust | Standardize::Rank => &self.scalings[4],

@@ -1,6 +1,7 @@
 //! Choices that validation makes: kernel, bandwidth, penalty and metric of ridge regression.
 
 mod blend;
+mod curves;
 mod fitted;
 mod found;
 mod plan;
@@ -123,7 +124,7 @@ pub enum Budget {
 impl Search {
     /// Everything: the kernels Gaussian, Matern 5/2 and 3/2, exponential and Laplacian, the
     /// bandwidth, the penalty, both metrics, the preparation of the columns, and in the end the
-    /// mean of three draws with binning beside them.
+    /// mean of five draws with binning beside them.
     pub fn everything() -> Self {
         Self {
             kernels: Self::catalogue(),
@@ -133,7 +134,7 @@ impl Search {
             metric_required: false,
             preparation: true,
             blend: Blend {
-                draws: 3,
+                draws: 5,
                 binning: true,
             },
             features: None,

@@ -33,6 +33,9 @@ pub(in crate::fit) fn describe(
     }
     report.set("sampling", sampling(found));
     blend(found, report);
+    if let Some(scaling) = &found.scaling {
+        report.line("prepared", scaling.to_string());
+    }
     if let Some(metric) = &found.metric {
         importance(metric.kind(), metric.importance(), survey, report);
     } else {
@@ -42,9 +45,15 @@ pub(in crate::fit) fn describe(
         return;
     }
     report.set("trials", found.trials.iter().map(json).collect::<Vec<_>>());
+    let table = table(&found.trials);
+    if standardize == Some(Standardize::Learned) {
+        // Curves are in the model alone.
+        report.set("command", Value::Null);
+        report.table(table);
+        return;
+    }
     let command = command(crate::job::arguments(), found, output, tries, standardize);
     report.set("command", &*command);
-    let table = table(&found.trials);
     let what = if found.members.is_empty() {
         "the same"
     } else {

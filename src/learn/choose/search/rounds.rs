@@ -1,5 +1,6 @@
 //! The order of trials: what every step of it needs.
 
+mod bend;
 mod blend;
 mod clock;
 mod count;

@@ -1,6 +1,7 @@
 //! Steps of a search, on samples that are smaller than those of users.
 
 mod blends;
+mod curves;
 mod sizes;
 
 use super::{
@@ -8,14 +9,14 @@ use super::{
     plan::Plan,
     rounds::{Rounds, close, forecast},
     size,
-    trials::{Extent, Sample},
+    trials::{Extent, Sample, Tried},
 };
 use crate::{
     Device, Run,
     data::{MemorySource, Part, Split, Survey},
     features::{Affine, Fourier, MapBuilder, Scaling, Standardize},
     kernels::Gaussian,
-    learn::{Lambda, RidgeOptions},
+    learn::{Blend, Lambda, RidgeOptions},
     model::{Metric, Targets},
     normal::NormalEquations,
     seed::{Seed, Stream},
@@ -86,6 +87,16 @@ impl Table {
         let builder: Arc<dyn MapBuilder> = Arc::new(map);
         let found = search.run(&builder, self.data(lengthscale), &mut |_, _| Ok(()));
         found.expect("finds")
+    }
+}
+
+fn search(preparation: bool, blend: Blend) -> Search {
+    Search {
+        bandwidth: true,
+        lambda: true,
+        preparation,
+        blend,
+        ..Search::default()
     }
 }
 

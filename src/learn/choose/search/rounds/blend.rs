@@ -40,8 +40,10 @@ const MOST_COEFFICIENTS: f64 = 1.6e7;
 const EACH: f64 = 8.0;
 /// Widths in multiples of the median distance.
 const NARROWER: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
-/// Those of grids that look at some columns each, in deviations of a column.
-const WIDER: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
+/// Those of grids that look at some columns each, in deviations of a column: wider ones first, and
+/// narrower ones where none of these is better.
+const WIDER: [f64; 3] = [4.0, 8.0, 16.0];
+const LESS_WIDE: [f64; 2] = [2.0, 1.0];
 /// Penalties that are tried first.
 const PENALTIES: [f64; 3] = [1e-5, 1e-4, 1e-3];
 /// Penalties beside the best of a trial before.
@@ -143,7 +145,9 @@ impl Rounds<'_, '_> {
     /// The best kernel of another norm with all features on all rows.
     fn other(&mut self, best: &Done) -> Result<Option<Done>> {
         let norm = best.plan.kernel.norm();
-        let of_other = |plan: &&Plan| plan.kernel.norm() != norm;
+        // Maps side by side see columns that are prepared alike.
+        let of_other =
+            |plan: &&Plan| plan.kernel.norm() != norm && plan.scaling == best.plan.scaling;
         let Some(plan) = self.others.iter().find(of_other).cloned() else {
             return Ok(None);
         };
@@ -162,14 +166,28 @@ impl Rounds<'_, '_> {
         let some = metric.as_ref().map_or(GridColumns::Some, |metric| {
             GridColumns::Weighed(metric.squared_scales().into())
         });
-        let together = self.narrowed(best, (metric, GridColumns::All), &NARROWER)?;
-        let apart = self.narrowed(best, (None, some.clone()), &WIDER)?;
-        let (mut chosen, columns) = match (together, apart) {
+        let together = self.narrowed(best, (metric, GridColumns::All), &NARROWER, None)?;
+        let mut apart = self.narrowed(best, (None, some.clone()), &WIDER, None)?;
+        if let Some(widest) = apart.take_if(|done| done.plan.multiple == WIDER[0]) {
+            apart = self.narrowed(best, (None, some.clone()), &LESS_WIDE, Some(widest))?;
+        }
+        let (mut chosen, mut columns) = match (together, apart) {
             (Some(one), Some(other)) if other.trial.better_than(&one.trial) => (other, some),
             (Some(one), _) => (one, GridColumns::All),
             (None, Some(other)) => (other, some),
             (None, None) => return Ok(None),
         };
+        if let GridColumns::Weighed(_) = columns {
+            // What tells little may tell it beside another column.
+            let plan = self.bins(best, (None, GridColumns::Some), chosen.plan.features);
+            let plan = plan.at(chosen.plan.multiple);
+            let lambdas = self.penalties_beside(chosen.plan.lambda, &BESIDE);
+            if let Some(evenly) = self.attempt(plan, &lambdas, Extent::Sample)?
+                && evenly.trial.better_than(&chosen.trial)
+            {
+                (chosen, columns) = (evenly, GridColumns::Some);
+            }
+        }
         if chosen.plan.metric.is_some() {
             let lambdas = [chosen.plan.lambda];
             let grids = chosen.plan.features;
@@ -210,14 +228,15 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Few grids of the first of these widths, and of the others as long as they are better.
+    /// Few grids of the first of these widths, unless one was tried before, and of the others as
+    /// long as they are better.
     fn narrowed(
         &mut self,
         best: &Done,
         (metric, columns): (Option<LearnedMetric>, GridColumns),
         widths: &[f64],
+        mut chosen: Option<Done>,
     ) -> Result<Option<Done>> {
-        let mut chosen: Option<Done> = None;
         for &width in widths {
             let lambdas = match &chosen {
                 Some(done) => self.penalties_beside(done.plan.lambda, &BESIDE),

@@ -92,6 +92,7 @@ impl Rounds<'_, '_> {
             finalists.push(done);
         }
         finalists.sort_by(|a, b| a.trial.cmp_to(&b.trial));
+        self.along_curves(&mut finalists)?;
         if finalists.is_empty() {
             return if self.trials.is_empty() {
                 Err(self.nothing())
@@ -102,7 +103,7 @@ impl Rounds<'_, '_> {
         }
         let losses: Vec<f64> = finalists.iter().map(|done| done.trial.loss().0).collect();
         let others = finalists.split_off(close(&losses, self.sample.is_all()));
-        self.others = others.into_iter().map(|done| done.plan).collect();
+        self.others.extend(others.into_iter().map(|done| done.plan));
         let finalists = finalists.into_iter().map(|done| done.plan);
         Ok(Step::Tried(finalists.collect()))
     }

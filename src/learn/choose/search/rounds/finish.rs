@@ -61,6 +61,9 @@ impl Rounds<'_, '_> {
         let Some(mut best) = best else {
             return Ok((self.resized(finalists[0].clone(), all)?, None));
         };
+        if self.is_along_curves(&best.plan) {
+            self.follow(&mut best, Extent::All)?;
+        }
         if !self.sample.is_all() {
             let from = best.plan.clone();
             for rival in rivals(field, &from) {
@@ -93,10 +96,14 @@ impl Rounds<'_, '_> {
         let Some(done) = self.attempt(given.clone(), &lambdas, Extent::All)? else {
             return Ok(None);
         };
-        let held_out = HELD_OUT / (1.0 - HELD_OUT) * self.sample.fitted(Extent::All);
-        let clear = 1.0 - CLEAR / held_out.max(1.0).sqrt();
-        let stays = found.loss().0 >= clear * done.trial.loss().0;
+        let stays = found.loss().0 >= self.clear(Extent::All) * done.trial.loss().0;
         Ok(stays.then_some(done))
+    }
+
+    /// The share of a loss that another must fall to, for chance among the rows held out.
+    pub(super) fn clear(&self, extent: Extent) -> f64 {
+        let held_out = HELD_OUT / (1.0 - HELD_OUT) * self.sample.fitted(extent);
+        1.0 - CLEAR / held_out.max(1.0).sqrt()
     }
 
     /// A plan with all features on all rows: the metric of these and bandwidths to either side, in
@@ -125,7 +132,7 @@ impl Rounds<'_, '_> {
             if round > 0 && !turned || !walks {
                 break;
             }
-            let gained = !self.sample.is_all() && best.trial.loss().0 < GAIN * before;
+            let gained = best.trial.loss().0 < GAIN * before;
             let steps = self.walk(&mut best, &BESIDE, &FINE, Extent::All)?;
             if steps < FAR && !gained && !is_first {
                 break;

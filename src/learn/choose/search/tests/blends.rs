@@ -1,23 +1,13 @@
 //! What stands in the place of one fit, and how columns are prepared.
 
-use super::{Extent, Plan, Sample, Table, rows};
+use super::{Extent, Plan, Sample, Table, rows, search};
 use crate::{
     features::{Fourier, MapBuilder},
     kernels::Gaussian,
-    learn::{Blend, Search},
+    learn::Blend,
 };
 use ndarray::Array1;
 use std::sync::Arc;
-
-fn search(preparation: bool, blend: Blend) -> Search {
-    Search {
-        bandwidth: true,
-        lambda: true,
-        preparation,
-        blend,
-        ..Search::default()
-    }
-}
 
 const BOTH: Blend = Blend {
     draws: 2,
