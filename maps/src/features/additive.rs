@@ -270,6 +270,14 @@ mod tests {
         };
         let kept: Vec<_> = union.parts().map(|(part, _)| part.input().kept()).collect();
         assert_eq!(kept, [vec![0], vec![1], vec![3], vec![0, 3]]);
+        // All count alike, a pair as a column, in the map and in what the file keeps.
+        assert!(
+            union
+                .parts()
+                .all(|(_, weight)| (weight - 0.25).abs() < 1e-15)
+        );
+        let kept_weights = own.vector("weights", 4).expect("weights");
+        assert_eq!(kept_weights.to_vec(), [0.25; 4]);
         let weights = |i: usize, own: &crate::store::Store| {
             let part = own.nested(&format!("part{i}"));
             part.f32("frequencies")
