@@ -14,7 +14,7 @@ use anyhow::Result;
 use bochner::{
     analysis::ExactKernel,
     data::{ChunkSource, Rows, TargetUse},
-    features::{Form, MapKind, Standardize},
+    features::{Form, MapChoice, MapKind, Standardize},
     kernels::Kernel,
 };
 use comparison::Comparison;
@@ -144,6 +144,18 @@ impl Args {
     fn exact(&self) -> Result<Arc<dyn Kernel>> {
         if self.rows < 2 || self.rows > MOST_ROWS {
             let problem = format!("--rows {}: use 2 to {MOST_ROWS}", self.rows);
+            return Err(Usage(problem).into());
+        }
+        if let Listed::Some(maps) = &self.map
+            && let Some(map) = maps
+                .iter()
+                .map(MapOption::named)
+                .find(MapChoice::has_columns)
+        {
+            let problem = format!(
+                "--map {map} looks at some of the columns, and is compared with the kernel of all; \
+                 leave out the names and give those columns as --columns"
+            );
             return Err(Usage(problem).into());
         }
         let first = match &self.map {

@@ -297,6 +297,10 @@ fn what_cannot_go_together_is_one_line() {
             &["2000", "1000 rows"],
         ),
         ("kernel-error --map forest", &["forest"]),
+        (
+            "kernel-error --map fourier[0:3]",
+            &["fourier[0:3]", "kernel of all", "--columns"],
+        ),
         ("kernel-error --rows 1", &["--rows"]),
         ("kernel-error --seeds 0", &["--seeds"]),
         ("kernel-error --map fourier --features 7", &["7", "use 8"]),
