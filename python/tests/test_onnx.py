@@ -121,6 +121,8 @@ MAPS = [
     {"map": "nystrom", "kernel": "polynomial:3:1"},
     {"map": "nystrom", "kernel": "mixture:0.3*gaussian@1+0.7*(product:matern32@2*cauchy@3)"},
     {"map": "fourier+fastfood", "n_components": 96},
+    {"additive": True},
+    {"map": "nystrom[0]+fourier[1,2]+0.5*fourier", "n_components": 60},
 ]
 
 
