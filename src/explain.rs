@@ -6,6 +6,7 @@
 //! * [`PartialDependence`] has the mean prediction with a column set to each of some values, and
 //!   the curves of single rows.
 //! * [`Shapley`] says what each column adds to the prediction of a row, against a background.
+//! * [`Shapes`] are the functions that an additive model is the sum of, with their standard errors.
 //!
 //! A column is one of the table: all columns that a text became go together. What is explained are
 //! amounts, of classifiers probabilities, or scores where there are none; of two classes those of
@@ -29,12 +30,16 @@
 //! # Ok::<(), bochner::Error>(())
 //! ```
 
+mod band;
 mod batches;
 mod column;
 mod dependence;
+mod exact;
 mod importance;
 mod measure;
 mod outputs;
+mod parts;
+mod shapes;
 mod shapley;
 #[cfg(test)]
 mod tests;
@@ -44,6 +49,7 @@ pub use dependence::PartialDependence;
 pub use importance::{ColumnImportance, Importance};
 pub use measure::Measure;
 pub use outputs::OutputKind;
+pub use shapes::{OtherPart, Shape, ShapeKind, Shapes};
 pub use shapley::Shapley;
 
 use crate::{
@@ -52,6 +58,7 @@ use crate::{
     model::{LinearModel, Targets, linear::check_columns},
     seed::Seed,
 };
+use exact::Exact;
 use measure::Judge;
 use ndarray::Array2;
 use outputs::Outputs;
@@ -214,13 +221,27 @@ impl<'m> Explainer<'m> {
         let exchanged = self.exchanged_rows() * (1 + self.columns.len() * self.options.repeats);
         let averaged = self.rows().min(AVERAGED) * self.options.grid * drawn;
         let explained = explained.min(self.rows());
-        let each = self.background_rows(explained) * shapley::rows_of(self.columns.len());
+        let each = self.background_rows(explained) * self.rows_between();
         (exchanged + averaged + explained * each) as u64
+    }
+
+    /// What Shapley values are exact of; `None` where orders of the columns are sampled.
+    fn exact(&self) -> Option<Exact<'m>> {
+        Exact::of(self.model, &self.columns, self.outputs.is_sum())
+    }
+
+    /// Rows between a row of the background and an explained one.
+    fn rows_between(&self) -> usize {
+        let columns = self.columns.len();
+        match self.exact() {
+            Some(exact) => exact.rows_of(columns),
+            None => shapley::rows_of(columns),
+        }
     }
 
     /// Rows of the background of so many explained rows.
     fn background_rows(&self, explained: usize) -> usize {
-        let each = (explained * shapley::rows_of(self.columns.len())).max(1);
+        let each = (explained * self.rows_between()).max(1);
         let most = (ON_THE_WAY / each).max(BACKGROUND);
         self.rows().min(self.options.background).min(most).max(1)
     }
@@ -306,7 +327,10 @@ impl<'m> Explainer<'m> {
     /// them. Errors with [`Error::Parameter`] for none, and as devices do.
     ///
     /// Of a linear model the value of column j is `beta_j (x_j - mean_j)`, with the mean over the
-    /// background.
+    /// background. Of a sum of functions of at most six columns each, and of a model of at most six
+    /// columns, values are exact ([`Shapley::is_exact`]): of a sum `sum_p f_p` that of a column is
+    /// the sum of its values in each `f_p`, which for a function of it alone is
+    /// `f_p(x_j) - mean f_p`. Of others orders of the columns are sampled.
     pub fn shapley(&mut self, rows: usize) -> Result<Shapley> {
         if rows == 0 {
             return Err(Error::parameter(
@@ -316,6 +340,9 @@ impl<'m> Explainer<'m> {
         let explained = self.sample.thinned(rows);
         let background = self.background_rows(explained.x_nd.nrows());
         let background_bd = self.sample.thinned(background).x_nd;
+        if let Some(exact) = self.exact() {
+            return self.exact_shapley(exact, &explained, &background_bd);
+        }
         let mut predict = counting(&mut self.outputs, &self.run, &mut self.done, Outputs::some);
         let of = (&explained.x_nd, explained.index_n.as_slice());
         shapley::shapley(

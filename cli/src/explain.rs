@@ -14,8 +14,8 @@ use crate::{
 };
 use anyhow::Result;
 use bochner::{
-    Error,
-    data::AtomicFile,
+    Error, Run,
+    data::{AtomicFile, ChunkSource},
     explain::{ExplainOptions, Explainer},
     models::LinearModel,
     seed::Seed,
@@ -128,6 +128,22 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         report.output("written", path);
     }
     args.run.print(&report)
+}
+
+/// Draws the functions of a model that is a sum of such, on these rows; of others nothing.
+pub(crate) fn draw_parts(
+    model: &LinearModel,
+    source: &mut dyn ChunkSource,
+    run: &Run,
+    report: &mut Report,
+) -> bochner::Result<()> {
+    let mut explainer = Explainer::new(model, source, ExplainOptions::default(), run)?;
+    if explainer.is_additive() {
+        let shapes = explainer.shapes()?;
+        report.line("additive", found::in_words(&shapes));
+        object::of_shapes(&shapes, &explainer, report);
+    }
+    Ok(())
 }
 
 impl Args {

@@ -6,6 +6,7 @@ mod figures;
 mod font;
 pub(crate) mod head;
 mod labels;
+mod levels;
 mod palette;
 mod scale;
 mod scene;

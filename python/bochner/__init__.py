@@ -14,6 +14,7 @@ from __future__ import annotations
 from ._explanation import Explanation
 from ._native import __version__, devices as _devices
 from ._scan import Scan, scan
+from ._shapes import Shapes
 from .automatic import AutoClassifier, AutoRegressor
 from .classifiers import KernelElasticNetClassifier, KernelLogisticRegression, KernelSVC
 from .cluster import KernelKMeans, SpectralClustering
@@ -74,6 +75,7 @@ __all__ = [
     "RidgeClassifier",
     "RidgeClassifierCV",
     "Scan",
+    "Shapes",
     "SkewedChi2Sampler",
     "SpectralClustering",
     "SpectralEmbedding",

@@ -15,6 +15,7 @@ from ._dlpack import host
 from ._progress import heard
 from ._rows import checked
 from ._scan import Scan
+from ._shapes import Shapes, axes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +110,7 @@ class Shapley:
         What each column adds. Those of a row sum up to its output less ``base``.
 
     errors : ndarray of shape (n_rows, n_columns, n_outputs)
-        Standard errors by the orders that were drawn.
+        Standard errors by the orders that were drawn; 0 where values are exact.
 
     outputs : ndarray of shape (n_rows, n_outputs)
         Outputs of the rows.
@@ -119,6 +120,10 @@ class Shapley:
 
     background : int
         Rows of the background.
+
+    exact : bool
+        Whether all subsets of columns were gone through, in the place of sampled orders: of sums of
+        functions of at most six columns each, and of models of at most six.
     """
 
     columns: list[str]
@@ -128,6 +133,7 @@ class Shapley:
     outputs: NDArray[np.float64]
     base: NDArray[np.float64]
     background: int
+    exact: bool
 
 
 class Explanation:
@@ -197,12 +203,7 @@ class Explanation:
         if column is not None and column not in self.partial_dependence:
             known = ", ".join(self.partial_dependence)
             raise ValueError(f"column={column!r} was not looked along; explain has {known}")
-        if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError("plot draws by matplotlib; install it, or give axes") from error
-            ax = pyplot.subplots()[1]
+        ax = axes_of(ax)
         if column is None:
             return self._bars(ax)
         return self._curves(ax, self.partial_dependence[column], output)
@@ -275,11 +276,7 @@ class Explains:
         -------
         explanation : Explanation
         """
-        check_is_fitted(self)
-        if isinstance(X, Scan):
-            given, y = table(X._for(self)), None if y is None else self._explained(y)
-        else:
-            given, y = table(checked(self, X)), None if y is None else self._explained(y)
+        given, y = self._looked_at(X, y)
         for name, value, least in (("rows", rows, 0), ("repeats", repeats, 1), ("sample", sample, 1)):
             if value < least:
                 raise ValueError(f"{name}={value!r} is less than {least}")
@@ -296,6 +293,48 @@ class Explains:
                 "progress": progress,
             }
             return Explanation(_native.explain(self._current(), given, y, options))
+
+    def shapes(
+        self, X: Any, y: Any = None, *, sample: int = 5000, random_state: Any = 0
+    ) -> Shapes:
+        """The functions that an additive model is the sum of, exactly, with their standard errors.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
+            Rows that functions have mean 0 over; for standard errors those of the fit.
+
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Targets. Without any only a Gaussian process has standard errors. A scan has its own.
+
+        sample : int, default=5000
+            Rows that are looked at, at most.
+
+        random_state : int, RandomState instance or None, default=0
+            By what they are sampled.
+
+        Returns
+        -------
+        shapes : Shapes
+        """
+        given, y = self._looked_at(X, y)
+        if sample < 1:
+            raise ValueError(f"sample={sample!r} is less than 1")
+        with heard(getattr(self, "verbose", False)) as progress:
+            options = {
+                "seed": seed_of(check_random_state(random_state)),
+                "sample": int(sample),
+                "device": self.device,
+                "memory": self.memory,
+                "progress": progress,
+            }
+            return Shapes(_native.shapes(self._current(), given, y, options))
+
+    def _looked_at(self, X, y):
+        """Rows and targets as the native half takes them."""
+        check_is_fitted(self)
+        given = table(X._for(self) if isinstance(X, Scan) else checked(self, X))
+        return given, None if y is None else self._explained(y)
 
     def _explained(self, y):
         """Targets of shape (n_samples, n_targets) as the native model has them."""

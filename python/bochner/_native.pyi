@@ -24,6 +24,9 @@ def conditional_independence(
 def explain(
     model: Model, x: _Table, y: NDArray[np.float64] | None, options: dict[str, Any]
 ) -> dict[str, Any]: ...
+def shapes(
+    model: Model, x: _Table, y: NDArray[np.float64] | None, options: dict[str, Any]
+) -> dict[str, Any]: ...
 
 class FeatureMap:
     @staticmethod

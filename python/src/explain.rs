@@ -8,11 +8,17 @@ use crate::{
 };
 use bochner::{
     Result,
-    explain::{ColumnValue, ExplainOptions, Explainer, Importance, PartialDependence, Shapley},
+    explain::{
+        ColumnValue, ExplainOptions, Explainer, Importance, PartialDependence, Shape, Shapes,
+        Shapley,
+    },
     seed::Seed,
 };
-use numpy::IntoPyArray;
-use pyo3::{prelude::*, types::PyDict};
+use numpy::{
+    IntoPyArray,
+    ndarray::{Array2, IxDyn},
+};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
 /// All that was found.
 struct Found {
@@ -92,6 +98,41 @@ pub(crate) fn explain<'py>(
     found.into_dict(py)
 }
 
+/// The functions that an additive model is the sum of, on rows `x` with targets `y` `[n, t]`: a
+/// dict of them.
+#[pyfunction]
+pub(crate) fn shapes<'py>(
+    py: Python<'py>,
+    model: &Model,
+    x: Table<'_>,
+    y: Y<'_>,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = Options(options);
+    let of = ExplainOptions {
+        seed: Seed(options.need("seed")?),
+        rows: options.need("sample")?,
+        ..ExplainOptions::default()
+    };
+    let (device, memory): (String, _) = (options.need("device")?, options.get("memory")?);
+    let progress = options.get("progress")?;
+    let (model, given, y) = (model.held(), x.given(), y.as_ref().map(|y| y.as_array()));
+    given.check(y, None)?;
+    let (found, columns, outputs) = without_gil(py, |interrupt| {
+        let run = run(&device, memory, interrupt, progress)?;
+        let mut source = given.source(y, None, interrupt.flag())?;
+        let mut explainer = Explainer::new(model, source.as_mut(), of, run)?;
+        let found = explainer.shapes()?;
+        let columns = explainer.columns().iter().map(|column| column.name.clone());
+        let columns: Vec<String> = columns.collect();
+        Ok((found, columns, explainer.output_names()))
+    })?;
+    let all = of_shapes(py, found)?;
+    all.set_item("names", columns)?;
+    all.set_item("outputs", outputs)?;
+    Ok(all)
+}
+
 impl Found {
     fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let all = PyDict::new(py);
@@ -123,9 +164,8 @@ fn of_importance<'py>(py: Python<'py>, of: &Importance) -> PyResult<Bound<'py, P
     Ok(dict)
 }
 
-fn of_dependence(py: Python<'_>, of: PartialDependence) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("column", of.column)?;
+/// Numbers as they are, no value as None, and others as text.
+fn of_values(py: Python<'_>, values: &[ColumnValue]) -> PyResult<Vec<Py<PyAny>>> {
     let value = |of: &ColumnValue| -> PyResult<Py<PyAny>> {
         Ok(match of {
             ColumnValue::Number(number) => number.into_pyobject(py)?.into_any().unbind(),
@@ -133,12 +173,49 @@ fn of_dependence(py: Python<'_>, of: PartialDependence) -> PyResult<Bound<'_, Py
             other => other.to_string().into_pyobject(py)?.into_any().unbind(),
         })
     };
-    let values = of.values.iter().map(value);
-    dict.set_item("values", values.collect::<PyResult<Vec<_>>>()?)?;
+    values.iter().map(value).collect()
+}
+
+fn of_dependence(py: Python<'_>, of: PartialDependence) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("column", of.column)?;
+    dict.set_item("values", of_values(py, &of.values)?)?;
     dict.set_item("mean", of.mean_gk.into_pyarray(py))?;
     dict.set_item("curves", of.curves_cgk.into_pyarray(py))?;
     dict.set_item("curve_rows", of.curve_rows.into_pyarray(py))?;
     dict.set_item("rows", of.rows)?;
+    Ok(dict)
+}
+
+fn of_shapes(py: Python<'_>, of: Shapes) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("outputs_are", of.kind.name())?;
+    dict.set_item("intercept", of.intercept_k.into_pyarray(py))?;
+    dict.set_item("rows", of.rows)?;
+    dict.set_item("noise", of.noise_k.map(|of| of.into_pyarray(py)))?;
+    let each = of.shapes.into_iter().map(|of| of_shape(py, of));
+    dict.set_item("shapes", each.collect::<PyResult<Vec<_>>>()?)?;
+    let others = of.others.into_iter().map(|of| of.columns);
+    dict.set_item("others", others.collect::<Vec<_>>())?;
+    Ok(dict)
+}
+
+/// A function; of a pair values are of shape `[first, second, outputs]`.
+fn of_shape(py: Python<'_>, of: Shape) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    let mut shape: Vec<usize> = of.values.iter().map(Vec::len).collect();
+    shape.push(of.deviation_k.len());
+    let array = |of_gk: Array2<f64>| {
+        let of = of_gk.into_shape_with_order(IxDyn(&shape));
+        of.map(|of| of.into_pyarray(py))
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    };
+    dict.set_item("columns", of.columns)?;
+    let values = of.values.iter().map(|of| of_values(py, of));
+    dict.set_item("values", values.collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("mean", array(of.mean_gk)?)?;
+    dict.set_item("band", of.band_gk.map(array).transpose()?)?;
+    dict.set_item("deviation", of.deviation_k.into_pyarray(py))?;
     Ok(dict)
 }
 
@@ -147,6 +224,7 @@ fn of_shapley(py: Python<'_>, of: Shapley) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("rows", of.rows.into_pyarray(py))?;
     dict.set_item("base", of.base_k.into_pyarray(py))?;
     dict.set_item("background", of.background)?;
+    dict.set_item("exact", of.is_exact)?;
     dict.set_item("outputs", of.outputs_rk.into_pyarray(py))?;
     dict.set_item("values", of.values_rpk.into_pyarray(py))?;
     dict.set_item("errors", of.errors_rpk.into_pyarray(py))?;

@@ -36,7 +36,7 @@ mod _native {
     #[pymodule_export]
     use super::clusters::GrowingClusters;
     #[pymodule_export]
-    use super::explain::explain;
+    use super::explain::{explain, shapes};
     #[pymodule_export]
     use super::growing::GrowingState;
     #[pymodule_export]

@@ -70,6 +70,75 @@ def test_columns_of_a_file_are_those_of_its_table(tmp_path):
     assert found.partial_dependence["city"].values == ["Basel", "Bern", "Chur"]
 
 
+@pytest.fixture(scope="module")
+def additive():
+    """sin(x0) + x1^2 + 2 x2, where x2 is 0 or 1, and an additive model of it."""
+    random = np.random.RandomState(0)
+    X = random.uniform(-2, 2, size=(400, 3))
+    X[:, 2] = random.randint(2, size=400)
+    y = np.sin(X[:, 0]) + X[:, 1] ** 2 + 2 * X[:, 2] + 0.1 * random.normal(size=400)
+    model = bochner.KernelRidgeRegressor(n_components=120, additive=True, random_state=0, **CPU)
+    return X, y, model.fit(X, y)
+
+
+def test_an_additive_model_has_the_shapes_of_its_parts(additive):
+    X, y, model = additive
+    found = model.shapes(X, y)
+    assert {shape.columns for shape in found.shapes} == {("0",), ("1",), ("2",)}
+    assert found.outputs_are == "prediction" and found.others == [] and found.rows == 400
+    assert_allclose(found.noise, [0.01], rtol=0.25)
+    for column, truth in [("0", np.sin), ("1", np.square), ("2", lambda x: 2 * x)]:
+        shape = found[column]
+        x = np.array(shape.values[0])
+        wanted = truth(x) - truth(X[:, int(column)]).mean()
+        off = (shape.mean[:, 0] - wanted) / shape.band[:, 0]
+        assert np.abs(off).max() < 4 and shape.band.shape == shape.mean.shape == (len(x), 1)
+    assert_allclose(found["2"].mean[:, 0] @ np.bincount(X[:, 2].astype(int)), 0, atol=1e-3)
+    assert_allclose(found.intercept, model.predict(X).mean(), atol=1e-5)
+    # Without targets nothing is known of the noise.
+    assert model.shapes(X).shapes[0].band is None
+    with pytest.raises(KeyError, match="no function of '7'"):
+        found["7"]
+    shapley = model.explain(X, y, rows=3).shapley
+    assert shapley.exact and not shapley.errors.any()
+    own = np.sin(X[shapley.rows, 0])
+    assert_allclose(np.diff(shapley.values[:, 0, 0]), np.diff(own), atol=0.1)
+
+
+def test_pairs_and_levels_have_shapes(tmp_path):
+    cities = np.array(["Basel", "Bern", "Chur"])
+    lines = [f"{i * 37 % 11},{cities[i % 3]},{(i * 37 % 11) * (i % 3)}" for i in range(150)]
+    path = tmp_path / "t.csv"
+    path.write_text("area,city,price\n" + "\n".join(lines) + "\n")
+    file = bochner.scan(path, target="price")
+    options = {"map": "fourier[area]+fourier[city]+fourier[area,city]", "gamma": 1.0}
+    model = bochner.KernelRidgeRegressor(n_components=60, target_scale="as-is", **options, **CPU)
+    found = model.fit(file).shapes(file)
+    both = found["area", "city"]
+    assert both.mean.shape == both.band.shape == (11, 3, 1)
+    assert both.values == [[float(i) for i in range(11)], ["Basel", "Bern", "Chur"]]
+    of_area, of_city = found["area"].mean[:, None, :], found["city"].mean[None]
+    wanted = np.arange(11)[:, None, None] * np.arange(3)[None, :, None]
+    assert_allclose(found.intercept + of_area + of_city + both.mean, wanted, atol=0.5)
+    axes = Axes()
+    assert found.plot(axes, column=("area", "city")) is axes
+    drawn = {name: given for name, given, _ in axes.said}
+    assert drawn["pcolormesh"][2].shape == (3, 11) and drawn["set_yticks"][1] == both.values[1]
+    axes = Axes()
+    found.plot(axes, column="city")
+    assert [name for name, _, _ in axes.said] == ["set_xlabel", "errorbar", "set_ylabel"]
+    axes = Axes()
+    found.plot(axes, column="area")
+    names = [name for name, _, _ in axes.said]
+    assert names == ["set_xlabel", "fill_between", "plot", "set_ylabel"]
+
+
+def test_a_model_of_all_columns_has_no_shapes(line):
+    X, y, model = line
+    with pytest.raises(NotImplementedError, match="no sum of functions of some of its columns"):
+        model.shapes(X, y)
+
+
 class Axes:
     """What is asked of matplotlib's axes."""
 

@@ -34,7 +34,7 @@ pub struct PartialDependence {
 /// A value that a column is set to, as the model takes it.
 pub(super) struct Level {
     pub(super) value: ColumnValue,
-    encoded: Vec<f64>,
+    pub(super) encoded: Vec<f64>,
 }
 
 /// The levels of a column in these rows; none of texts that have no axis.

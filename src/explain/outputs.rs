@@ -86,8 +86,18 @@ impl<'m> Outputs<'m> {
         }
     }
 
+    /// Whether outputs are the sum that the model is, `z(x)'beta + b`: amounts that were fitted as
+    /// they are, and scores.
+    pub(super) fn is_sum(&self) -> bool {
+        match self.way {
+            Way::Amounts(_) => self.model.link.is_none(),
+            Way::Probabilities(_) => false,
+            Way::Scores(_) => true,
+        }
+    }
+
     /// Outputs that are looked at: all, but of two classes the second alone.
-    fn from(&self) -> usize {
+    pub(super) fn from(&self) -> usize {
         match &self.model.targets {
             Targets::Classes(labels) if labels.len() == 2 => 1,
             _ => 0,

@@ -1,4 +1,4 @@
-//! Shapley values of single rows, by sampled orders of the columns.
+//! Shapley values of single rows; of functions of many columns by sampled orders of these.
 
 use super::{Column, batches::Batches};
 use crate::{
@@ -15,7 +15,9 @@ const TOGETHER: usize = 4096;
 /// What each column adds to the prediction of some rows (Strumbelj & Kononenko 2014, "Explaining
 /// prediction models and individual predictions with feature contributions").
 ///
-/// A row of the background becomes the explained row, column by column in a random order, and each
+/// The values of functions of at most six columns, and of sums of such functions, are exact: all
+/// subsets of the columns are gone through. Of others orders are sampled:
+/// a row of the background becomes the explained row, column by column in a random order, and each
 /// column is given the change when it comes in. The value is the mean of that over the background
 /// and over orders, each of which is walked backwards, too (antithetic pairs; Mitchell, Cooper,
 /// Frank & Holmes 2022, "Sampling permutations for Shapley value estimation"): of functions in
@@ -25,6 +27,9 @@ const TOGETHER: usize = 4096;
 pub struct Shapley {
     /// The place of each explained row in the data, counted from 0, `[rows]`.
     pub rows: Vec<u64>,
+    /// Whether all subsets of the columns were gone through, in the place of sampled orders: values
+    /// are then exact against the background.
+    pub is_exact: bool,
     /// The mean output of the background, `[outputs]`.
     pub base_k: Array1<f64>,
     /// Rows of the background.
@@ -33,7 +38,8 @@ pub struct Shapley {
     pub outputs_rk: Array2<f64>,
     /// What each column adds, `[rows, columns, outputs]`.
     pub values_rpk: Array3<f64>,
-    /// The standard error of each by the orders that were drawn, the background as it is,
+    /// The standard error of each by the orders that were drawn, the background as it is; 0 where
+    /// none were,
     /// `[rows, columns, outputs]`.
     pub errors_rpk: Array3<f64>,
 }
@@ -90,6 +96,7 @@ pub(super) fn shapley(
     }
     Ok(Shapley {
         rows: rows.to_vec(),
+        is_exact: false,
         base_k: from_bk
             .mean_axis(Axis(0))
             .unwrap_or_else(|| Array1::zeros(outputs)),

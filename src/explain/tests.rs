@@ -26,7 +26,7 @@ fn numbers(count: usize) -> Vec<Column> {
 }
 
 /// Independent standard normal columns.
-fn normal(rows: usize, columns: usize) -> Array2<f64> {
+pub(super) fn normal(rows: usize, columns: usize) -> Array2<f64> {
     let mut draws = Seed(3).stream(Stream::Data, 0);
     Array2::from_shape_simple_fn((rows, columns), || draws.normal())
 }
@@ -255,26 +255,33 @@ fn explained(f: &dyn Fn(&[f64]) -> f64, columns: &[Column]) -> (Array2<f64>, Arr
     (x_rd, background_bd, found.expect("a function"))
 }
 
+/// A row of the background with the columns of a set as in the row x.
+pub(super) fn mixed(x: &[f64], row: &[f64], set: usize) -> Vec<f64> {
+    let own = |j: usize| if set >> j & 1 == 1 { x[j] } else { row[j] };
+    (0..x.len()).map(own).collect()
+}
+
 /// The Shapley values of a row by all subsets of its columns: the mean over the background, and
 /// over subsets without j of each size, of what j changes.
 fn by_subsets(f: &dyn Fn(&[f64]) -> f64, x: &[f64], background_bd: &Array2<f64>) -> Vec<f64> {
-    let d = x.len();
-    let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
     let value = |set: usize| {
-        let mixed = |row: &[f64]| -> Vec<f64> {
-            (0..d)
-                .map(|j| if set >> j & 1 == 1 { x[j] } else { row[j] })
-                .collect()
-        };
         let rows = background_bd.rows().into_iter();
-        rows.map(|row| f(&mixed(&row.to_vec()))).sum::<f64>() / background_bd.nrows() as f64
+        let sum: f64 = rows.map(|row| f(&mixed(x, &row.to_vec(), set))).sum();
+        sum / background_bd.nrows() as f64
     };
+    of_sets(&(0..1 << x.len()).map(value).collect::<Vec<_>>())
+}
+
+/// The same of what each set is worth.
+pub(super) fn of_sets(values: &[f64]) -> Vec<f64> {
+    let d = values.len().ilog2() as usize;
+    let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
     let of_column = |j: usize| {
-        let without = (0..1 << d).filter(|set| set >> j & 1 == 0);
+        let without = (0..values.len()).filter(|set| set >> j & 1 == 0);
         let weighed = without.map(|set: usize| {
             let size = set.count_ones() as usize;
             let weight = factorial(size) * factorial(d - size - 1) / factorial(d);
-            weight * (value(set | 1 << j) - value(set))
+            weight * (values[set | 1 << j] - values[set])
         });
         weighed.sum()
     };

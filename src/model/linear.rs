@@ -22,7 +22,7 @@ use ndarray::Array2;
 use std::collections::BTreeMap;
 
 /// The learner of files that name none.
-const RIDGE: &str = "ridge";
+pub(crate) const RIDGE: &str = "ridge";
 /// Feature map, coefficients, and what the targets mean.
 #[derive(Debug)]
 pub struct LinearModel {

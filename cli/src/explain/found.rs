@@ -4,7 +4,7 @@ use super::object;
 use crate::report::{Report, counted, six_digits};
 use bochner::{
     Result,
-    explain::{Explainer, Importance, Measure, PartialDependence, Shapley},
+    explain::{Explainer, Importance, Measure, PartialDependence, Shapes, Shapley},
 };
 use std::fmt::Write as _;
 
@@ -15,6 +15,8 @@ const LISTED: usize = 20;
 pub(super) struct Found {
     pub(super) importance: Importance,
     pub(super) dependence: Vec<PartialDependence>,
+    /// Of an additive model the functions that it is the sum of.
+    pub(super) shapes: Option<Shapes>,
     pub(super) shapley: Option<Shapley>,
 }
 
@@ -34,6 +36,9 @@ impl Found {
         Ok(Self {
             dependence: dependence.collect::<Result<_>>()?,
             importance,
+            shapes: (explainer.is_additive())
+                .then(|| explainer.shapes())
+                .transpose()?,
             shapley: (rows > 0).then(|| explainer.shapley(rows)).transpose()?,
         })
     }
@@ -49,6 +54,18 @@ impl Found {
                 "without targets: how far predictions move, in their standard deviations",
             ),
             _ => report.line(measure.name(), six_digits(*error)),
+        }
+        if let Some(shapes) = &self.shapes {
+            report.line("additive", in_words(shapes));
+            object::of_shapes(shapes, explainer, report);
+        }
+        if let Some(shapley) = &self.shapley {
+            let rows = counted(shapley.background as u64, "row");
+            let how = match shapley.is_exact {
+                true => format!("exact, against {rows}"),
+                false => format!("by sampled orders of the columns, against {rows}"),
+            };
+            report.line("Shapley values", how);
         }
         report.table(self.table(explainer));
         object::of_importance(&self.importance, explainer, report);
@@ -98,4 +115,23 @@ impl Found {
         };
         table
     }
+}
+
+/// `12 functions of single columns, 3 of pairs; 1 of more columns is not drawn`.
+pub(crate) fn in_words(shapes: &Shapes) -> String {
+    let of = |columns: usize| {
+        let all = shapes.shapes.iter();
+        all.filter(|shape| shape.columns.len() == columns).count() as u64
+    };
+    let mut words = format!("{} of single columns", counted(of(1), "function"));
+    if of(2) > 0 {
+        let _ = write!(words, ", {} of pairs", of(2));
+    }
+    if !shapes.others.is_empty() {
+        let _ = write!(words, ", {} that are not drawn", shapes.others.len());
+    }
+    if shapes.shapes.iter().all(|shape| shape.band_gk.is_none()) {
+        words += "; no standard errors are known of them";
+    }
+    words
 }

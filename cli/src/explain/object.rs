@@ -1,7 +1,9 @@
 //! What was found of a model, for programs.
 
 use crate::report::{Report, Value};
-use bochner::explain::{ColumnValue, Explainer, Importance, Measure, PartialDependence, Shapley};
+use bochner::explain::{
+    Column, ColumnValue, Explainer, Importance, Measure, PartialDependence, Shapes, Shapley,
+};
 use ndarray::{ArrayView1, ArrayView2};
 use serde_json::json;
 
@@ -62,26 +64,72 @@ pub(super) fn of_dependence(
         })
     });
     report.set("partial_dependence", each.collect::<Vec<Value>>());
-    let axes = all.iter().map(|of| {
-        let name = &explainer.columns()[of.column].name;
-        let is_date = matches!(of.values.first(), Some(ColumnValue::Date(_)));
-        let first = match of.values.first() {
-            Some(ColumnValue::Date(days)) => days.floor(),
-            _ => 0.0,
-        };
-        let name = if is_date {
-            format!("{name} (days from {})", ColumnValue::Date(first))
-        } else {
-            name.clone()
-        };
-        let x = of.values.iter().map(|value| match value {
-            ColumnValue::Number(number) => json!(number),
-            ColumnValue::Date(days) => json!(days - first),
-            _ => Value::Null,
-        });
-        json!({"name": name, "is_date": is_date, "x": x.collect::<Vec<_>>()})
-    });
+    let axes = all
+        .iter()
+        .map(|of| axis(&explainer.columns()[of.column], &of.values));
     report.picture("axes", axes.collect::<Vec<Value>>());
+}
+
+/// What an axis of a column is called, and where its values lie on it.
+fn axis(column: &Column, values: &[ColumnValue]) -> Value {
+    let is_date = matches!(values.first(), Some(ColumnValue::Date(_)));
+    let first = match values.first() {
+        Some(ColumnValue::Date(days)) => days.floor(),
+        _ => 0.0,
+    };
+    let name = if is_date {
+        format!("{} (days from {})", column.name, ColumnValue::Date(first))
+    } else {
+        column.name.clone()
+    };
+    let x = values.iter().map(|value| match value {
+        ColumnValue::Number(number) => json!(number),
+        ColumnValue::Date(days) => json!(days - first),
+        _ => Value::Null,
+    });
+    json!({"name": name, "is_date": is_date, "x": x.collect::<Vec<_>>()})
+}
+
+/// The functions that the model is the sum of.
+pub(crate) fn of_shapes(of: &Shapes, explainer: &Explainer<'_>, report: &mut Report) {
+    let column = |&j: &usize| &explainer.columns()[j];
+    let names = |columns: &[usize]| -> Vec<&str> {
+        columns.iter().map(|j| column(j).name.as_str()).collect()
+    };
+    let parts = of.shapes.iter().map(|shape| {
+        let ordered = shape.columns.iter().map(|j| column(j).is_ordered());
+        let values = shape.values.iter();
+        let values = values.map(|of| of.iter().map(value).collect::<Vec<_>>());
+        json!({
+            "columns": names(&shape.columns),
+            "ordered": ordered.collect::<Vec<_>>(),
+            "values": values.collect::<Vec<_>>(),
+            "mean": lists(shape.mean_gk.view()),
+            "band": shape.band_gk.as_ref().map(|of| lists(of.view())),
+            "deviation": list(shape.deviation_k.view()),
+        })
+    });
+    let others = of.others.iter().map(|other| {
+        let deviation = list(other.deviation_k.view());
+        json!({"columns": names(&other.columns), "deviation": deviation})
+    });
+    report.set(
+        "shapes",
+        json!({
+            "of": of.kind.name(),
+            "outputs": explainer.output_names(),
+            "intercept": list(of.intercept_k.view()),
+            "rows": of.rows,
+            "noise": of.noise_k.as_ref().map(|of| list(of.view())),
+            "parts": parts.collect::<Vec<_>>(),
+            "others": others.collect::<Vec<_>>(),
+        }),
+    );
+    let axes = of.shapes.iter().map(|shape| {
+        let each = shape.columns.iter().zip(&shape.values);
+        each.map(|(j, values)| axis(column(j), values)).collect()
+    });
+    report.picture("shape_axes", axes.collect::<Vec<Value>>());
 }
 
 /// What each column adds to the prediction of each row.
@@ -102,6 +150,7 @@ pub(super) fn of_shapley(of: &Shapley, explainer: &Explainer<'_>, report: &mut R
         "shapley",
         json!({
             "columns": columns.collect::<Vec<_>>(),
+            "how": if of.is_exact { "exact" } else { "sampled" },
             "mean_output": list(of.base_k.view()),
             "background_rows": of.background,
             "mean_absolute": of.mean_absolute(),

@@ -13,6 +13,7 @@ use super::{
     test_rows::Along,
 };
 use crate::{
+    explain,
     interrupt::writing,
     map::{BuiltMap, hint},
     page::head,
@@ -22,7 +23,7 @@ use anyhow::Result;
 use bochner::{
     Device, Run,
     data::{ChunkSource, Folds},
-    features::Standardize,
+    features::{Standardize, Structure},
     job::{Job, Meaning, check_weights},
     models::{Fit, Found, LinearModel, Ranges, Targets},
 };
@@ -280,13 +281,28 @@ impl Fitting {
             model.save(path)?;
             self.report.output("model", path);
         }
-        if let Some(summed) = self.summed {
+        if let Some(summed) = self.summed.take() {
             summed.finish();
         }
         if let Some(model) = model {
             head::of_model(&self.args.input, model, &mut self.report);
+            self.draw_parts(model)?;
         }
         self.args.run.print(&self.report)
+    }
+
+    /// The functions of an additive model, for a page: on the rows of the fit.
+    fn draw_parts(&mut self, model: &LinearModel) -> Result<()> {
+        let is_sum = matches!(model.map.structure(), Structure::Union(_));
+        let has_targets = !matches!(self.chosen.takes, Takes::Rows(_));
+        if self.args.run.page().is_none() || !is_sum || !has_targets {
+            return Ok(());
+        }
+        let (train, report) = (self.sources.train.as_mut(), &mut self.report);
+        let draw = || explain::draw_parts(model, train, &self.run, report);
+        let ((), seconds) = self.console.timed(draw)?;
+        self.report.seconds("parts", seconds);
+        Ok(())
     }
 
     /// Says where it ran, before rows held out are scored.

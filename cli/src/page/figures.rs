@@ -2,6 +2,7 @@
 
 mod explained;
 mod scores;
+mod shapes;
 
 use super::{
     chart::{Axis, Chart, Drawn, Panel, Point, Series, bars, figure, per_cent},
@@ -38,6 +39,10 @@ pub(super) fn draw_all(object: &Value, pictured: &Value) -> Vec<(&'static str, S
         ("Importance of columns", importance(object)),
         ("Importance by exchange", explained::rises(object)),
         ("Importance by gradients", explained::gradients(object)),
+        (
+            "What each part adds",
+            shapes::shapes(object, &pictured["shape_axes"]),
+        ),
         ("Along columns", explained::along(object, &pictured["axes"])),
         ("What columns add", explained::contributions(object)),
         ("Preparation and bandwidth", race(&object["chosen"])),

@@ -153,6 +153,65 @@ fn a_linear_model_is_explained_by_its_slopes() {
     assert_eq!(written, printed);
 }
 
+/// An additive model: the function of each column with its band, on a page of the fit, too; Shapley
+/// values are exact.
+#[test]
+fn an_additive_model_is_drawn_part_by_part() {
+    let here = here();
+    let at = here.path();
+    flats(&at.join("t.csv"));
+    let run = |arguments: &str| bochner(at, arguments, &["--device", "cpu", "-q"]);
+    let fit = "fit t.csv --target price --additive --features 160 --missing indicator";
+    let fit = format!("{fit} --target-scale as-is --report f.html -o m.model");
+    let said = run(&fit).ok().stdout;
+    assert!(said.contains("4 functions of single columns"), "{said}");
+    let page = fs::read_to_string(at.join("f.html")).expect("a page");
+    assert!(page.contains("<h2>What each part adds</h2>"));
+    assert!(page.contains("two standard errors") && page.contains(">Basel</text>"));
+    let found = run("explain m.model t.csv --repeats 1 --rows 2 -o e.html --json").json();
+    let page = fs::read_to_string(at.join("e.html")).expect("a page");
+    assert!(page.contains("<h2>What each part adds</h2>") && page.contains("are exact"));
+    assert_eq!(found["shapley"]["how"], "exact");
+    let (shapes, parts) = (&found["shapes"], &found["shapes"]["parts"]);
+    assert_eq!(
+        (&shapes["of"], &shapes["rows"]),
+        (&"prediction".into(), &240.into())
+    );
+    // The city matters most, and its function is 60 a kind.
+    let of = |name: &str| {
+        let mut all = parts.as_array().expect("a list").iter();
+        let own = all.find(|of| of["columns"] == serde_json::json!([name]));
+        own.unwrap_or_else(|| panic!("no {name}: {parts}"))
+    };
+    let city = of("city");
+    assert_eq!(
+        city["values"][0],
+        serde_json::json!(["Basel", "Bern", "Chur", null])
+    );
+    let value = |of: &Value, key: &str, g: usize| of[key][g][0].as_f64().expect("a number");
+    let (basel, missing) = (value(city, "mean", 0), value(city, "mean", 3));
+    let band = value(city, "band", 3) + value(city, "band", 0);
+    assert!((missing - basel - 180.0).abs() < 4.0 + 2.0 * band, "{city}");
+    let area = of("area");
+    let (values, last) = (numbers(&area["values"][0]), 49);
+    let rise = value(area, "mean", last) - value(area, "mean", 0);
+    assert!(
+        (rise / (2.0 * (values[last] - values[0])) - 1.0).abs() < 0.05,
+        "{area}"
+    );
+    let said = run("explain m.model t.csv --repeats 1 --rows 2")
+        .ok()
+        .stdout;
+    assert!(said.contains("exact, against 64 rows"), "{said}");
+    // A model of all columns has no parts, and says nothing of them.
+    run("fit t.csv --target price --features 60 --missing indicator --report f.html -o w.model")
+        .ok();
+    let page = fs::read_to_string(at.join("f.html")).expect("a page");
+    assert!(!page.contains("What each part adds"));
+    let whole = run("explain w.model t.csv --repeats 1 --rows 0 --json").json();
+    assert!(whole.get("shapes").is_none());
+}
+
 /// Without targets predictions are what moves; columns are named, and what cannot be had is said in
 /// one line.
 #[test]

@@ -65,8 +65,15 @@ pub(super) fn along(object: &Value, axes: &Value) -> String {
 }
 
 /// The output of this place in a list of outputs.
-fn at(outputs: &Value, k: usize) -> f64 {
+pub(super) fn at(outputs: &Value, k: usize) -> f64 {
     outputs[k].as_f64().unwrap_or(f64::NAN)
+}
+
+/// The least and the largest of some values, where they differ.
+pub(super) fn span(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let ends = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) = values.fold(ends, |(low, high), x| (low.min(x), high.max(x)));
+    (low < high).then_some((low, high))
 }
 
 /// Numbers and dates: a line for each output, and rows of one output.
@@ -95,11 +102,7 @@ fn curves(of: &Value, axis: &Value, outputs: &[String], output: &str) -> String 
         series.push(Series::new(name, Drawn::Joined, line(mean, k)));
         // Where it is missing has no place on the axis.
         let missing = xs.iter().position(Option::is_none);
-        let known = || xs.iter().flatten().copied();
-        let (from, to) = known().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-            (low.min(x), high.max(x))
-        });
-        if let Some(missing) = missing.filter(|_| from < to) {
+        if let Some((missing, (from, to))) = missing.zip(span(xs.iter().flatten().copied())) {
             let y = at(&mean[missing], k);
             series.push(Series::level(format!("{name}, missing"), from, to, y));
         }
@@ -187,11 +190,18 @@ pub(super) fn contributions(object: &Value) -> String {
         );
     }
     let rows = number(shapley, "background_rows");
+    let how = match shapley["how"] == "exact" {
+        true => "Values are exact against these rows.",
+        false => {
+            "Orders of the columns were sampled; behind +- is the standard error by these, where it \
+             is 0.5 % of the value or more."
+        }
+    };
     let _ = write!(
         body,
         "</table></div>\n<p class=\"caption\">Rows are counted from 0. What all columns add is the \
          output less its mean over {rows} rows of the data; of several outputs the largest is \
-         shown. Behind +- is the standard error by the orders that were drawn, where it is 0.5 % of the value or more.</p>\n"
+         shown. {how}</p>\n"
     );
     body
 }

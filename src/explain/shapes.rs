@@ -1,0 +1,329 @@
+//! The functions that an additive model is the sum of.
+
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Column, ColumnValue, Explainer,
+    band::Covariance,
+    dependence::{Level, levels},
+    parts::{Part, parts_of},
+};
+use crate::{
+    Error, Result, Step,
+    error::Remedy,
+    model::{LinearModel, Link, Targets},
+};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
+
+/// Values of a column alone, and of each column of a pair, at most.
+const OF_ONE: usize = 50;
+const OF_PAIR: usize = 20;
+/// Values of a pair that are looked at, at most: of texts all levels are.
+const CELLS: usize = 2500;
+
+/// What the functions of an additive model add up to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShapeKind {
+    /// Amounts, in units of the targets.
+    Amounts,
+    /// The logarithms of amounts, of targets that were fitted so: what is added there multiplies
+    /// amounts.
+    Logarithms,
+    /// The normal scores of the ranks of amounts, of targets that were fitted so.
+    NormalScores,
+    /// Scores of classes.
+    Scores,
+}
+
+impl ShapeKind {
+    /// `prediction`, `logarithm of the prediction`, `normal score of the prediction` or `score`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Amounts => "prediction",
+            Self::Logarithms => "logarithm of the prediction",
+            Self::NormalScores => "normal score of the prediction",
+            Self::Scores => "score",
+        }
+    }
+
+    fn of(model: &LinearModel) -> Self {
+        match (&model.targets, &model.link) {
+            (Targets::Classes(_), _) => Self::Scores,
+            (_, Some(Link::Exponential { .. })) => Self::Logarithms,
+            (_, Some(Link::Ranks { .. })) => Self::NormalScores,
+            _ => Self::Amounts,
+        }
+    }
+}
+
+/// The functions of an additive model (Hastie & Tibshirani 1986, "Generalized additive models"):
+/// `f(x) = b + sum_p f_p(x)`, each of the columns that its maps look at, exactly and without
+/// sampling. Each has mean 0 over the rows looked at; what that takes away is in b.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shapes {
+    /// What f is.
+    pub kind: ShapeKind,
+    /// b, the mean of f over the rows, `[outputs]`.
+    pub intercept_k: Array1<f64>,
+    /// Rows that means are over.
+    pub rows: usize,
+    /// The variance of the noise that bands go by, `[outputs]`; `None` where there are none.
+    pub noise_k: Option<Array1<f64>>,
+    /// The functions of one column and of two, that which varies most first.
+    pub shapes: Vec<Shape>,
+    /// Functions that are not drawn: of more columns than two, or of texts without an axis or with
+    /// too many levels for a pair.
+    pub others: Vec<OtherPart>,
+}
+
+/// The function of one column or of two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// Their places among the [`Column`]s, ascending.
+    pub columns: Vec<usize>,
+    /// Of each column the values that it is set to: quantiles of numbers and dates between the
+    /// first and the 99th of a hundred, at most 50 or of a pair 20; all categories; and at last no
+    /// value, if some rows have none.
+    pub values: Vec<Vec<ColumnValue>>,
+    /// f_p at these, `[values, outputs]`; of a pair at all combinations, those of the second column
+    /// next to each other.
+    pub mean_gk: Array2<f64>,
+    /// The standard error of f_p at each value, of the same shape; `None` where none is known.
+    pub band_gk: Option<Array2<f64>>,
+    /// The standard deviation of f_p over the rows, `[outputs]`.
+    pub deviation_k: Array1<f64>,
+}
+
+/// A function that is not drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherPart {
+    /// The places of its columns among the [`Column`]s, ascending.
+    pub columns: Vec<usize>,
+    /// The standard deviation of the function over the rows, `[outputs]`.
+    pub deviation_k: Array1<f64>,
+}
+
+/// Where a function is looked at.
+struct Grid {
+    values: Vec<Vec<ColumnValue>>,
+    x_gd: Array2<f64>,
+}
+
+/// A part that is looked at: its place among all, where, and its values there, `[g, k]`.
+struct Looked {
+    place: usize,
+    grid: Grid,
+    mean_gk: Array2<f64>,
+    deviation_k: Array1<f64>,
+}
+
+impl<'m> Explainer<'m> {
+    /// The functions that an additive model is the sum of, with their standard errors.
+    ///
+    /// With C the covariance of the coefficients over the variance of the noise s², that of f_p(x)
+    /// is `s² v'C v`, v the features of the part at x less their mean over the rows. A Gaussian
+    /// process keeps both. Of ridge regression `C = (Z'Z + n lambda I)^-1`, by the rows looked at
+    /// as a sample of those of the fit, and s² is the mean square of the residuals of these rows
+    /// over `1 - (N + 1) / n`, N the effective dimension: give the rows of the fit, with targets.
+    /// Other learners have no standard errors.
+    ///
+    /// Errors with [`Error::Unsupported`] where the model is no sum of functions of some of the
+    /// columns, and as devices do.
+    ///
+    /// ```
+    /// use bochner::{data::MemorySource, explain::{ExplainOptions, Explainer}};
+    /// use bochner::{features::Additive, prelude::*};
+    /// let x = ndarray::Array2::from_shape_fn((300, 2), |(i, j)| ((i * (7 + 4 * j)) % 97) as f64);
+    /// let y = ndarray::Array2::from_shape_fn((300, 1), |(i, _)| (x[[i, 0]] / 16.0).sin());
+    /// let map = Fourier::new(Gaussian).features(80);
+    /// let model = Ridge::on(map).additive(Additive::Columns).fit((&x, &y))?;
+    /// let mut rows = MemorySource::new(&x, Some(y))?;
+    /// let options = ExplainOptions::default();
+    /// let mut explainer = Explainer::new(model.linear(), &mut rows, options, &Device::cpu())?;
+    /// let shapes = explainer.shapes()?;
+    /// // The function that varies most is that of column 0.
+    /// assert_eq!(shapes.shapes[0].columns, [0]);
+    /// assert_eq!(shapes.shapes[0].mean_gk.dim(), (50, 1));
+    /// # Ok::<(), bochner::Error>(())
+    /// ```
+    pub fn shapes(&mut self) -> Result<Shapes> {
+        let parts = self.summands()?;
+        let from = self.outputs.from();
+        let intercept_t = &self.model.coefficients.intercept_t;
+        let mut intercept_k = intercept_t.slice(s![from..]).to_owned();
+        let rows = self.sample.x_nd.nrows();
+        let mut left_nk = self.seen_targets(from)?.map(|y_nk| y_nk - &intercept_k);
+        let (mut looked, mut others) = (Vec::new(), Vec::new());
+        for (place, part) in parts.iter().enumerate() {
+            let mut loaded = part.load(self.model, &self.run)?;
+            let of_nt = loaded.outputs(self.sample.x_nd.clone())?;
+            let of_nk = of_nt.slice(s![.., from..]);
+            let mean_k = of_nk.mean_axis(Axis(0)).unwrap_or_default();
+            intercept_k += &mean_k;
+            if let Some(left_nk) = &mut left_nk {
+                *left_nk -= &of_nk;
+            }
+            let deviation_k = of_nk.std_axis(Axis(0), 0.0);
+            if let Some(grid) = self.grid(&part.columns) {
+                let mean_gt = loaded.outputs(grid.x_gd.clone())?;
+                looked.push(Looked {
+                    place,
+                    grid,
+                    mean_gk: &mean_gt.slice(s![.., from..]) - &mean_k,
+                    deviation_k,
+                });
+            } else if !part.columns.is_empty() {
+                others.push(OtherPart {
+                    columns: part.columns.clone(),
+                    deviation_k,
+                });
+            }
+            self.done += rows as u64;
+            self.run.pause(Step::Rows(self.done))?;
+        }
+        let (shapes, noise_k) = self.with_bands(looked, &parts, left_nk.as_ref())?;
+        Ok(Shapes {
+            kind: ShapeKind::of(self.model),
+            intercept_k,
+            rows,
+            noise_k,
+            shapes,
+            others,
+        })
+    }
+
+    /// Whether the model is a sum of functions of some of the columns: what [`Self::shapes`] takes.
+    pub fn is_additive(&self) -> bool {
+        self.summands().is_ok()
+    }
+
+    /// The parts of the model. Errors where it is one function of all columns, or has one of them.
+    fn summands(&self) -> Result<Vec<Part<'m>>> {
+        let all = self.columns.len();
+        let parts = parts_of(self.model, &self.columns).filter(|parts| {
+            let of_columns = || parts.iter().filter(|part| !part.columns.is_empty());
+            let whole = |part: &Part<'_>| part.columns.len() == all && all > 2;
+            let apart = of_columns().count() > 1 || all == 1;
+            apart && !parts.iter().any(whole)
+        });
+        parts.ok_or_else(|| {
+            let problem = "the model is no sum of functions of some of its columns, so none can be \
+                           looked at by itself";
+            let remedy = "fit an additive model, or name the columns of each map";
+            Error::unsupported(problem).help(Remedy::words(remedy))
+        })
+    }
+
+    /// Targets as the outputs from this one on were fitted to them, `[n, k]`, of rows that have
+    /// some.
+    fn seen_targets(&self, from: usize) -> Result<Option<Array2<f64>>> {
+        if !self.has_targets() {
+            return Ok(None);
+        }
+        let y_nt = &self.sample.y_nt;
+        Ok(Some(match &self.model.targets {
+            Targets::Classes(labels) => {
+                let labels = &labels[from..];
+                Array2::from_shape_fn((y_nt.nrows(), labels.len()), |(i, k)| {
+                    if y_nt[[i, 0]] == labels[k] { 1.0 } else { -1.0 }
+                })
+            }
+            Targets::Real { .. } => match self.model.link.as_ref().and_then(Link::rescale) {
+                None => y_nt.clone(),
+                Some(rescale) => {
+                    let seen = y_nt.iter().map(|&y| rescale.seen(y));
+                    let seen = seen.collect::<Result<Vec<f64>>>()?;
+                    Array2::from_shape_vec(y_nt.dim(), seen)
+                        .map_err(|error| Error::shape(error.to_string()))?
+                }
+            },
+        }))
+    }
+
+    /// Where a function of these columns is looked at; `None` where it is not drawn.
+    fn grid(&self, columns: &[usize]) -> Option<Grid> {
+        let x_nd = &self.sample.x_nd;
+        let most = if columns.len() == 1 { OF_ONE } else { OF_PAIR };
+        let of = |&j: &usize| -> (&Column, Vec<Level>) {
+            let column = &self.columns[j];
+            (column, levels(column, x_nd, most))
+        };
+        let axes: Vec<(&Column, Vec<Level>)> = columns.iter().map(of).collect();
+        let cells: usize = axes.iter().map(|(_, levels)| levels.len()).product();
+        let drawn = match axes.len() {
+            1 => cells > 0,
+            2 => (1..=CELLS).contains(&cells),
+            _ => false,
+        };
+        if !drawn {
+            return None;
+        }
+        let mut x_gd = Array2::zeros((cells, x_nd.ncols()));
+        for (g, mut row_d) in x_gd.rows_mut().into_iter().enumerate() {
+            // The other columns change nothing.
+            row_d.assign(&x_nd.row(0));
+            let mut rest = g;
+            for (column, levels) in axes.iter().rev() {
+                let encoded = ArrayView1::from(&levels[rest % levels.len()].encoded);
+                row_d.slice_mut(s![column.places.clone()]).assign(&encoded);
+                rest /= levels.len();
+            }
+        }
+        let values = axes.into_iter().map(|(_, levels)| {
+            let each = levels.into_iter().map(|level| level.value);
+            each.collect::<Vec<_>>()
+        });
+        Some(Grid {
+            values: values.collect(),
+            x_gd,
+        })
+    }
+
+    /// Functions with their standard errors, that which varies most first, and the variance of the
+    /// noise; `left_nk` are the residuals of the rows, if these have targets.
+    fn with_bands(
+        &self,
+        looked: Vec<Looked>,
+        parts: &[Part<'m>],
+        left_nk: Option<&Array2<f64>>,
+    ) -> Result<(Vec<Shape>, Option<Array1<f64>>)> {
+        let (model, run) = (self.model, &self.run);
+        let known = match (&model.spread, &model.targets) {
+            (Some(spread), Targets::Real { .. }) => Some(spread.noise_t.clone()),
+            _ => None,
+        };
+        let covariance = match known.is_some() || left_nk.is_some() {
+            true => Covariance::of(model, parts, &self.sample.x_nd, run)?,
+            false => None,
+        };
+        let found = covariance.as_ref().zip(left_nk);
+        let found = found.and_then(|(of, left_nk)| of.noise(left_nk, model.rows));
+        let noise_k = known.or(found);
+        let mut shapes = Vec::with_capacity(looked.len());
+        for of in looked {
+            run.pause(Step::Rows(self.done))?;
+            let band_gk = match covariance.as_ref().zip(noise_k.as_ref()) {
+                None => None,
+                Some((covariance, noise_k)) => {
+                    let part = (of.place, &parts[of.place]);
+                    let relative_g = covariance.relative(part, &of.grid.x_gd, run)?;
+                    let squares_gk = relative_g
+                        .insert_axis(Axis(1))
+                        .dot(&noise_k.view().insert_axis(Axis(0)));
+                    Some(squares_gk.mapv(f64::sqrt))
+                }
+            };
+            shapes.push(Shape {
+                columns: parts[of.place].columns.clone(),
+                values: of.grid.values,
+                mean_gk: of.mean_gk,
+                band_gk,
+                deviation_k: of.deviation_k,
+            });
+        }
+        let size = |of: &Shape| of.deviation_k.mapv(|d| d * d).sum();
+        shapes.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        Ok((shapes, noise_k))
+    }
+}
