@@ -376,13 +376,10 @@ impl RecursiveRidge {
         }
         let sums = ArrayView2::from_shape((self.targets, size), &self.zty_tm).expect("their shape");
         let mut beta_mt = sums.t().as_standard_layout().into_owned();
-        let mut inverse_mm = Array2::eye(size);
-        for solved in [&mut beta_mt, &mut inverse_mm] {
-            factor.solve(solved);
-            factor.solve_transposed(solved);
-        }
+        factor.solve(&mut beta_mt);
+        factor.solve_transposed(&mut beta_mt);
         self.beta_tm = beta_mt.t().iter().copied().collect();
-        self.inverse_mm = inverse_mm;
+        self.inverse_mm = factor.inverse().into_matrix();
         self.penalty = self.rule.penalty;
         self.since_anew = 0;
         Ok(())

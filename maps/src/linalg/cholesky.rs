@@ -181,6 +181,36 @@ impl Lower {
         blocks.concat()
     }
 
+    /// The inverse of `L L'`, by its lower triangle.
+    pub fn inverse(&self) -> Self {
+        let (n, mut rows) = (self.n, Self::zeros(self.n));
+        for block in 0..n.div_ceil(SOLVED_TOGETHER) {
+            let columns = self.inverse_columns(block);
+            let from = block * SOLVED_TOGETHER;
+            for i in from..n {
+                let row = &mut rows.data[i * rows.stride + from..];
+                for (j, to) in row.iter_mut().enumerate().take(columns.ncols()) {
+                    *to = columns[(i - from, j)];
+                }
+            }
+        }
+        rows.inner(1.0)
+    }
+
+    /// The lower triangle as a matrix, of which the rest means nothing.
+    pub fn into_matrix(self) -> Array2<f64> {
+        let Self { n, stride, data } = self;
+        let data = match stride == n {
+            true => data,
+            false => data
+                .chunks(stride)
+                .flat_map(|row| &row[..n])
+                .copied()
+                .collect(),
+        };
+        Array2::from_shape_vec((n, n), data).expect("its shape")
+    }
+
     /// Columns of `L^-1` from their own diagonal block on, above which they are zero.
     fn inverse_columns(&self, block: usize) -> Mat<f64> {
         let n = self.n;
@@ -264,6 +294,10 @@ mod tests {
                 let worst = off.fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
                 assert!(worst < 1e-12 * n as f64, "{n}: row {i}");
             }
+            let whole = lower.inverse().into_matrix();
+            let value = |(i, j): (usize, usize)| whole[[i.max(j), i.min(j)]];
+            let one = full.dot(&Array2::from_shape_fn((n, n), value)) - Array2::<f64>::eye(n);
+            assert!(one.iter().all(|e| e.abs() < 1e-12), "{n}");
             let mut inverse = Array2::eye(n);
             lower.solve(&mut inverse);
             let norm = inverse.mapv(|v| v * v).sum();
