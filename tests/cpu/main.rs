@@ -16,5 +16,6 @@ mod shaders;
 mod soak;
 mod spirv;
 mod statistics;
+mod streams;
 mod structured_statistics;
 mod unlabelled;

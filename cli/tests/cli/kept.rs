@@ -60,6 +60,9 @@ fn names(folder: &Path) -> Vec<String> {
 
 const FIT: &str = "fit x.npy --targets y.npy --task regression --features 48 --gamma 0.1 --device \
     cpu -o model --lambda 1e-6 --checkpoint kept --every 16000";
+/// Each row counts by its age among all, of which the run that goes on reads the last alone.
+const FADING: &str = "fit x.npy --targets y.npy --task regression --features 24 --gamma 0.1 \
+    --device cpu -o model --lambda 1e-6 --half-life 20000 --checkpoint kept --every 16000";
 const BOOST: &str = "fit x.npy --targets y.npy --task regression --features 48 --gamma 0.1 \
     --device cpu --model boosting -o model --checkpoint kept --every 17000";
 const FEATURIZE: &str = "featurize x.npy --features 64 --gamma 0.1 --device cpu -o z.npy \
@@ -109,6 +112,7 @@ fn killed_runs_go_on_to_the_same_bits() {
     let mut moments = Moments(9);
     for (arguments, outputs) in [
         (FIT, &["model"] as &[&str]),
+        (FADING, &["model"]),
         (BOOST, &["model"]),
         (FEATURIZE, &["z.npy"]),
         (PREDICT, &["p.csv"]),
