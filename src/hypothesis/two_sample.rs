@@ -261,15 +261,21 @@ impl Sums {
                 let [a, b] = *sums;
                 let apart = a.mean() - b.mean();
                 let biased = apart.dot(&apart);
-                let within = (a.scatter() + b.scatter()) / (n + m - 2.0);
-                let law = WeightedChiSquares::of_covariance(&within);
+                let dof = n + m - 2.0;
+                let within = (a.scatter() + b.scatter()) / dof;
+                let law = WeightedChiSquares::of_covariance(&within).of_sample(dof);
+                let statistic = factor * biased;
                 let lengths = [
                     n * n * a.mean().dot(&a.mean()),
                     m * m * b.mean().dot(&b.mean()),
                 ];
                 let squares = [a.squares(), b.squares()];
                 TwoSampleOutcome {
-                    outcome: Outcome::asymptotic(factor * biased, &law),
+                    outcome: Outcome {
+                        statistic,
+                        p_value: law.tail_of_ratio(statistic, dof),
+                        null: Null::Asymptotic,
+                    },
                     biased,
                     unbiased: unbiased(biased, rows, lengths, squares),
                     rows,

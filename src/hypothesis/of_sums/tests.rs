@@ -104,7 +104,7 @@ fn sums_say_what_rows_say() {
     close(found.biased, exact.biased, 1e-4);
     close(found.unbiased, exact.unbiased, 1e-3);
     close(found.outcome.statistic, exact.outcome.statistic, 1e-4);
-    close(found.outcome.p_value, exact.outcome.p_value, 0.15);
+    close(found.outcome.p_value, exact.outcome.p_value, 1e-3);
     assert_eq!(
         (found.rows, found.effective_rows),
         ([300, 200], [300.0, 200.0])
