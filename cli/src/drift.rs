@@ -16,7 +16,7 @@ use anyhow::Result;
 use bochner::{
     data::{Alike, Kind, Schema, TargetUse},
     features::Standardize,
-    hypothesis::{ColumnShift, Pooled, TwoSampleOptions, TwoSampleOutcome, column_shifts},
+    hypothesis::{ColumnShift, Outcome, Pooled, TwoSampleOptions, TwoSampleOutcome, column_shifts},
     job::warn_of_odd_cells,
     seed::Seed,
 };
@@ -114,19 +114,17 @@ impl Args {
     fn describe(&self, found: &TwoSampleOutcome, report: &mut Report) {
         report.set("rows_a", found.rows[0]);
         report.set("rows_b", found.rows[1]);
-        report.set("mmd2", found.unbiased);
-        report.set("mmd2_biased", found.biased);
-        report.line(
-            "mmd squared",
-            format!(
-                "{} (biased {})",
-                six_digits(found.unbiased),
-                six_digits(found.biased)
-            ),
-        );
+        self.verdict((found.unbiased, found.biased), &found.outcome, report);
+    }
+
+    /// The squared distance without bias and with it, and what it says.
+    fn verdict(&self, (unbiased, biased): (f64, f64), outcome: &Outcome, report: &mut Report) {
+        report.set("mmd2", unbiased);
+        report.set("mmd2_biased", biased);
+        let both = format!("{} (biased {})", six_digits(unbiased), six_digits(biased));
+        report.line("mmd squared", both);
         let verdicts = ["the samples differ", "no difference found"];
-        self.test
-            .describe(&found.outcome, ("drift", verdicts), report);
+        self.test.describe(outcome, ("drift", verdicts), report);
     }
 }
 

@@ -83,17 +83,5 @@ fn describe(args: &Args, found: &SumsOutcome, report: &mut Report) {
             format!("{rows}, which count as {}", six_digits(effective)),
         );
     }
-    report.set("mmd2", found.unbiased);
-    report.set("mmd2_biased", found.biased);
-    report.line(
-        "mmd squared",
-        format!(
-            "{} (biased {})",
-            six_digits(found.unbiased),
-            six_digits(found.biased)
-        ),
-    );
-    let verdicts = ["the samples differ", "no difference found"];
-    args.test
-        .describe(&found.outcome, ("drift", verdicts), report);
+    args.verdict((found.unbiased, found.biased), &found.outcome, report);
 }
