@@ -6,6 +6,7 @@
 //! |---|---|
 //! | did the data change? | [`TwoSample`], by maximum mean discrepancy; [`column_shifts`]: where |
 //! | did it, where sums alone are left? | [`sums_differ`], the same by running sums |
+//! | do targets still depend on rows as they did? | [`SumsOutcome::of_targets`], by those sums |
 //! | do x and y depend on each other? | [`Independence`], by the Hilbert-Schmidt criterion |
 //! | do they still, given z? | [`ConditionalIndependence`], by RCoT or RCIT |
 //!
@@ -28,6 +29,6 @@ pub use columns::{ColumnShift, column_shifts};
 pub use conditional::{ConditionalIndependence, ConditionalOptions, ConditionalOutcome, Variant};
 pub use independence::{Independence, IndependenceOptions, IndependenceOutcome};
 pub use null::{Null, Outcome, WeightedChiSquares};
-pub use of_sums::{SumsOutcome, load_partial, partials_differ, sums_differ};
+pub use of_sums::{SumsOutcome, TargetsOutcome, load_partial, partials_differ, sums_differ};
 pub use pooled::Pooled;
 pub use two_sample::{TwoSample, TwoSampleOptions, TwoSampleOutcome};

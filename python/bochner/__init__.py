@@ -22,7 +22,7 @@ from .decomposition import KernelICA, KernelPCA, SpectralEmbedding
 from .density import KernelDensity
 from .gaussian_process import GaussianProcessRegressor
 from .heads import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV
-from .hypothesis import TestResult, hsic_test, mmd_test, rcot_test, sums_test
+from .hypothesis import SumsTestResult, TestResult, hsic_test, mmd_test, rcot_test, sums_test
 from .kernel_approximation import (
     AdditiveChi2Sampler,
     Nystroem,
@@ -79,6 +79,7 @@ __all__ = [
     "SkewedChi2Sampler",
     "SpectralClustering",
     "SpectralEmbedding",
+    "SumsTestResult",
     "TestResult",
     "__version__",
     "devices",

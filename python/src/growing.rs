@@ -12,7 +12,7 @@ use bochner::{
     data::{Schema, Survey},
     error::Remedy,
     features::{Additive, FeatureMap},
-    hypothesis::partials_differ,
+    hypothesis::{Outcome, partials_differ},
     job::{Job, Preparation, TargetScale, check_weights},
     models::{AnySums, Basis, Fit, FitAnySums, ModelContext, Partial, RowsToSum, Sums, Targets},
 };
@@ -26,6 +26,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Sums of rows on the map that the first of them gave; a model is there at any time.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct GrowingState(Mutex<Partial<AnySums>>);
+
+/// Of rows, and of targets where there are some: statistic, p-value, and a number more.
+type Differences = ((f64, f64, f64), Option<(f64, f64, f64)>);
 
 /// Rows, targets and weights of one call.
 type RowsOf<'a> = (
@@ -274,13 +277,15 @@ impl GrowingState {
     }
 
     /// Whether the rows of another state are of the same law: statistic, p-value and MMD^2 without
-    /// bias.
-    fn differs(&self, other: &Self) -> PyResult<(f64, f64, f64)> {
+    /// bias. And whether its targets depend on them alike: statistic, p-value, and the target that
+    /// differs most.
+    fn differs(&self, other: &Self) -> PyResult<Differences> {
         // A copy, for one state may be both.
         let other = other.locked().clone();
         let found = partials_differ(&self.locked(), &other).map_err(|e| exception(&e))?;
-        let outcome = found.outcome;
-        Ok((outcome.statistic, outcome.p_value, found.unbiased))
+        let of = |outcome: Outcome, last: f64| (outcome.statistic, outcome.p_value, last);
+        let of_targets = found.of_targets.map(|t| of(t.outcome, t.target as f64));
+        Ok((of(found.outcome, found.unbiased), of_targets))
     }
 
     /// The same map and targets without rows.

@@ -335,5 +335,9 @@ def test_sums_see_drift(wave):
     assert bochner.sums_test(old, same).pvalue > 0.01
     found = bochner.sums_test(old, other)
     assert found.pvalue < 1e-4 and found.estimate > 0
+    turned = old.without_rows().partial_fit(X[400:], -y[400:])
+    assert bochner.sums_test(old, same).of_targets.pvalue > 0.01
+    found = bochner.sums_test(old, turned)
+    assert found.pvalue > 0.01 and found.of_targets.pvalue < 1e-4
     with pytest.raises(ValueError, match="b keeps no sums"):
         bochner.sums_test(old, KernelRidgeRegressor(**OPTIONS).fit(X, y))

@@ -10,7 +10,8 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error,
-    hypothesis::{Null, SumsOutcome, load_partial, partials_differ},
+    hypothesis::{Null, SumsOutcome, TargetsOutcome, load_partial, partials_differ},
+    models::{AnySums, Basis, Partial, Targets},
 };
 use std::{fs::File, io::Read, path::Path};
 
@@ -60,13 +61,14 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let console = args.run.start()?;
     let mut report = Report::default();
-    let (found, seconds) = console.timed(|| -> Result<SumsOutcome> {
+    let ((found, of), seconds) = console.timed(|| -> Result<(SumsOutcome, Partial<AnySums>)> {
         let (a, b) = (load_partial(&args.a)?, load_partial(&args.b)?);
         let in_files = |error: Error| Error::data(&args.b, error.to_string());
-        Ok(partials_differ(&a, &b).map_err(in_files)?)
+        Ok((partials_differ(&a, &b).map_err(in_files)?, a))
     })?;
     report.seconds("test", seconds);
     describe(args, &found, &mut report);
+    describe_targets(args.test.level, found.of_targets, &of.basis, &mut report);
     report.about("first sample", head::file(&args.a));
     report.about("second sample", head::file(&args.b));
     args.run.print(&report)
@@ -84,4 +86,47 @@ fn describe(args: &Args, found: &SumsOutcome, report: &mut Report) {
         );
     }
     args.verdict((found.unbiased, found.biased), &found.outcome, report);
+}
+
+/// Whether the targets depend on the rows alike.
+fn describe_targets(level: f64, found: Option<TargetsOutcome>, basis: &Basis, report: &mut Report) {
+    let outcome = found.map(|found| found.outcome);
+    report.set("statistic_of_targets", outcome.map(|of| of.statistic));
+    report.set("p_value_of_targets", outcome.map(|of| of.p_value));
+    let rejected = outcome.map(|of| of.rejects(level));
+    report.set("drift_of_targets", rejected);
+    report.set("targets", found.map(|found| found.targets));
+    report.set("directions", found.map(|found| found.directions));
+    let differs_most = found.map(|found| name_of(basis, found.target));
+    report.set("differs_most", differs_most.clone());
+    let (Some(found), Some(name)) = (found, differs_most) else {
+        let problem = "not tested: the sums have no targets, or not the same ones";
+        return report.line("targets given rows", problem);
+    };
+    let p_value = six_digits(found.outcome.p_value);
+    let how = match found.targets {
+        1 => "asymptotic".to_owned(),
+        count => format!("asymptotic, the smallest of {count} times {count}: {name}"),
+    };
+    report.line("targets given rows", format!("p-value {p_value} ({how})"));
+    let verdict = match rejected {
+        Some(true) => "they depend on the rows differently",
+        _ => "no difference found",
+    };
+    report.line("their verdict", format!("{verdict}, at level {level}"));
+}
+
+/// What a target or a class is called.
+fn name_of(basis: &Basis, target: usize) -> String {
+    let names = match &basis.targets {
+        Targets::Real { .. } => &basis.target_names,
+        Targets::Classes(_) => &basis.class_names,
+    };
+    if let Some(name) = names.as_ref().and_then(|names| names.get(target)) {
+        return name.clone();
+    }
+    match &basis.targets {
+        Targets::Real { .. } => format!("target {target}"),
+        Targets::Classes(labels) => labels.get(target).map(f64::to_string).unwrap_or_default(),
+    }
 }

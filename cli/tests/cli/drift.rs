@@ -62,6 +62,14 @@ fn drift_is_seen_on_sums() {
     assert!(number(&other, "p_value") < 1e-3, "{other}");
     let people = run("drift other1.sums other2.sums").ok();
     assert!(people.stdout.contains("the samples differ"), "{people:?}");
+    // "w" is noise in all of them.
+    for report in [&same, &other] {
+        assert_eq!(report["drift_of_targets"], false, "{report}");
+        assert_eq!(
+            (&report["targets"], &report["differs_most"]),
+            (&1.into(), &"w".into())
+        );
+    }
     for (command, says) in [
         ("drift same1.sums same1.sums", "part 1/2 of the same data"),
         (
@@ -79,6 +87,55 @@ fn drift_is_seen_on_sums() {
     ] {
         run(command).fails(&[says]);
     }
+}
+
+/// Labels that turn round are drift of the target alone, and classes that came anew are no target
+/// that both have.
+#[test]
+fn targets_that_follow_rows_otherwise_are_seen_on_sums() {
+    let here = here();
+    let run = |command: &str| bochner(here.path(), command, &[]);
+    let mut draws = Seed(21).stream(Stream::Sample, 0);
+    for (name, turns) in [("same", false), ("turned", true)] {
+        let mut text = String::from("u,v,kind\n");
+        for i in 0..600 {
+            let [u, v, noise] = [(); 3].map(|()| draws.normal());
+            let large = (u + 0.5 * noise > 0.0) != (turns && i >= 300);
+            let kind = u8::from(large);
+            writeln!(text, "{u},{v},{kind}").expect("a string");
+        }
+        fs::write(here.path().join(format!("{name}.csv")), text).expect("written");
+        for part in [1, 2] {
+            run(&format!(
+                "fit {name}.csv --target kind --task classification --features 64 --sigma 1.5 \
+                 --lambda 1e-3 --device cpu -q --shard {part}/2 --partial {name}{part}.sums"
+            ))
+            .ok();
+        }
+    }
+    let same = run("drift same1.sums same2.sums --level 0.01 --json")
+        .ok()
+        .json();
+    assert_eq!(
+        (&same["drift"], &same["drift_of_targets"]),
+        (&false.into(), &false.into()),
+        "{same}"
+    );
+    let turned = run("drift turned1.sums turned2.sums --level 0.01 --json")
+        .ok()
+        .json();
+    assert_eq!(
+        (&turned["drift"], &turned["drift_of_targets"]),
+        (&false.into(), &true.into()),
+        "{turned}"
+    );
+    assert!(number(&turned, "p_value_of_targets") < 1e-6, "{turned}");
+    assert!(number(&turned, "statistic_of_targets") > 3.0, "{turned}");
+    let people = run("drift turned1.sums turned2.sums").ok().stdout;
+    assert!(
+        people.contains("depend on the rows differently, at level 0.05"),
+        "{people}"
+    );
 }
 
 #[test]

@@ -1,3 +1,5 @@
+mod targets;
+
 use super::*;
 use crate::{
     Device, Run,
@@ -26,10 +28,24 @@ fn rows(n: usize, columns: usize, shift: f64, draw: u64) -> Array2<f64> {
 }
 
 fn sums(x: &Array2<f64>, half_life: Option<f64>) -> NormalEquations {
-    let source = MemorySource::new(x, None).expect("rows");
+    summed(x, None, &Targets::none(), half_life)
+}
+
+fn summed(
+    x: &Array2<f64>,
+    y: Option<Array2<f64>>,
+    targets: &Targets,
+    half_life: Option<f64>,
+) -> NormalEquations {
+    let source = MemorySource::new(x, y).expect("rows");
     let mut source = Forgetting::maybe(source, half_life).expect("rows");
-    let (targets, device) = (Targets::none(), Device::cpu());
-    NormalEquations::accumulate(&map(x.ncols()), &mut source, &targets, &device).expect("sums")
+    let (map, device) = (map(x.ncols()), Device::cpu());
+    NormalEquations::accumulate(&map, &mut source, targets, &device).expect("sums")
+}
+
+fn amounts(columns: usize) -> Targets {
+    let shift = vec![0.0; columns];
+    Targets::Real { columns, shift }
 }
 
 /// Of pairs of samples of one law, rows and columns as they are or forgotten, one in twenty has a
