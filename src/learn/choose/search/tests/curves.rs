@@ -3,11 +3,11 @@
 use super::{Sample, Table, Tried, rows, search};
 use crate::{
     Device,
-    data::Curve,
+    data::{Curve, MemorySource, Survey},
     features::{Affine, Fourier, Identity, Standardize},
     kernels::{Gaussian, Laplacian},
     learn::{Blend, Search, choose::search::fitted::stacked},
-    model::Coefficients,
+    model::{Coefficients, Targets},
 };
 use ndarray::{Array1, Array2, array};
 use std::sync::Arc;
@@ -97,6 +97,29 @@ fn outputs_count_together() {
     );
 }
 
+/// Targets count over their deviations: a second one in another unit changes nothing.
+#[test]
+fn targets_count_over_their_deviations() {
+    let x = rows(300, 2, 6);
+    let heights = |unit: f64| {
+        let mut table = Table::new(&x, &x.column(0).to_owned(), false);
+        let y = Array2::from_shape_fn((300, 2), |(i, t)| [1.0, unit][t] * x[[i, t]]);
+        table.source = MemorySource::new(&x, Some(y)).expect("finite");
+        table.survey = Survey::new(&mut table.source, 2000, 0).expect("surveys");
+        table.targets = Targets::real(&table.survey);
+        let tried = linear(array![[1.0, 0.0], [0.0, unit]]);
+        let curves = curves(&mut table, &tried).expect("curves");
+        let ends = curves.iter().flatten();
+        let ends = ends.filter_map(|curve| curve.points().last());
+        ends.map(|(_, height)| height).collect::<Vec<_>>()
+    };
+    let (one, other) = (heights(1.0), heights(50.0));
+    assert!(
+        one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-5),
+        "{one:?} {other:?}"
+    );
+}
+
 #[test]
 fn words_have_no_curves_and_nothing_is_learnt_of_a_level_fit() {
     let x = rows(200, 2, 3);
@@ -116,9 +139,9 @@ fn everything() -> Search {
 }
 
 /// Where targets jump the search takes curves, which are steep at the jumps, and its error falls;
-/// where they are a line it takes none.
+/// where they are smooth it takes none.
 #[test]
-fn jumps_are_learnt_and_lines_are_left() {
+fn jumps_are_learnt_and_waves_are_left() {
     let x = rows(900, 3, 4).mapv(f64::tanh);
     let noise = rows(900, 1, 5);
     let jump = |i: usize| {
@@ -155,7 +178,9 @@ fn jumps_are_learnt_and_lines_are_left() {
         "{}",
         at(2, 1.0) - at(2, -1.0)
     );
-    let y = Array1::from_shape_fn(900, |i| x[[i, 0]] - 0.5 * x[[i, 1]] + 0.3 * noise[[i, 0]]);
-    let found = Table::new(&x, &y, false).found(&everything(), map(), 1.0);
-    assert!(found.scaling.is_none());
+    // What is given is far off, so that what is found stands in its place.
+    let wave = |i: usize| (2.0 * x[[i, 0]]).sin() + x[[i, 1]] * x[[i, 2]];
+    let y = Array1::from_shape_fn(900, |i| wave(i) + 0.3 * noise[[i, 0]]);
+    let found = Table::new(&x, &y, false).found(&everything(), map(), 0.02);
+    assert!(found.scaling.is_none() && found.lengthscale > 0.1);
 }
