@@ -48,6 +48,8 @@ pub(in crate::learn) use trials::{Extent, MOST_ROWS, Sample, Tried};
 ///    is learnt from this fit, and at bandwidths to either side, in turn as long as that gains.
 ///    Beyond 20,000 rows step 2 sees a sample: the best of both norms go on if they are close, the
 ///    metric is learnt anew as long as that gains, and two other kernels are tried in the end.
+///    Where [`Self::preparation`] is asked for, columns go along curves that the best fit of the
+///    sample has learnt, up to four in turn, if that is clearly better.
 /// 4. What the fit would be without a search is tried, too, and stays unless the best lowers the
 ///    loss by more than chance does: by 1 over the root of the number of rows held out.
 /// 5. As many features as [`Self::features`] asks for are found last.
@@ -75,7 +77,8 @@ pub struct Search {
     pub metrics: Vec<MetricOptions>,
     /// Whether one of [`Self::metrics`] is taken even if rows held out say that none is better.
     pub metric_required: bool,
-    /// Whether columns may be prepared without far values, by quartiles or ranks, where that is
+    /// Whether columns may be prepared without far values, by quartiles or ranks, or along curves
+    /// of which equal steps change predictions alike ([`Standardize::Learned`]), where that is
     /// better.
     pub preparation: bool,
     /// What is averaged in the end.
