@@ -71,6 +71,31 @@ impl Job<&dyn Fit> {
     }
 }
 
+/// With what is averaged in the end, which leaves and a number of features that an error decides do
+/// without. Where preparations race, `auto` asks for that once more, and what it would ask for
+/// beside them is said to be none.
+fn averaged(search: &Search, settings: Settings) -> Settings {
+    let mut settings = settings;
+    let races = search.preparation;
+    if races {
+        settings = settings.without(&["standardize"]).flag("auto", true);
+        if search.metrics.is_empty() {
+            settings = settings.text("metric", "none");
+        }
+    }
+    if settings.get("leaves").is_some() || search.features.is_some() {
+        return settings;
+    }
+    if races || search.blend.draws > 1 {
+        settings = settings.text("bag", search.blend.draws);
+    }
+    match search.blend.binning {
+        true => settings.text("beside", "binning"),
+        false if races => settings.text("beside", "none"),
+        false => settings,
+    }
+}
+
 /// With what rows held out choose, in the place of what was given for it.
 fn searched(search: &Search, settings: Settings) -> Settings {
     let mut settings = settings;
@@ -102,12 +127,7 @@ fn searched(search: &Search, settings: Settings) -> Settings {
             settings.text("features", "auto").number(name, share)
         }
     };
-    if search.blend.draws > 1 {
-        settings = settings.text("bag", search.blend.draws);
-    }
-    if search.blend.binning {
-        settings = settings.text("beside", "binning");
-    }
+    settings = averaged(search, settings);
     match search.budget {
         Budget::All => settings,
         Budget::Trials(trials) => settings.text("budget", trials),
@@ -136,7 +156,7 @@ mod tests {
     use crate::{
         features::Fourier,
         kernels::Gaussian,
-        learn::{Lambda, RidgeOptions},
+        learn::{Blend, Lambda, RidgeOptions},
         seed::Seed,
     };
     use std::time::Duration;
@@ -195,11 +215,26 @@ mod tests {
             ("features", Some("auto")),
             ("kernel-error", Some("0.1")),
             ("budget", Some("1.5s")),
-            ("bag", Some("5")),
-            ("beside", Some("binning")),
+            ("auto", Some("true")),
+            ("standardize", None),
+            // Neither goes with a number of features that an error decides.
+            ("bag", None),
+            ("beside", None),
         ] {
             assert_eq!(words.get(name), value, "{name}");
         }
+        job.search = Some(Search::everything());
+        let words = job.settings();
+        let ends = [words.get("bag"), words.get("beside")];
+        assert_eq!(ends, [Some("5"), Some("binning")]);
+        job.search = Some(Search {
+            metrics: Vec::new(),
+            blend: Blend::default(),
+            ..Search::everything()
+        });
+        let words = job.settings();
+        let none = ["metric", "bag", "beside"].map(|name| words.get(name));
+        assert_eq!(none, [Some("none"), Some("1"), Some("none")]);
         job.search = Some(Search {
             metrics: vec![MetricOptions {
                 power: 0.5,

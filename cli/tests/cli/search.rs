@@ -97,6 +97,7 @@ fn a_mean_says_what_it_is_of() {
         said.contains("mean of") && said.contains("the best of them alone without"),
         "{said}"
     );
+    // On all rows columns go along curves, which the command gives again as well.
     let again = "fit t.csv --like first.model --device cpu -o again.model";
     bochner(here.path(), again, &[]).ok();
     let all =

@@ -127,14 +127,9 @@ impl Found {
         Box::new(Apart::new(parts.collect()))
     }
 
-    /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric, and how columns
-    /// were prepared.
+    /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric.
     #[doc(hidden)]
     pub fn keep(&self, model: &mut LinearModel) {
         model.metric = self.metric.clone();
-        if let Some(scaling) = &self.scaling {
-            let job = model.job.take();
-            model.job = job.map(|job| job.text("standardize", scaling.applied()));
-        }
     }
 }
