@@ -11,7 +11,7 @@ use crate::{
     linalg::{
         cholesky::Lower,
         products::subtract_lower_outer,
-        symmetric::{add_rows, dot, symmetric_times},
+        symmetric::{Panels, add_rows, dot},
     },
     model::Coefficients,
 };
@@ -73,6 +73,7 @@ impl Recursive {
     pub fn start(self, features: usize, targets: usize) -> Result<RecursiveRidge> {
         self.check(features)?;
         let size = features + usize::from(self.intercept);
+        let inverse_mm = Array2::from_diag_elem(size, 1.0 / self.penalty);
         Ok(RecursiveRidge {
             rule: self,
             features,
@@ -81,7 +82,8 @@ impl Recursive {
             weight: 0.0,
             since_anew: 0,
             penalty: self.penalty,
-            inverse_mm: Array2::from_diag_elem(size, 1.0 / self.penalty),
+            inverse: Panels::of(&inverse_mm),
+            inverse_mm,
             minus_gram_mm: Array2::zeros((size, size)),
             zty_tm: vec![0.0; targets * size],
             beta_tm: vec![0.0; targets * size],
@@ -138,6 +140,8 @@ pub struct RecursiveRidge {
     penalty: f64,
     /// `(Z'Z + penalty)^-1`, the lower triangle, of features and then the intercept.
     inverse_mm: Array2<f64>,
+    /// The same, to be multiplied with rows.
+    inverse: Panels,
     /// `-Z'Z`, the lower triangle.
     minus_gram_mm: Array2<f64>,
     /// `Z'Y`, target after target.
@@ -313,6 +317,7 @@ impl RecursiveRidge {
             *to = -z / self.penalty;
         }
         self.inverse_mm[[one, one]] = 1.0 / weight + norm / self.penalty;
+        self.inverse.assign(&self.inverse_mm);
         let of_targets = self.beta_tm.chunks_exact_mut(z_m.len());
         let of_targets = of_targets.zip(self.zty_tm.chunks_exact_mut(z_m.len()));
         for ((beta_m, zty_m), &y) in of_targets.zip(y_t) {
@@ -323,8 +328,7 @@ impl RecursiveRidge {
 
     /// The inverse, with the rows of the block, times a row; and the row's product with that.
     fn inverse_times(&self, z_m: &[f64]) -> (Vec<f64>, f64) {
-        let mut out_m = vec![0.0; z_m.len()];
-        symmetric_times(&self.inverse_mm, z_m, &mut out_m);
+        let mut out_m = self.inverse.times(z_m);
         self.block.correct(z_m, &mut out_m);
         let spread = dot(z_m, &out_m);
         // Below zero by rounding alone.
@@ -334,6 +338,7 @@ impl RecursiveRidge {
     /// Takes the rows of the block into the inverse and the sums.
     fn end_block(&mut self) {
         subtract_lower_outer(&mut self.inverse_mm, self.block.gains_mk().view());
+        self.inverse.assign(&self.inverse_mm);
         subtract_lower_outer(&mut self.minus_gram_mm, self.block.rows_mk().view());
         self.block.add_targets(&mut self.zty_tm);
         self.weight += self.block.weight();
@@ -352,6 +357,7 @@ impl RecursiveRidge {
         self.penalty *= shrunk;
         self.minus_gram_mm *= shrunk;
         self.inverse_mm /= shrunk;
+        self.inverse.assign(&self.inverse_mm);
         self.zty_tm.iter_mut().for_each(|sum| *sum *= shrunk);
     }
 
@@ -380,6 +386,7 @@ impl RecursiveRidge {
         factor.solve_transposed(&mut beta_mt);
         self.beta_tm = beta_mt.t().iter().copied().collect();
         self.inverse_mm = factor.inverse().into_matrix();
+        self.inverse.assign(&self.inverse_mm);
         self.penalty = self.rule.penalty;
         self.since_anew = 0;
         Ok(())

@@ -11,7 +11,7 @@ use faer::{
     Accum, Mat, MatMut, MatRef, Par,
     linalg::{
         matmul::triangular::{self, BlockStructure},
-        triangular_solve,
+        triangular_inverse, triangular_solve,
     },
 };
 use ndarray::{Array2, ArrayView1};
@@ -184,16 +184,12 @@ impl Lower {
     /// The inverse of `L L'`, by its lower triangle.
     pub fn inverse(&self) -> Self {
         let (n, mut rows) = (self.n, Self::zeros(self.n));
-        for block in 0..n.div_ceil(SOLVED_TOGETHER) {
-            let columns = self.inverse_columns(block);
-            let from = block * SOLVED_TOGETHER;
-            for i in from..n {
-                let row = &mut rows.data[i * rows.stride + from..];
-                for (j, to) in row.iter_mut().enumerate().take(columns.ncols()) {
-                    *to = columns[(i - from, j)];
-                }
-            }
-        }
+        let stride = rows.stride;
+        triangular_inverse::invert_upper_triangular(
+            MatMut::from_column_major_slice_with_stride_mut(&mut rows.data, n, n, stride),
+            self.columns(),
+            CpuDevice::shared().par(),
+        );
         rows.inner(1.0)
     }
 

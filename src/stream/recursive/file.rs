@@ -4,7 +4,7 @@
 use super::{Block, Recursive, RecursiveRidge};
 use crate::{
     Error, Result,
-    linalg::symmetric::{lower_entries, of_lower_entries},
+    linalg::symmetric::{Panels, lower_entries, of_lower_entries},
     store::Store,
 };
 use std::path::Path;
@@ -90,8 +90,10 @@ impl RecursiveRidge {
                  beside a penalty of {penalty}"
             )));
         }
+        let inverse_mm = of_lower_entries(size, inverse);
         Ok(Self {
-            inverse_mm: of_lower_entries(size, inverse),
+            inverse: Panels::of(&inverse_mm),
+            inverse_mm,
             minus_gram_mm: of_lower_entries(size, minus_gram),
             zty_tm,
             beta_tm,
