@@ -47,10 +47,30 @@ pub(crate) const fn at_most(most: usize) -> Shares {
     Shares { least: 1, most }
 }
 
+/// Multiplications and additions, or as much else, that others are woken for: about a millisecond.
+/// Where less is shared out, waiting takes what it saves, and where other programs have the
+/// processors many times as much.
+const WORTH: usize = 1 << 25;
+
+/// Whether others are worth waking for so many operations.
+pub(crate) fn is_worth(operations: usize) -> bool {
+    operations >= WORTH
+}
+
 /// Works on a chunk and the one beside it, with room for numbers that a task keeps.
 type WorkWithRoom<'w> = dyn Fn(&mut [Vec<f32>; 2], &mut [f32], &[f32]) + Sync + 'w;
 
 impl Shares {
+    /// On the thread that asks alone, unless there are so many operations in all that others are
+    /// worth waking.
+    pub(crate) fn worth(self, operations: usize) -> Self {
+        if is_worth(operations) {
+            self
+        } else {
+            at_least(usize::MAX)
+        }
+    }
+
     /// Hands `0 .. n` to `work`.
     pub(crate) fn for_each(self, n: usize, work: &(dyn Fn(usize) + Sync)) {
         if !THREADS {
@@ -198,6 +218,23 @@ mod tests {
             assert!(parts.iter().all(|(i, twice)| 2 * i == *twice));
             shares.parts(&mut [(); 0], &|_, ()| unreachable!());
             assert!(shares.map(0, &|_| ()).is_empty());
+        }
+    }
+
+    #[test]
+    fn little_work_stays_with_the_thread_that_asks() {
+        let here = std::thread::current().id();
+        let is_here = |_: usize| std::thread::current().id() == here;
+        for shares in [usual(), alone(), at_most(8)] {
+            assert!(
+                shares
+                    .worth(WORTH - 1)
+                    .map(1000, &is_here)
+                    .iter()
+                    .all(|&is| is)
+            );
+            // From outside of the pool its threads do all of it.
+            assert!(!shares.worth(WORTH).map(1000, &is_here).iter().all(|&is| is));
         }
     }
 

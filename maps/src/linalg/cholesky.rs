@@ -188,7 +188,7 @@ impl Lower {
         triangular_inverse::invert_upper_triangular(
             MatMut::from_column_major_slice_with_stride_mut(&mut rows.data, n, n, stride),
             self.columns(),
-            CpuDevice::shared().par(),
+            self.par(),
         );
         rows.inner(1.0)
     }
@@ -236,9 +236,18 @@ impl Lower {
             self.columns().transpose(),
             BlockStructure::TriangularLower,
             factor,
-            CpuDevice::shared().par(),
+            self.par(),
         );
         out
+    }
+
+    /// The threads of a product with a triangle, or of its inverse.
+    fn par(&self) -> Par {
+        if parallel::is_worth(self.n.pow(3) / 6) {
+            CpuDevice::shared().par()
+        } else {
+            Par::Seq
+        }
     }
 
     /// The rows as columns: L'.

@@ -3,6 +3,8 @@
 use crate::{device::Aligned, parallel};
 use pulp::{Simd, WithSimd};
 
+/// Operations that take as long as a number takes to be packed.
+const PACKED: usize = 16;
 /// Numbers of a cache line.
 pub(super) const LINE: usize = 8;
 
@@ -40,7 +42,8 @@ impl Packed {
         let slab_len = width * (columns.1 - columns.0);
         let slabs = self.room(rows.len().div_ceil(stride), columns);
         let rows = (rows, width * stride);
-        parallel::usual().pairs(slabs, slab_len, rows, &|slab, rows| {
+        let shares = parallel::usual().worth(slabs.len() * PACKED);
+        shares.pairs(slabs, slab_len, rows, &|slab, rows| {
             pack(slab, rows, stride, columns);
         });
     }
@@ -57,8 +60,10 @@ impl Packed {
         let slab_len = width * (columns.1 - columns.0);
         let slabs = self.room(rows.len().div_ceil(stride), columns);
         let rows = rows.chunks_mut(width * stride);
+        let of_each = PACKED + (columns.1 - columns.0) / 2;
+        let shares = parallel::usual().worth(slabs.len() * of_each);
         let mut both: Vec<_> = slabs.chunks_mut(slab_len).zip(rows).collect();
-        parallel::usual().parts(&mut both, &|_, (slab, rows)| {
+        shares.parts(&mut both, &|_, (slab, rows)| {
             pack(slab, rows, stride, columns);
             work(slab);
             unpack(slab, rows, stride, columns);
@@ -100,7 +105,8 @@ impl Packed {
     pub(super) fn unpack(&self, rows: &mut [f64], stride: usize, from: usize) {
         let columns = (from, from + self.depth);
         let slabs = (self.all(), self.slab_len());
-        parallel::usual().pairs(rows, self.width() * stride, slabs, &|rows, slab| {
+        let shares = parallel::usual().worth(slabs.0.len() * PACKED);
+        shares.pairs(rows, self.width() * stride, slabs, &|rows, slab| {
             unpack(slab, rows, stride, columns);
         });
     }

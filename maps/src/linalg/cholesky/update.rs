@@ -13,10 +13,12 @@ use std::cell::RefCell;
 pub(super) fn subtract(rows: &mut [f64], stride: usize, first: usize, packed: &Packed) {
     let (width, slabs) = slabs();
     let height = slabs * width;
+    let all = rows.len().div_ceil(stride.max(1));
     let mut bands: Vec<_> = rows.chunks_mut(height * stride).enumerate().collect();
     // The last bands are the longest: they go first.
     bands.reverse();
-    parallel::alone().parts(&mut bands, &|_, (band, rows)| {
+    let shares = parallel::alone().worth(all * all / 2 * packed.depth);
+    shares.parts(&mut bands, &|_, (band, rows)| {
         // Borrowed out here: in a closure under the dispatch there might be no vectors.
         TILES.with_borrow_mut(|tiles| {
             crate::instructions::arch().dispatch(Subtract {
