@@ -1,11 +1,11 @@
-//! A row of a stream: predicted, and then learned, by `bochner::stream` and by recursive least squares
-//! as textbooks have it. Rounds are interleaved, so that ratios hold on a busy machine too; times are
-//! of a clock on the wall. `cargo bench --bench streams [features]`.
+//! A row of a stream: predicted, and then learned, by `bochner::stream` and by recursive least
+//! squares as textbooks have it. Rounds are interleaved, so that ratios hold on a busy machine too;
+//! times are of a clock on the wall. `cargo bench --bench streams [features]`.
 //!
 //! The textbook keeps the whole inverse and changes each of its D^2 numbers with every row: 16 D^2
-//! bytes are read and written after 8 D^2 bytes were read for the gain. A stream reads 4 D^2 bytes for
-//! it, and adds what 64 rows change at once; with a half-life it computes the inverse anew by D^3
-//! operations once in that many rows.
+//! bytes are read and written after 8 D^2 bytes were read for the gain. A stream reads 4 D^2 bytes
+//! for it, and adds what 64 rows change at once; with a half-life it computes the inverse anew by
+//! D^3 operations once in that many rows.
 
 use bochner::{
     Result,
