@@ -40,6 +40,8 @@ const MOST_COEFFICIENTS: f64 = 1.6e7;
 const EACH: f64 = 8.0;
 /// Widths in multiples of the median distance.
 const NARROWER: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
+/// With all rows of a large table no narrower than this.
+const NARROWEST: f64 = 0.01;
 /// Those of grids that look at some columns each, in deviations of a column: wider ones first, and
 /// narrower ones where none of these is better.
 const WIDER: [f64; 3] = [4.0, 8.0, 16.0];
@@ -199,9 +201,14 @@ impl Rounds<'_, '_> {
                 chosen = done;
             }
         }
+        let mut more = self.sample.fitted(Extent::All) / self.sample.fitted(Extent::Sample);
+        if let GridColumns::All = columns
+            && let Some(done) = self.narrower(&chosen)?
+        {
+            (chosen, more) = (done, 1.0);
+        }
         // More rows fill more bins, and more grids take less of a penalty at most.
         let outputs = self.sample.data().targets.outputs();
-        let more = self.sample.fitted(Extent::All) / self.sample.fitted(Extent::Sample);
         let (few, most) = grids_of(&columns, outputs);
         let each =
             more * outputs as f64 * chosen.tried.features() as f64 / chosen.plan.features as f64;
@@ -213,6 +220,29 @@ impl Rounds<'_, '_> {
         let plan = self.bins(best, of, grids).at(multiple);
         let lambdas = self.penalties_beside(lambda, &BESIDE);
         self.attempt(plan, &lambdas, Extent::All)
+    }
+
+    /// The same bins with all rows where the sample had fewer, and narrower ones as long as these are
+    /// better: a bin that a sample leaves empty has many rows of all. None where the sample has all,
+    /// or so few grids of all rows are more than is held.
+    fn narrower(&mut self, sampled: &Done) -> Result<Option<Done>> {
+        let held = sampled.plan.features as f64 * self.sample.fitted(Extent::All);
+        if self.sample.is_all() || held > HELD {
+            return Ok(None);
+        }
+        let lambdas = self.penalties_beside(sampled.plan.lambda, &BESIDE);
+        let mut best = self.attempt(sampled.plan.clone(), &lambdas, Extent::All)?;
+        while let Some(wider) = &best
+            && wider.plan.multiple > NARROWEST
+        {
+            let plan = wider.plan.at(wider.plan.multiple / 2.0);
+            let lambdas = self.penalties_beside(wider.plan.lambda, &BESIDE);
+            match self.attempt(plan, &lambdas, Extent::All)? {
+                Some(done) if done.trial.better_than(&wider.trial) => best = Some(done),
+                _ => break,
+            }
+        }
+        Ok(best)
     }
 
     /// Weights of the columns by the root of the metric of a fit, which leaves more of those that

@@ -51,6 +51,43 @@ fn bins_stand_beside_where_targets_jump() {
     assert!(found.members.is_empty() && found.importance.is_none());
 }
 
+/// A sample fills few bins, and has them wide; with all rows they are narrower, and what is fitted
+/// has those that were best.
+#[test]
+fn bins_of_all_rows_are_narrower_than_those_of_a_sample() {
+    let x = rows(4000, 2, 6);
+    let tile = |v: f64| (3.0 * v).floor();
+    let y = Array1::from_shape_fn(4000, |i| {
+        (tile(x[[i, 0]]) + tile(x[[i, 1]])).rem_euclid(2.0)
+    });
+    let asked = search(
+        false,
+        Blend {
+            draws: 1,
+            binning: true,
+        },
+    );
+    let map = || Fourier::new(Gaussian).features(80);
+    let trials = |most| Table::new(&x, &y, false).search(&asked, map(), most).1;
+    let sampled = trials(300);
+    let mut of_all = sampled
+        .iter()
+        .filter(|trial| trial.map == "binning" && trial.rows > 1000);
+    let first = of_all.next().expect("the sample's width");
+    let last = of_all.next_back().expect("what is fitted");
+    assert!(last.multiple < first.multiple, "{}", last.multiple);
+    assert!(last.features > first.features && last.error < first.error);
+    let least = of_all
+        .map(|trial| trial.loss().0)
+        .fold(f64::INFINITY, f64::min);
+    assert!(last.loss().0 <= 1.05 * least.min(first.loss().0));
+    // Where the sample has all rows its widths are theirs.
+    let whole = trials(4000);
+    let binned = whole.iter().filter(|trial| trial.map == "binning");
+    let few = binned.clone().map(|trial| trial.features).min();
+    assert!(binned.filter(|trial| Some(trial.features) == few).count() <= 9);
+}
+
 /// The products of residuals are of all outputs: of a model with itself they are what its squared
 /// error is, over rows and outputs.
 #[test]
