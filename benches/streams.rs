@@ -23,7 +23,7 @@ const ROUNDS: usize = 7;
 
 /// Who learns rows.
 enum Learner {
-    Ours(RecursiveRidge),
+    Ours(Box<RecursiveRidge>),
     Textbook(Textbook),
 }
 
@@ -116,7 +116,7 @@ fn main() -> Result<()> {
             half_life,
             ..Recursive::default()
         };
-        learners.push((name, Learner::Ours(rule.start(features, 1)?)));
+        learners.push((name, Learner::Ours(Box::new(rule.start(features, 1)?))));
     }
     let textbook = Textbook::new(features, 400.0);
     learners.push(("textbook, 400", Learner::Textbook(textbook)));
