@@ -27,8 +27,8 @@ const AUTOMATIC: usize = 2000;
 const OF_LEAVES: usize = 3000;
 /// Draws whose mean `--auto` takes, as the library's has them.
 const DRAWS: usize = 5;
-/// Rows from which leaves are spoken of: of the 464,809 of covtype they have fewer wrong labels than
-/// one model, and a smaller file.
+/// Rows from which leaves are spoken of: of the 464,809 of covtype they have fewer wrong labels
+/// than one model, and a smaller file.
 const MANY: u64 = 100_000;
 /// The accuracy that `--features auto` may lose, unless something else is given.
 const ACCURACY_LOSS: f64 = 0.01;

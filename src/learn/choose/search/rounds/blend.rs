@@ -222,9 +222,9 @@ impl Rounds<'_, '_> {
         self.attempt(plan, &lambdas, Extent::All)
     }
 
-    /// The same bins with all rows where the sample had fewer, and narrower ones as long as these are
-    /// better: a bin that a sample leaves empty has many rows of all. None where the sample has all,
-    /// or so few grids of all rows are more than is held.
+    /// The same bins with all rows where the sample had fewer, and narrower ones as long as these
+    /// are better: a bin that a sample leaves empty has many rows of all. None where the sample
+    /// has all, or so few grids of all rows are more than is held.
     fn narrower(&mut self, sampled: &Done) -> Result<Option<Done>> {
         let held = sampled.plan.features as f64 * self.sample.fitted(Extent::All);
         if self.sample.is_all() || held > HELD {
