@@ -30,6 +30,7 @@ mod memory;
 mod no_schema;
 mod parting;
 mod ranks;
+mod read_ahead;
 mod rescale;
 mod rows;
 #[cfg(feature = "files")]
@@ -59,6 +60,8 @@ pub use self::parting::Part;
 pub use self::parting::hash as row_hash;
 #[doc(hidden)]
 pub use self::ranks::ranks;
+#[doc(hidden)]
+pub use self::read_ahead::{for_each_chunk, watch_chunks};
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
 #[cfg(feature = "files")]
 #[doc(hidden)]

@@ -142,8 +142,8 @@ mod tests {
     fn names_of_files_are_told_from_other_words() {
         let of = |line: &'static str| files(line).collect::<Vec<_>>();
         assert_eq!(
-            of("see `flow/read.rs`, (maps/src/ops/)."),
-            ["flow/read.rs", "maps/src/ops/"]
+            of("see `flow/run.rs`, (maps/src/ops/)."),
+            ["flow/run.rs", "maps/src/ops/"]
         );
         assert_eq!(
             of("ops/gram.rs    | data/digits.csv"),

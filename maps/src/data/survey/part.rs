@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    data::{ChunkSource, KeptRows, next_checked},
+    data::{Chunk, ChunkSource, KeptRows, watch_chunks},
     progress::Step,
     store::Store,
 };
@@ -107,37 +107,47 @@ impl SurveyPart {
                 .then(|| KeptRows::new(look.deciding, (columns, source.targets()))),
         };
         let groups = (look.deciding > 0).then(|| source.groups()).flatten();
-        let mut row = vec![0.0; columns];
-        source.rewind()?;
         let rows = (CHUNK_VALUES / columns.max(1)).max(1);
-        while let Some(chunk) = next_checked(source, rows, part.rows as usize)? {
-            if let Some(deciding) = &mut part.deciding {
-                let groups = groups
-                    .as_ref()
-                    .and_then(|all| all.get(part.rows as usize..));
-                deciding.look_at_groups(&chunk, groups);
-            }
-            for i in 0..chunk.x.nrows() {
-                let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
-                for (survey, &value) in part.targets.iter_mut().zip(chunk.y.row(i)) {
-                    survey.add(value, weight);
-                }
-                if weight > 0.0 {
-                    chunk.x.copy_row(i, &mut row);
-                    let index = first_row + part.rows + i as u64;
-                    part.reservoir.offer(index, &row);
-                    part.features.add(&row, weight);
-                    part.row_orders.see(&row);
-                }
-            }
-            part.rows += chunk.x.nrows() as u64;
-            hear(Step::Survey(part.rows));
-        }
+        let mut row = vec![0.0; columns];
+        // Chunks come from a thread that reads ahead: reading and what is made of rows take about
+        // as long as each other.
+        let done = |rows| hear(Step::Survey(rows));
+        watch_chunks(source, rows, done, |chunk| {
+            part.look_at((&chunk, groups.as_deref()), first_row, &mut row);
+            Ok(())
+        })?;
         source.rewind()?;
         if part.rows == 0 {
             return Err(Error::shape("the data has no rows; give at least one"));
         }
         Ok(part)
+    }
+
+    /// Looks at the rows of a chunk, of all `groups` those that begin where it does; `row` is room
+    /// for one.
+    fn look_at(
+        &mut self,
+        (chunk, groups): (&Chunk, Option<&[u32]>),
+        first_row: u64,
+        row: &mut [f64],
+    ) {
+        if let Some(deciding) = &mut self.deciding {
+            let groups = groups.and_then(|all| all.get(self.rows as usize..));
+            deciding.look_at_groups(chunk, groups);
+        }
+        for i in 0..chunk.x.nrows() {
+            let weight = chunk.weights.as_ref().map_or(1.0, |weights| weights[i]);
+            for (survey, &value) in self.targets.iter_mut().zip(chunk.y.row(i)) {
+                survey.add(value, weight);
+            }
+            if weight > 0.0 {
+                chunk.x.copy_row(i, row);
+                self.reservoir.offer(first_row + self.rows + i as u64, row);
+                self.features.add(row, weight);
+                self.row_orders.see(row);
+            }
+        }
+        self.rows += chunk.x.nrows() as u64;
     }
 
     /// Number of rows.
