@@ -1,4 +1,4 @@
-//! A metric that was learnt: the root of an average gradient outer product.
+//! A metric that was learnt: the root of an average gradient outer product, or by neighbours.
 
 use crate::{Error, Result, store::Store};
 use ndarray::Array2;
@@ -40,7 +40,7 @@ impl FromStr for Metric {
 /// [`Scaling`](crate::features::Scaling) prepares them, before a lengthscale.
 ///
 /// `R = (M d / tr M + 0.001 I)^(power / 2)`, scaled so that `tr R^2 = d`, with M by prepared
-/// columns.
+/// columns. Of bins M may be the diagonal of squared weights by which neighbours tell targets best.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnedMetric {
     pub(crate) kind: Metric,

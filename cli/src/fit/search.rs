@@ -8,7 +8,7 @@ use super::chosen::Chosen;
 use crate::{
     args::{at_least_one, fraction, positive},
     map::MapArgs,
-    report::{Console, Report, Usage, counted, six_digits},
+    report::{Console, Report, Usage, six_digits},
 };
 use anyhow::Result;
 use bochner::{
@@ -27,9 +27,6 @@ const AUTOMATIC: usize = 2000;
 const OF_LEAVES: usize = 3000;
 /// Draws whose mean `--auto` takes, as the library's has them.
 const DRAWS: usize = 5;
-/// Rows from which leaves are spoken of: of the 464,809 of covtype they have fewer wrong labels
-/// than one model, and a smaller file.
-const MANY: u64 = 100_000;
 /// The accuracy that `--features auto` may lose, unless something else is given.
 const ACCURACY_LOSS: f64 = 0.01;
 
@@ -165,18 +162,6 @@ impl SearchArgs {
     /// Whether there is a budget, or a metric of another model.
     pub(super) fn ends_or_is_given(&self) -> bool {
         self.budget.is_some() || self.metric_from.is_some()
-    }
-
-    /// What a search for one model of so many rows says of leaves, if it says anything.
-    pub(super) fn note_of_leaves(&self, rows: u64) -> Option<String> {
-        let asked = self.auto && self.leaves.is_none() && rows >= MANY;
-        asked.then(|| {
-            format!(
-                "{} have one model; where their pattern changes from place to place, a model for each \
-                 part of them often predicts better: try --leaves 8000 beside --auto",
-                counted(rows, "row")
-            )
-        })
     }
 
     /// The map that is searched for, `auto` resolved: with --auto of orthogonal frequencies unless
@@ -354,25 +339,6 @@ fn given(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Command, FromArgMatches};
-
-    #[test]
-    fn many_rows_hear_of_leaves_unless_they_have_them() {
-        let said = |words: &[&str], rows| {
-            let command = SearchArgs::augment_args(Command::new("fit").no_binary_name(true));
-            let matches = command.try_get_matches_from(words).expect("options");
-            let search = SearchArgs::from_arg_matches(&matches).expect("options");
-            search.note_of_leaves(rows)
-        };
-        let note = said(&["--auto"], MANY).expect("a note");
-        assert!(
-            note.starts_with("100,000 rows") && note.contains("--leaves 8000"),
-            "{note}"
-        );
-        assert_eq!(said(&["--auto"], MANY - 1), None);
-        assert_eq!(said(&["--auto", "--leaves=5000"], MANY), None);
-        assert_eq!(said(&[], MANY), None);
-    }
 
     #[test]
     fn budgets_are_trials_or_times() {

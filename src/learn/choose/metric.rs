@@ -9,11 +9,13 @@
 mod drawn;
 mod importance;
 mod learned;
+mod neighbours;
 mod outer_product;
 
 pub use drawn::{RowsForMap, draw};
 pub use importance::importance;
 pub use learned::MetricOptions;
+pub(in crate::learn) use neighbours::Neighbours;
 pub use outer_product::average_gradient_outer_product;
 pub(in crate::learn) use outer_product::by_prepared;
 pub(crate) use outer_product::outer_product_of_rows;

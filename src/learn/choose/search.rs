@@ -4,6 +4,7 @@ mod blend;
 mod curves;
 mod fitted;
 mod found;
+mod near;
 mod plan;
 mod prepared;
 mod rounds;

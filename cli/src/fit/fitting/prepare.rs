@@ -148,9 +148,6 @@ impl Fitting {
         self.report.seconds("survey", seconds);
         args.data.describe_gaps(&mut self.report);
         args.map.no_more_than(survey.rows);
-        if let Some(note) = args.search.note_of_leaves(survey.rows) {
-            console.note(&note);
-        }
         let among = |landmarks| args.learner.landmarks_among(landmarks, survey.rows);
         self.landmarks = self.landmarks.map(among);
         if args.map.is_by_rows() {

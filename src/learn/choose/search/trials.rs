@@ -46,14 +46,14 @@ pub(in crate::learn) enum Extent {
 
 /// What a search looks at, and its sample.
 pub(in crate::learn) struct Sample<'a> {
-    data: SearchData<'a>,
-    rows: MemorySource,
+    pub(super) data: SearchData<'a>,
+    pub(super) rows: MemorySource,
     /// Whether these are all.
     is_all: bool,
     /// Ways to prepare columns, the one that is given first.
     pub(super) prepared: Vec<Prepared>,
     /// Variances of the targets.
-    variance_t: Vec<f64>,
+    pub(super) variance_t: Vec<f64>,
 }
 
 /// What a trial gave.
@@ -333,7 +333,7 @@ impl<'a> Sample<'a> {
 }
 
 /// What decides which rows are held out: other draws than those of other splits by the same seed.
-fn split_seed(seed: Seed) -> u64 {
+pub(super) fn split_seed(seed: Seed) -> u64 {
     seed.0.wrapping_add(3)
 }
 

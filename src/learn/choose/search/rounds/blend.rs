@@ -38,7 +38,7 @@ const HELD: f64 = 6.4e7;
 const COEFFICIENTS: f64 = 4e6;
 const MOST_COEFFICIENTS: f64 = 1.6e7;
 const EACH: f64 = 8.0;
-/// Widths in multiples of the median distance.
+/// Widths in multiples of the median distance, of columns by either metric.
 const NARROWER: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
 /// With all rows of a large table no narrower than this.
 const NARROWEST: f64 = 0.01;
@@ -161,14 +161,15 @@ impl Rounds<'_, '_> {
         self.attempt(plan, &lambdas, Extent::All)
     }
 
-    /// Bins as wide as rows held out like them best, of all columns together or of some at a time,
-    /// drawn by what they tell: of few grids on the sample, then of more on all rows.
+    /// Bins as wide as rows held out like them best, of all columns together, weighed by gradients
+    /// or by what neighbours tell, or of some at a time, drawn by what they tell: of few grids on
+    /// the sample, then of more on all rows.
     fn binned(&mut self, best: &Done) -> Result<Option<Done>> {
         let metric = self.weights(&best.tried, best.plan.scaling)?;
         let some = metric.as_ref().map_or(GridColumns::Some, |metric| {
             GridColumns::Weighed(metric.squared_scales().into())
         });
-        let together = self.narrowed(best, (metric, GridColumns::All), &NARROWER, None)?;
+        let together = self.of_all_columns(best, metric)?;
         let mut apart = self.narrowed(best, (None, some.clone()), &WIDER, None)?;
         if let Some(widest) = apart.take_if(|done| done.plan.multiple == WIDER[0]) {
             apart = self.narrowed(best, (None, some.clone()), &LESS_WIDE, Some(widest))?;
@@ -220,6 +221,23 @@ impl Rounds<'_, '_> {
         let plan = self.bins(best, of, grids).at(multiple);
         let lambdas = self.penalties_beside(lambda, &BESIDE);
         self.attempt(plan, &lambdas, Extent::All)
+    }
+
+    /// Bins of all columns together, as this metric weighs them or as neighbours do.
+    fn of_all_columns(
+        &mut self,
+        best: &Done,
+        metric: Option<LearnedMetric>,
+    ) -> Result<Option<Done>> {
+        let by_gradients = self.narrowed(best, (metric, GridColumns::All), &NARROWER, None)?;
+        let Some(near) = self.sample.near(best.plan.scaling)? else {
+            return Ok(by_gradients);
+        };
+        let by_near = self.narrowed(best, (Some(near), GridColumns::All), &NARROWER, None)?;
+        Ok(match (by_gradients, by_near) {
+            (Some(one), Some(other)) if other.trial.better_than(&one.trial) => Some(other),
+            (one, other) => one.or(other),
+        })
     }
 
     /// The same bins with all rows where the sample had fewer, and narrower ones as long as these

@@ -85,7 +85,27 @@ fn bins_of_all_rows_are_narrower_than_those_of_a_sample() {
     let whole = trials(4000);
     let binned = whole.iter().filter(|trial| trial.map == "binning");
     let few = binned.clone().map(|trial| trial.features).min();
+    // Four widths by either metric, and one without.
     assert!(binned.filter(|trial| Some(trial.features) == few).count() <= 9);
+}
+
+/// Where the rows next to a row tell its label, the columns that find these weigh most.
+#[test]
+fn columns_that_find_neighbours_weigh_most() {
+    let x = rows(3000, 6, 7);
+    let tile = |v: f64| (4.0 * v).floor();
+    let y = Array1::from_shape_fn(3000, |i| {
+        (tile(x[[i, 0]]) + tile(x[[i, 1]])).rem_euclid(2.0)
+    });
+    let mut table = Table::new(&x, &y, false);
+    let mut sample = Sample::of_most(table.data(1.0), 3000).expect("reads");
+    let metric = sample.near(0).expect("reads").expect("rows that differ");
+    let scales = metric.squared_scales();
+    let least = scales[0].min(scales[1]);
+    let others = scales[2..]
+        .iter()
+        .fold(0.0, |most: f64, &own| most.max(own));
+    assert!(least > 25.0 * others, "{scales:?}");
 }
 
 /// The products of residuals are of all outputs: of a model with itself they are what its squared

@@ -1,0 +1,262 @@
+//! The weights of columns by whose distances the neighbours of a row tell its targets best.
+//!
+//! Gradients of a smooth fit see what changes slowly. Where a row is told by the few that lie next
+//! to it, such as a place by the places around, the columns that find these count, and a fit that
+//! is not that fine has small gradients along them. Here nothing is fitted: weights are learnt for
+//! the mean of the neighbours itself (Weinberger & Tesauro 2007, "Metric learning for kernel
+//! regression", AISTATS), with a sum of distances along columns in place of a squared norm.
+
+use crate::{
+    linalg::entries,
+    parallel,
+    seed::{Seed, Stream},
+};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
+
+/// Rows that are neighbours at most.
+const MOST_ROWS: usize = 16_000;
+/// Rows whose targets their neighbours tell, in each step, and steps.
+const TOLD: usize = 256;
+const STEPS: usize = 60;
+/// Distances along a column in all: of many columns fewer rows are neighbours.
+const DISTANCES: usize = 20_000_000_000;
+const FEWEST_ROWS: usize = 500;
+/// Steps of the logarithms of weights (Adam, Kingma & Ba 2015, with these decays), smaller and
+/// smaller after two thirds of them.
+const RATE: f64 = 0.3;
+const DECAY: f64 = 0.8;
+const DECAY_OF_SQUARES: f64 = 0.9;
+/// The mean distance of two rows at first: a few of 16,000 are near.
+const APART: f64 = 16.0;
+/// What lies by so much further than the nearest counts for nothing: 1e-4 of it.
+const NEAR: f64 = 9.0;
+
+/// Rows, and what they are to tell of each other.
+#[derive(Debug)]
+pub(in crate::learn) struct Neighbours {
+    /// Column after column, in f32: distances need no more.
+    v_dn: Array2<f32>,
+    /// Targets over their deviations.
+    y_nt: Array2<f64>,
+    /// What each row counts for.
+    count_n: Array1<f64>,
+}
+
+impl Neighbours {
+    /// Of these rows as many as time allows, evenly among them, for files may be sorted.
+    pub(in crate::learn) fn new(
+        v_nd: &Array2<f64>,
+        y_nt: &Array2<f64>,
+        count_n: Option<ArrayView1<'_, f64>>,
+    ) -> Self {
+        let (n, d) = v_nd.dim();
+        let most = (DISTANCES / (TOLD * STEPS * d.max(1))).clamp(FEWEST_ROWS, MOST_ROWS);
+        let taken = n.min(most);
+        let places: Vec<usize> = (0..taken).map(|i| i * n / taken).collect();
+        let v_dn = v_nd.select(Axis(0), &places).t().mapv(|v| v as f32);
+        let ones = || Array1::ones(taken);
+        Self {
+            v_dn: v_dn.as_standard_layout().into_owned(),
+            y_nt: y_nt.select(Axis(0), &places),
+            count_n: count_n.map_or_else(ones, |count_n| count_n.select(Axis(0), &places)),
+        }
+    }
+
+    /// Weights a_d > 0 of the columns that make
+    ///
+    /// `L = mean_i |f_i - y_i|^2`, `f_i = sum_{k != i} c_k e^-D_ik y_k / sum_{k != i} c_k e^-D_ik`,
+    /// `D_ik = sum_j a_j |v_ij - v_kj|`
+    ///
+    /// small, by stochastic steps down its gradient; c_k is what row k counts for. None of fewer
+    /// than three rows, and of rows that are all the same.
+    pub(in crate::learn) fn weights(&self, seed: Seed) -> Option<Array1<f64>> {
+        let (d, n) = self.v_dn.dim();
+        let mut draws = seed.stream(Stream::Iteration, 0);
+        let apart = self.mean_distance();
+        if n < 3 || !(apart > 0.0 && apart.is_finite()) {
+            return None;
+        }
+        let mut log_d = Array1::from_elem(d, (APART / apart).ln());
+        let (mut mean_d, mut square_d) = (Array1::<f64>::zeros(d), Array1::<f64>::zeros(d));
+        for step in 0..STEPS {
+            let told: Vec<usize> = (0..TOLD).map(|_| draws.below(n as u64) as usize).collect();
+            let gradient_d = self.gradient(&told, &log_d.mapv(f64::exp)).1;
+            mean_d = DECAY * &mean_d + (1.0 - DECAY) * &gradient_d;
+            square_d = DECAY_OF_SQUARES * &square_d
+                + (1.0 - DECAY_OF_SQUARES) * gradient_d.mapv(|g| g * g);
+            let passed = step as i32 + 1;
+            let unbiased = (
+                1.0 - DECAY.powi(passed),
+                1.0 - DECAY_OF_SQUARES.powi(passed),
+            );
+            let left = (STEPS - step) as f64 / STEPS as f64;
+            let rate = RATE * (3.0 * left).min(1.0);
+            for ((log, mean), square) in log_d.iter_mut().zip(&mean_d).zip(&square_d) {
+                let root = (square / unbiased.1).sqrt();
+                if root > 0.0 {
+                    *log -= rate * (mean / unbiased.0) / root;
+                }
+            }
+        }
+        log_d
+            .iter()
+            .all(|log| log.is_finite())
+            .then(|| log_d.mapv(f64::exp))
+    }
+
+    /// The mean over pairs of rows next to each other of the sum of their differences.
+    fn mean_distance(&self) -> f64 {
+        let n = self.v_dn.ncols();
+        let of_column = |v_n: ArrayView1<'_, f32>| {
+            let differences = v_n.iter().zip(v_n.iter().skip(1));
+            differences
+                .map(|(v, w)| f64::from((v - w).abs()))
+                .sum::<f64>()
+        };
+        self.v_dn.rows().into_iter().map(of_column).sum::<f64>() / n.saturating_sub(1).max(1) as f64
+    }
+
+    /// L over these rows, and its derivative by the logarithms of the weights.
+    fn gradient(&self, told: &[usize], weights_d: &Array1<f64>) -> (f64, Array1<f64>) {
+        let narrow_d = weights_d.mapv(|a| a as f32);
+        let each = parallel::usual().map(told.len(), &|p| self.of_row(told[p], &narrow_d));
+        let count: f64 = told.iter().map(|&i| self.count_n[i]).sum();
+        let (mut loss, mut slope_d) = (0.0, Array1::zeros(weights_d.len()));
+        for (of_row, slope_of_row_d) in each {
+            loss += of_row;
+            slope_d += &slope_of_row_d;
+        }
+        if count > 0.0 {
+            loss /= count;
+            slope_d /= count;
+        }
+        (loss, slope_d * weights_d)
+    }
+
+    /// `c_i |f_i - y_i|^2`, and its derivative by the weights:
+    /// `-2 c_i sum_k w_k (y_k - f_i)'(f_i - y_i) |v_ij - v_kj|`, w_k the share of row k in f_i.
+    fn of_row(&self, i: usize, weights_d: &Array1<f32>) -> (f64, Array1<f64>) {
+        let mut distance_n = vec![0.0_f32; self.v_dn.ncols()];
+        for (v_n, &weight) in self.v_dn.rows().into_iter().zip(weights_d) {
+            let (own, Some(v_n)) = (v_n[i], v_n.to_slice()) else {
+                continue;
+            };
+            crate::instructions::arch().dispatch(|| {
+                for (distance, &v) in distance_n.iter_mut().zip(v_n) {
+                    *distance += weight * (v - own).abs();
+                }
+            });
+        }
+        let others = |k: &usize| *k != i && self.count_n[*k] > 0.0;
+        let all = (0..distance_n.len()).filter(others);
+        let nearest = all
+            .clone()
+            .map(|k| f64::from(distance_n[k]))
+            .fold(f64::INFINITY, f64::min);
+        let near: Vec<usize> = all
+            .filter(|&k| f64::from(distance_n[k]) < nearest + NEAR)
+            .collect();
+        let mut share_m = Array1::from_iter(near.iter().map(|&k| -f64::from(distance_n[k])));
+        entries::exp_below(share_m.view_mut(), -nearest);
+        share_m.zip_mut_with(&self.count_n.select(Axis(0), &near), |share, count| {
+            *share *= count
+        });
+        let sum = share_m.sum();
+        if !(sum > 0.0) {
+            return (0.0, Array1::zeros(weights_d.len()));
+        }
+        share_m /= sum;
+        let y_mt = self.y_nt.select(Axis(0), &near);
+        let told_t = share_m.dot(&y_mt);
+        let error_t = &told_t - &self.y_nt.row(i);
+        let along_m = (y_mt - &told_t).dot(&error_t) * &share_m;
+        let of_column = |v_n: ArrayView1<'_, f32>| {
+            let pairs = near.iter().zip(&along_m);
+            pairs
+                .map(|(&k, along)| along * f64::from((v_n[k] - v_n[i]).abs()))
+                .sum::<f64>()
+        };
+        let slope_d = Array1::from_iter(self.v_dn.rows().into_iter().map(of_column));
+        let count = self.count_n[i];
+        (count * error_t.dot(&error_t), -2.0 * count * slope_d)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Draws;
+
+    /// Rows of four columns; the first target jumps with the third column often, the second is
+    /// told by the first a little.
+    fn rows(n: usize) -> (Array2<f64>, Array2<f64>, Draws) {
+        let mut draws = Seed(8).stream(Stream::Data, 0);
+        let v_nd = Array2::from_shape_simple_fn((n, 4), || draws.normal());
+        let y_nt = Array2::from_shape_fn((n, 2), |(i, t)| match t {
+            0 => f64::from((v_nd[[i, 2]] * 5.0).floor() as i32 % 2),
+            _ => 0.1 * v_nd[[i, 0]],
+        });
+        (v_nd, y_nt, draws)
+    }
+
+    /// The gradient is that of differences of L. One without a factor of 2, of another column or
+    /// with the row itself among its neighbours is not.
+    #[test]
+    fn the_gradient_is_that_of_differences() {
+        let (v_nd, y_nt, mut draws) = rows(120);
+        let count_n = Array1::from_shape_simple_fn(120, || draws.uniform() + 0.1);
+        let of = Neighbours::new(&v_nd, &y_nt, Some(count_n.view()));
+        let told: Vec<usize> = (0..40).collect();
+        let log_d = ndarray::array![0.3, -0.4, 0.8, 0.1];
+        let (loss, gradient_d) = of.gradient(&told, &log_d.mapv(f64::exp));
+        assert!(loss > 0.05 && loss < 1.0, "{loss}");
+        for j in 0..4 {
+            let at = |by: f64| {
+                let mut moved_d = log_d.clone();
+                moved_d[j] += by;
+                of.gradient(&told, &moved_d.mapv(f64::exp)).0
+            };
+            let expected = (at(1e-2) - at(-1e-2)) / 2e-2;
+            let off = (gradient_d[j] - expected).abs();
+            assert!(
+                off < 0.02 * gradient_d.mapv(f64::abs).sum(),
+                "{gradient_d} {expected} {j}"
+            );
+        }
+    }
+
+    /// L of two rows that count and one that does not, by hand.
+    #[test]
+    fn a_row_is_told_by_the_others_that_count() {
+        let v_nd = ndarray::array![[0.0], [1.0], [3.0], [0.1]];
+        let y_nt = ndarray::array![[1.0], [2.0], [4.0], [9.0]];
+        let count_n = ndarray::array![1.0, 2.0, 0.5, 0.0];
+        let of = Neighbours::new(&v_nd, &y_nt, Some(count_n.view()));
+        let (near, far) = (2.0 * (-0.5_f64).exp(), 0.5 * (-1.5_f64).exp());
+        let told = (near * 2.0 + far * 4.0) / (near + far);
+        let (loss, _) = of.gradient(&[0], &ndarray::array![0.5]);
+        assert!(
+            (loss - (told - 1.0_f64).powi(2)).abs() < 1e-6,
+            "{loss} {told}"
+        );
+    }
+
+    #[test]
+    fn columns_that_tell_get_weights_and_others_lose_them() {
+        let (v_nd, y_nt, _) = rows(3000);
+        let of = Neighbours::new(&v_nd, &y_nt, None);
+        let weights_d = of.weights(Seed(1)).expect("weights");
+        let others = weights_d[1].max(weights_d[3]);
+        assert!(weights_d[2] > 20.0 * others, "{weights_d}");
+        assert_eq!(
+            of.weights(Seed(1)).expect("weights"),
+            weights_d,
+            "one seed, one answer"
+        );
+        let same = Array2::ones((9, 3));
+        assert_eq!(
+            Neighbours::new(&same, &Array2::ones((9, 1)), None).weights(Seed(1)),
+            None
+        );
+    }
+}

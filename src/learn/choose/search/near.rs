@@ -1,0 +1,54 @@
+//! The metric by which the neighbours of a row tell its targets, of the rows that trials fit.
+
+use super::{
+    SearchData,
+    score::CHUNK,
+    trials::{HELD_OUT, Sample, split_seed},
+};
+use crate::{
+    Error, Result,
+    data::{ChunkSource, Part, Split},
+    learn::choose::metric::Neighbours,
+    model::{LearnedMetric, Metric, Targets},
+};
+use ndarray::{Array1, Array2, Axis, concatenate};
+
+impl Sample<'_> {
+    /// A lengthscale for each column, prepared in this way, by [`Neighbours::weights`] of the rows
+    /// of the sample that are not held out. None where these say nothing.
+    pub(super) fn near(&mut self, scaling: usize) -> Result<Option<LearnedMetric>> {
+        let SearchData {
+            targets,
+            survey,
+            seed,
+            ..
+        } = self.data;
+        let deviation_t = match targets {
+            Targets::Real { .. } => self.variance_t.iter().map(|v| v.sqrt()).collect(),
+            Targets::Classes(_) => Array1::ones(targets.outputs()),
+        };
+        let (mut vs, mut ys, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let input = &self.prepared[scaling].input;
+        let mut fitted = Split::new(&mut self.rows, Part::Train, HELD_OUT, split_seed(seed))?;
+        while let Some(chunk) = fitted.next_chunk(CHUNK)? {
+            vs.push(input.apply(&chunk.x)?);
+            ys.push(targets.encode(chunk.y.view())? / &deviation_t);
+            counts.extend(chunk.weights.into_iter().flatten());
+        }
+        self.rows.rewind()?;
+        let (v_nd, y_nt) = (stacked(&vs)?, stacked(&ys)?);
+        let counts = (!counts.is_empty()).then(|| Array1::from(counts));
+        let of = Neighbours::new(&v_nd, &y_nt, counts.as_ref().map(|counts| counts.view()));
+        let Some(weights_d) = of.weights(seed) else {
+            return Ok(None);
+        };
+        let squares_dd = Array2::from_diag(&weights_d.mapv(|a| a * a));
+        let metric = LearnedMetric::from_matrix(&squares_dd, Metric::Diagonal.into())?;
+        Ok(Some(metric.named(survey.names.clone())))
+    }
+}
+
+fn stacked(parts: &[Array2<f64>]) -> Result<Array2<f64>> {
+    let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
+    concatenate(Axis(0), &views).map_err(|fault| Error::shape(fault.to_string()))
+}
