@@ -162,7 +162,7 @@ impl Neighbours {
             *share *= count
         });
         let sum = share_m.sum();
-        if !(sum > 0.0) {
+        if sum.is_nan() || sum <= 0.0 {
             return (0.0, Array1::zeros(weights_d.len()));
         }
         share_m /= sum;
