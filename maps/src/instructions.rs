@@ -189,6 +189,35 @@ pub fn arch() -> Arch {
     *ARCH.get_or_init(|| instruction_set().arch().unwrap_or(Arch::Plain(Plain)))
 }
 
+/// Loops over numbers that the compiler turns into vectors, of the instruction set that is in use.
+///
+/// `run` is to be `#[inline(always)]`, as is what it calls. A closure has no place here: what is
+/// not inlined into code for an instruction set is compiled for what every machine has.
+pub trait Loops {
+    /// What comes of them.
+    type Output;
+
+    /// Runs them.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs loops with the vectors of [`arch`].
+#[inline(always)]
+pub fn vectorized<L: Loops>(loops: L) -> L::Output {
+    struct Op<L>(L);
+
+    impl<L: Loops> pulp::WithSimd for Op<L> {
+        type Output = L::Output;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> L::Output {
+            self.0.run()
+        }
+    }
+
+    arch().dispatch(Op(loops))
+}
+
 /// AVX-512, where that is in use: what matrix units and 16-bit floats of x86-64 stand on.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn wide() -> Option<pulp::x86::V4> {

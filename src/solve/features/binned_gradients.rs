@@ -1,9 +1,12 @@
 //! Ridge regression on binned rows alone, to the accuracy that predictions show: conjugate
 //! gradients whose vectors lie grid by grid, in f32.
 
+mod targets;
+
 use super::BinnedRows;
 use crate::{model::Coefficients, parallel};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use targets::Targets;
 
 /// Rows that a thread sums at a time: the bins of a grid stay in its cache meanwhile.
 const BLOCK: usize = 8192;
@@ -32,24 +35,17 @@ struct Grid<'a, const W: usize> {
     sums: [[f64; W]; 3],
 }
 
-/// Rows and what they count.
-struct Targets<'a, const W: usize> {
-    weight_n: Option<&'a [f32]>,
-    y_n: Vec<[f32; W]>,
-    mean: [f64; W],
-    total: f64,
-}
-
 impl BinnedRows {
     /// `beta = (Z'WZ + lambda n I)^-1 Z'Wy` for each target of `y_tn`, W the weights of rows, n
     /// their sum and features and targets centred where there is an intercept, by conjugate
     /// gradients that are preconditioned by the diagonal (Saad 2003, alg. 9.1) and end as `ends`
-    /// says. In f32, but for sums over rows and bins; the same with any number of threads.
+    /// says. In f32, but for sums over rows and bins; the same with any number of threads. From 0,
+    /// or from the coefficients of another penalty, which are nearer.
     pub(crate) fn solve_roughly(
         &self,
         (y_tn, weights_n): (ArrayView2<'_, f64>, Option<ArrayView1<'_, f64>>),
         (lambda, intercept): (f64, bool),
-        ends: Ends,
+        (ends, start): (Ends, Option<&Coefficients>),
     ) -> Coefficients {
         let targets = y_tn.nrows();
         let bins = self.starts.last().copied().unwrap_or(0);
@@ -61,6 +57,7 @@ impl BinnedRows {
             weights_n.map(|weights| weights.iter().map(|&w| w as f32).collect());
         let weight_n = weight_n.as_deref();
         let mut k = 0;
+        let ends = (ends, start);
         while k < targets {
             let of = (y_tn, weight_n);
             k += match targets - k {
@@ -79,14 +76,19 @@ impl BinnedRows {
         k: usize,
         (y_tn, weight_n): (ArrayView2<'_, f64>, Option<&[f32]>),
         (lambda, intercept): (f64, bool),
-        ends: Ends,
+        (ends, start): (Ends, Option<&Coefficients>),
         solved: &mut Coefficients,
     ) -> usize {
         let of = Targets::new(k, (y_tn, weight_n), intercept);
         let (penalty, value) = ((lambda * of.total) as f32, self.value as f32);
         let mut grids = self.begin(&of, penalty);
         let mut sum_n = vec![[0.0_f32; W]; self.rows];
-        let (mut energy, right) = (total(&grids, 0), total(&grids, 1));
+        let right = total(&grids, 1);
+        if let Some(start) = start {
+            grids.iter_mut().for_each(|grid| grid.step_to(start, k));
+            self.take_steps(&mut grids, &of, (intercept, penalty));
+        }
+        let mut energy = total(&grids, 0);
         for _ in 0..ends.most {
             self.sum_steps(&grids, &mut sum_n);
             let squares = of.centre(&mut sum_n, intercept);
@@ -166,6 +168,23 @@ impl BinnedRows {
         grids
     }
 
+    /// Takes the steps of all grids whole, and turns to where what is left leads.
+    fn take_steps<const W: usize>(
+        &self,
+        grids: &mut [Grid<'_, W>],
+        of: &Targets<'_, W>,
+        (intercept, penalty): (bool, f32),
+    ) {
+        let mut sum_n = vec![[0.0_f32; W]; self.rows];
+        self.sum_steps(grids, &mut sum_n);
+        of.centre(&mut sum_n, intercept);
+        parallel::alone().parts(grids, &|_, grid| {
+            let by = (self.value as f32, penalty);
+            grid.advance((&sum_n, of.weight_n), [1.0; W], by);
+            grid.turn([0.0; W]);
+        });
+    }
+
     /// `Z p` of the rows, over the steps p of all grids.
     fn sum_steps<const W: usize>(&self, grids: &[Grid<'_, W>], sum_n: &mut [[f32; W]]) {
         let value = self.value as f32;
@@ -191,59 +210,15 @@ impl BinnedRows {
     }
 }
 
-impl<'a, const W: usize> Targets<'a, W> {
-    fn new(
-        k: usize,
-        (y_tn, weight_n): (ArrayView2<'_, f64>, Option<&'a [f32]>),
-        intercept: bool,
-    ) -> Self {
-        let weight = |i: usize| weight_n.map_or(1.0, |weights| f64::from(weights[i]));
-        let total: f64 = (0..y_tn.ncols()).map(weight).sum();
-        let mean: [f64; W] = std::array::from_fn(|t| {
-            let row = y_tn.row(k + t);
-            let sum: f64 = row.iter().enumerate().map(|(i, y)| weight(i) * y).sum();
-            if intercept { sum / total } else { 0.0 }
-        });
-        let one = |i| std::array::from_fn(|t| (y_tn[[k + t, i]] - mean[t]) as f32);
-        Self {
-            weight_n,
-            y_n: (0..y_tn.ncols()).map(one).collect(),
-            mean,
-            total,
-        }
-    }
-
-    /// Weighted means over rows.
-    fn means(&self, sum_n: &[[f32; W]]) -> [f64; W] {
-        let mut all = [0.0; W];
-        for (i, sum) in sum_n.iter().enumerate() {
-            let weight = self.weight_n.map_or(1.0, |weights| weights[i]);
-            add(&mut all, &sum.map(|s| f64::from(weight * s)));
-        }
-        all.map(|sum| sum / self.total)
-    }
-
-    /// Takes the means out where features are centred; the weighted sums of squares.
-    fn centre(&self, sum_n: &mut [[f32; W]], intercept: bool) -> [f64; W] {
-        let mean = if intercept {
-            self.means(sum_n)
-        } else {
-            [0.0; W]
-        };
-        let mean = mean.map(|m| m as f32);
-        let mut squares = [0.0; W];
-        for (i, sum) in sum_n.iter_mut().enumerate() {
-            let weight = f64::from(self.weight_n.map_or(1.0, |weights| weights[i]));
-            for t in 0..W {
-                sum[t] -= mean[t];
-                squares[t] += weight * f64::from(sum[t]).powi(2);
-            }
-        }
-        squares
-    }
-}
-
 impl<const W: usize> Grid<'_, W> {
+    /// Has the step be the coefficients of targets from k on.
+    fn step_to(&mut self, start: &Coefficients, k: usize) {
+        for (b, step) in self.step_b.iter_mut().enumerate() {
+            let beta_t = start.beta_dt.row(self.first as usize + b);
+            *step = std::array::from_fn(|t| beta_t[k + t] as f32);
+        }
+    }
+
     /// Sums of rows over their bins.
     fn scatter(&self, of_n: &[[f32; W]], weight_n: Option<&[f32]>) -> Vec<[f32; W]> {
         let mut sums_b = vec![[0.0_f32; W]; self.beta_b.len()];
@@ -378,14 +353,26 @@ mod tests {
                 tolerance: 1e-6,
                 most: 300,
             };
-            let rough = held().solve_roughly((y_tn.view(), weights_n), (1e-3, intercept), ends);
-            let off = (&rough.beta_dt - &exact.beta_dt).fold(0.0, |m: f64, v| m.max(v.abs()));
+            let data = (y_tn.view(), weights_n);
+            let of = |lambda, start| held().solve_roughly(data, (lambda, intercept), start);
+            let rough = of(1e-3, (ends, None));
+            // From the coefficients of another penalty, too.
+            let other = of(1e-2, (ends, None));
+            let from_other = of(1e-3, (ends, Some(&other)));
             let size = exact.beta_dt.fold(0.0, |m: f64, v| m.max(v.abs()));
-            assert!(off < 2e-4 * size, "{off} of {size}");
-            let off = (&rough.intercept_t - &exact.intercept_t)
-                .mapv(f64::abs)
-                .sum();
-            assert!(off < 1e-3, "{off}");
+            let off = |of: &Coefficients| {
+                (&of.beta_dt - &exact.beta_dt).fold(0.0, |m: f64, v| m.max(v.abs()))
+            };
+            assert!(off(&other) > 1e-2 * size, "another penalty is another fit");
+            for rough in [rough, from_other] {
+                assert!(off(&rough) < 2e-4 * size, "{} of {size}", off(&rough));
+                let off = &rough.intercept_t - &exact.intercept_t;
+                assert!(off.mapv(f64::abs).sum() < 1e-3, "{off}");
+            }
+            // Where it begins at the end it takes no step that leads away.
+            let ends = Ends { most: 1, ..ends };
+            let stays = of(1e-3, (ends, Some(&exact)));
+            assert!(off(&stays) < 2e-4 * size, "{} of {size}", off(&stays));
         }
     }
 }

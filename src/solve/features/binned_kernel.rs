@@ -1,8 +1,13 @@
 //! The kernel matrix of binned rows: exact counts of the grids in which two rows share a bin.
 
 use super::BinnedRows;
-use crate::{features::UNSEEN, parallel};
+use crate::{
+    features::UNSEEN,
+    instructions::{Loops, vectorized},
+    parallel,
+};
 use ndarray::Array2;
+use std::ops::Range;
 
 /// Rows that a thread counts for at a time.
 const ROWS: usize = 16;
@@ -27,19 +32,11 @@ pub(crate) fn binned_kernel(parts: &[BinnedRows]) -> Array2<f64> {
             let width = end.min(across + ACROSS) - across;
             for part in parts {
                 counts.fill(0);
-                crate::instructions::arch().dispatch(|| {
-                    for grid in &part.grids {
-                        let others = &grid[across..across + width];
-                        for (counts, &own) in counts.chunks_exact_mut(ACROSS).zip(&grid[first..end])
-                        {
-                            if own != UNSEEN {
-                                let pairs = counts.iter_mut().zip(others);
-                                pairs.for_each(|(count, &other)| {
-                                    *count += u32::from(own == other);
-                                });
-                            }
-                        }
-                    }
+                vectorized(CountTogether {
+                    grids: &part.grids,
+                    rows: first..end,
+                    others: across..across + width,
+                    counts: &mut counts,
                 });
                 let square = part.value * part.value;
                 let all = out.chunks_exact_mut(rows).zip(counts.chunks_exact(ACROSS));
@@ -53,6 +50,33 @@ pub(crate) fn binned_kernel(parts: &[BinnedRows]) -> Array2<f64> {
         }
     });
     kernel_nn
+}
+
+/// Adds the number of grids in which two rows share a bin, `[rows, ACROSS]`.
+struct CountTogether<'a, G> {
+    grids: &'a [G],
+    rows: Range<usize>,
+    others: Range<usize>,
+    counts: &'a mut [u32],
+}
+
+impl<G: AsRef<[u32]>> Loops for CountTogether<'_, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for grid in self.grids {
+            let grid = grid.as_ref();
+            let others = &grid[self.others.clone()];
+            let rows = self.counts.chunks_exact_mut(ACROSS);
+            for (counts, &own) in rows.zip(&grid[self.rows.clone()]) {
+                if own != UNSEEN {
+                    let pairs = counts.iter_mut().zip(others);
+                    pairs.for_each(|(count, &other)| *count += u32::from(own == other));
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

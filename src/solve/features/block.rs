@@ -1,6 +1,10 @@
 //! Products with the features of one chunk: f32 values, f64 sums.
 
-use crate::{parallel, simd::mixed};
+use crate::{
+    instructions::{Loops, vectorized},
+    parallel,
+    simd::mixed,
+};
 use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2, s};
 
 /// Columns that a thread sums at a time.
@@ -56,7 +60,7 @@ impl<'a> Block<'a> {
                 let r = r.as_slice_mut().expect("contiguous");
                 let z = (self.values(), self.columns);
                 parallel::at_least(16).pairs(r, 1, z, &|r, z| {
-                    r[0] += self.root * crate::instructions::arch().dispatch(|| dot(z, beta));
+                    r[0] += self.root * vectorized(Dot(z, beta));
                 });
             }
             return;
@@ -75,13 +79,13 @@ impl<'a> Block<'a> {
             for (r, mut out) in r_tm.rows().into_iter().zip(out_td.rows_mut()) {
                 let out = out.as_slice_mut().expect("contiguous");
                 parallel::usual().chunks(out, COLUMNS, &|c, out| {
-                    crate::instructions::arch().dispatch(|| {
-                        for (z, &r) in self.values().chunks_exact(self.columns).zip(r) {
-                            let r = self.root * r;
-                            for (out, &z) in out.iter_mut().zip(&z[c * COLUMNS..]) {
-                                *out += f64::from(z) * r;
-                            }
-                        }
+                    vectorized(AddTransposed {
+                        z: self.values(),
+                        columns: self.columns,
+                        first: c * COLUMNS,
+                        r,
+                        root: self.root,
+                        out,
                     });
                 });
             }
@@ -104,17 +108,47 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Eight running sums, for vectors.
-#[inline(always)]
-fn dot(z: &[f32], beta: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (z8, rest) = z.as_chunks::<8>();
-    let (b8, beta_rest) = beta.as_chunks::<8>();
-    for (z, b) in z8.iter().zip(b8) {
-        for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(b) {
-            *sum += f64::from(z) * b;
+/// `z'beta`, in eight running sums, for vectors.
+struct Dot<'a>(&'a [f32], &'a [f64]);
+
+impl Loops for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let mut sums = [0.0; 8];
+        let (z8, rest) = self.0.as_chunks::<8>();
+        let (b8, beta_rest) = self.1.as_chunks::<8>();
+        for (z, b) in z8.iter().zip(b8) {
+            for ((sum, &z), &b) in sums.iter_mut().zip(z).zip(b) {
+                *sum += f64::from(z) * b;
+            }
+        }
+        let rest = rest.iter().zip(beta_rest).map(|(&z, &b)| f64::from(z) * b);
+        sums.into_iter().chain(rest).sum()
+    }
+}
+
+/// Adds `Z'r` of some columns, from the first on.
+struct AddTransposed<'a, R> {
+    z: &'a [f32],
+    columns: usize,
+    first: usize,
+    r: R,
+    root: f64,
+    out: &'a mut [f64],
+}
+
+impl<'r, R: IntoIterator<Item = &'r f64>> Loops for AddTransposed<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (z, &r) in self.z.chunks_exact(self.columns).zip(self.r) {
+            let r = self.root * r;
+            for (out, &z) in self.out.iter_mut().zip(&z[self.first..]) {
+                *out += f64::from(z) * r;
+            }
         }
     }
-    let rest = rest.iter().zip(beta_rest).map(|(&z, &b)| f64::from(z) * b);
-    sums.into_iter().chain(rest).sum()
 }

@@ -4,6 +4,7 @@ use super::{END, Grids, START, bin, fixed, mix};
 use crate::{
     Result,
     device::{CpuDevice, Matrix},
+    instructions::{Loops, vectorized},
 };
 use rayon::prelude::*;
 
@@ -40,7 +41,13 @@ impl Table {
                 .for_each_init(
                     || (vec![0; self.grids], vec![0; self.grids]),
                     |(a, b), (hash, x)| {
-                        crate::instructions::arch().dispatch(|| hash_row(x, grid, a, b, hash));
+                        vectorized(Row {
+                            x,
+                            grid,
+                            a,
+                            b,
+                            hash,
+                        });
                     },
                 );
         });
@@ -50,20 +57,39 @@ impl Table {
 
 /// One row in all grids: column by column, so that the grids of a column are neighbours in memory
 /// and in vectors.
-#[inline(always)]
-fn hash_row(x: &[f32], grid: &[[u32; 2]], a: &mut [u32], b: &mut [u32], hash: &mut [u32]) {
-    // a and b are the two halves of every grid's hash: each a vector of its own, where pairs would
-    // need shuffles.
-    a.fill(START[0]);
-    b.fill(START[1]);
-    for (&x, grid) in x.iter().zip(grid.chunks_exact(a.len())) {
-        // In whole numbers from here on: equal on every device, bit for bit.
-        let x = fixed(x);
-        for ((a, b), &[inverse, shift]) in a.iter_mut().zip(&mut *b).zip(grid) {
-            [*a, *b] = mix([*a, *b], bin(x, inverse, shift));
+struct Row<'a> {
+    x: &'a [f32],
+    grid: &'a [[u32; 2]],
+    /// The two halves of every grid's hash: each a vector of its own, where pairs would need
+    /// shuffles.
+    a: &'a mut [u32],
+    b: &'a mut [u32],
+    hash: &'a mut [u32],
+}
+
+impl Loops for Row<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            x,
+            grid,
+            a,
+            b,
+            hash,
+        } = self;
+        a.fill(START[0]);
+        b.fill(START[1]);
+        for (&x, grid) in x.iter().zip(grid.chunks_exact(a.len())) {
+            // In whole numbers from here on: equal on every device, bit for bit.
+            let x = fixed(x);
+            for ((a, b), &[inverse, shift]) in a.iter_mut().zip(&mut *b).zip(grid) {
+                [*a, *b] = mix([*a, *b], bin(x, inverse, shift));
+            }
         }
-    }
-    for ((out, &mut a), &mut b) in hash.chunks_exact_mut(2).zip(a).zip(b) {
-        out.copy_from_slice(&END.into_iter().fold([a, b], mix));
+        for ((out, &mut a), &mut b) in hash.chunks_exact_mut(2).zip(a).zip(b) {
+            out.copy_from_slice(&END.into_iter().fold([a, b], mix));
+        }
     }
 }

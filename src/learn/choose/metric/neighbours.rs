@@ -7,6 +7,7 @@
 //! regression", AISTATS), with a sum of distances along columns in place of a squared norm.
 
 use crate::{
+    instructions::{Loops, vectorized},
     linalg::entries,
     parallel,
     seed::{Seed, Stream},
@@ -28,6 +29,12 @@ const DECAY: f64 = 0.8;
 const DECAY_OF_SQUARES: f64 = 0.9;
 /// The mean distance of two rows at first: a few of 16,000 are near.
 const APART: f64 = 16.0;
+/// One row of so many is near: then slopes are summed over all rows in order.
+const MANY: usize = 16;
+/// Rows that are told together.
+const TOGETHER: usize = 4;
+/// Sums side by side.
+const PLACES: usize = 32;
 /// What lies by so much further than the nearest counts for nothing: 1e-4 of it.
 const NEAR: f64 = 9.0;
 
@@ -119,12 +126,13 @@ impl Neighbours {
     /// L over these rows, and its derivative by the logarithms of the weights.
     fn gradient(&self, told: &[usize], weights_d: &Array1<f64>) -> (f64, Array1<f64>) {
         let narrow_d = weights_d.mapv(|a| a as f32);
-        let each = parallel::usual().map(told.len(), &|p| self.of_row(told[p], &narrow_d));
+        let groups: Vec<&[usize]> = told.chunks(TOGETHER).collect();
+        let each = parallel::usual().map(groups.len(), &|g| self.of_rows(groups[g], &narrow_d));
         let count: f64 = told.iter().map(|&i| self.count_n[i]).sum();
         let (mut loss, mut slope_d) = (0.0, Array1::zeros(weights_d.len()));
-        for (of_row, slope_of_row_d) in each {
-            loss += of_row;
-            slope_d += &slope_of_row_d;
+        for (of_rows, slope_of_rows_d) in each {
+            loss += of_rows;
+            slope_d += &slope_of_rows_d;
         }
         if count > 0.0 {
             loss /= count;
@@ -133,20 +141,36 @@ impl Neighbours {
         (loss, slope_d * weights_d)
     }
 
-    /// `c_i |f_i - y_i|^2`, and its derivative by the weights:
+    /// The sums over rows i of `c_i |f_i - y_i|^2` and of its derivative by the weights,
     /// `-2 c_i sum_k w_k (y_k - f_i)'(f_i - y_i) |v_ij - v_kj|`, w_k the share of row k in f_i.
-    fn of_row(&self, i: usize, weights_d: &Array1<f32>) -> (f64, Array1<f64>) {
-        let mut distance_n = vec![0.0_f32; self.v_dn.ncols()];
-        for (v_n, &weight) in self.v_dn.rows().into_iter().zip(weights_d) {
-            let (own, Some(v_n)) = (v_n[i], v_n.to_slice()) else {
-                continue;
-            };
-            crate::instructions::arch().dispatch(|| {
-                for (distance, &v) in distance_n.iter_mut().zip(v_n) {
-                    *distance += weight * (v - own).abs();
-                }
-            });
+    fn of_rows(&self, rows: &[usize], weights_d: &Array1<f32>) -> (f64, Array1<f64>) {
+        let each = rows.iter().zip(self.distances(rows, weights_d));
+        let each: Vec<Told> = each
+            .map(|(&i, distance_n)| self.told(i, &distance_n))
+            .collect();
+        let loss = each.iter().map(|told| told.loss).sum();
+        (loss, -2.0 * self.slopes(&each))
+    }
+
+    /// D from each of some rows to all. A column is in the cache when the second asks for it.
+    fn distances(&self, rows: &[usize], weights_d: &Array1<f32>) -> Vec<Vec<f32>> {
+        let mut all = vec![vec![0.0_f32; self.v_dn.ncols()]; rows.len()];
+        for (v_n, &weight) in self.columns().zip(weights_d) {
+            for (&i, distance_n) in rows.iter().zip(&mut all) {
+                let own = v_n[i];
+                vectorized(AddDistances {
+                    v_n,
+                    own,
+                    weight,
+                    distance_n,
+                });
+            }
         }
+        all
+    }
+
+    /// What the others tell of row i.
+    fn told(&self, i: usize, distance_n: &[f32]) -> Told {
         let others = |k: &usize| *k != i && self.count_n[*k] > 0.0;
         let all = (0..distance_n.len()).filter(others);
         let nearest = all
@@ -163,22 +187,123 @@ impl Neighbours {
         });
         let sum = share_m.sum();
         if sum.is_nan() || sum <= 0.0 {
-            return (0.0, Array1::zeros(weights_d.len()));
+            return Told {
+                row: i,
+                loss: 0.0,
+                near: Vec::new(),
+                along_m: Array1::zeros(0),
+            };
         }
         share_m /= sum;
         let y_mt = self.y_nt.select(Axis(0), &near);
         let told_t = share_m.dot(&y_mt);
         let error_t = &told_t - &self.y_nt.row(i);
-        let along_m = (y_mt - &told_t).dot(&error_t) * &share_m;
-        let of_column = |v_n: ArrayView1<'_, f32>| {
-            let pairs = near.iter().zip(&along_m);
-            pairs
-                .map(|(&k, along)| along * f64::from((v_n[k] - v_n[i]).abs()))
-                .sum::<f64>()
-        };
-        let slope_d = Array1::from_iter(self.v_dn.rows().into_iter().map(of_column));
         let count = self.count_n[i];
-        (count * error_t.dot(&error_t), -2.0 * count * slope_d)
+        Told {
+            row: i,
+            loss: count * error_t.dot(&error_t),
+            along_m: count * (y_mt - &told_t).dot(&error_t) * &share_m,
+            near,
+        }
+    }
+
+    /// `sum_i sum_k a_ik |v_ij - v_kj|` of each column j, over the rows k that are near to row i.
+    /// Where these are many, all rows are gone through in the order of memory, which is faster than
+    /// to gather.
+    fn slopes(&self, each: &[Told]) -> Array1<f64> {
+        let n = self.v_dn.ncols();
+        let all_along = each.iter().map(|told| {
+            (told.near.len() >= n / MANY).then(|| {
+                let mut along_n = vec![0.0_f32; n];
+                for (&k, &along) in told.near.iter().zip(&told.along_m) {
+                    along_n[k] = along as f32;
+                }
+                along_n
+            })
+        });
+        let all_along: Vec<Option<Vec<f32>>> = all_along.collect();
+        let of_column = |v_n: &[f32]| {
+            let of_row = |(told, along_n): (&Told, &Option<Vec<f32>>)| {
+                let own = v_n[told.row];
+                match along_n {
+                    Some(along_n) => vectorized(SumAlong { v_n, own, along_n }),
+                    None => {
+                        let pairs = told.near.iter().zip(&told.along_m);
+                        pairs
+                            .map(|(&k, along)| along * f64::from((v_n[k] - own).abs()))
+                            .sum()
+                    }
+                }
+            };
+            each.iter().zip(&all_along).map(of_row).sum::<f64>()
+        };
+        self.columns().map(of_column).collect()
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &[f32]> {
+        self.v_dn
+            .rows()
+            .into_iter()
+            .filter_map(|v_n| v_n.to_slice())
+    }
+}
+
+/// What other rows tell of one.
+struct Told {
+    row: usize,
+    /// `c_i |f_i - y_i|^2`
+    loss: f64,
+    /// Those that count.
+    near: Vec<usize>,
+    /// `c_i w_k (y_k - f_i)'(f_i - y_i)` of each of these.
+    along_m: Array1<f64>,
+}
+
+/// `D_k += a |v_k - own|`
+struct AddDistances<'a> {
+    v_n: &'a [f32],
+    own: f32,
+    weight: f32,
+    distance_n: &'a mut [f32],
+}
+
+impl Loops for AddDistances<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (distance, &v) in self.distance_n.iter_mut().zip(self.v_n) {
+            *distance += self.weight * (v - self.own).abs();
+        }
+    }
+}
+
+/// `sum_k a_k |v_k - own|`, in as many sums as two registers have places, which are the same on all
+/// processors.
+struct SumAlong<'a> {
+    v_n: &'a [f32],
+    own: f32,
+    along_n: &'a [f32],
+}
+
+impl Loops for SumAlong<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let own = self.own;
+        let mut sums = [0.0_f32; PLACES];
+        let (v_chunks, v_rest) = self.v_n.as_chunks::<PLACES>();
+        let (along_chunks, along_rest) = self.along_n.as_chunks::<PLACES>();
+        for (v, along) in v_chunks.iter().zip(along_chunks) {
+            for p in 0..PLACES {
+                sums[p] += along[p] * (v[p] - own).abs();
+            }
+        }
+        for ((v, along), sum) in v_rest.iter().zip(along_rest).zip(&mut sums) {
+            *sum += along * (v - own).abs();
+        }
+        sums.iter().map(|&sum| f64::from(sum)).sum()
     }
 }
 

@@ -53,6 +53,27 @@ pub(super) fn shares(products_mm: &Array2<f64>) -> Vec<f64> {
     shares
 }
 
+/// The products of residuals where the first two of these models, which are draws of one map, are
+/// one mean of K draws: with itself it has `a / K + b (1 - 1 / K)`, a what a draw has with itself
+/// and b what two draws have with each other, for draws are alike.
+pub(super) fn of_draws(products_mm: &Array2<f64>, draws: usize) -> Array2<f64> {
+    let m = products_mm.nrows() - 1;
+    let each = 1.0 / draws as f64;
+    let mean = |k: usize| f64::midpoint(products_mm[[0, k]], products_mm[[1, k]]);
+    let own = f64::midpoint(products_mm[[0, 0]], products_mm[[1, 1]]);
+    Array2::from_shape_fn((m, m), |at| match at {
+        (0, 0) => each * own + (1.0 - each) * products_mm[[0, 1]],
+        (0, k) | (k, 0) => mean(k + 1),
+        (i, j) => products_mm[[i + 1, j + 1]],
+    })
+}
+
+/// `w'Gw`: the squared error of the mean of models with these shares, over all rows and outputs.
+pub(super) fn squared(products_mm: &Array2<f64>, shares: &[f64]) -> f64 {
+    let shares = ndarray::ArrayView1::from(shares);
+    shares.dot(&products_mm.dot(&shares))
+}
+
 impl Sample<'_> {
     /// The products of the residuals of models with each other, over rows held out from all of
     /// them, `[m, m]`, each output over the variance of its target.
@@ -161,5 +182,29 @@ mod tests {
             );
         }
         assert_eq!(super::shares(&array![[3.0]]), [1.0]);
+    }
+
+    /// The mean of two draws has the products that its residuals have, and of the same draws more
+    /// of them gain nothing.
+    #[test]
+    fn means_of_draws_have_their_products() {
+        let residuals = array![[1.0, -2.0, 0.5], [0.4, -1.0, 2.0], [3.0, 0.1, -0.7]];
+        let products = residuals.dot(&residuals.t());
+        let mean = (&residuals.row(0) + &residuals.row(1)) / 2.0;
+        let two = of_draws(&products, 2);
+        let last = residuals.row(2);
+        let expected = array![
+            [mean.dot(&mean), mean.dot(&last)],
+            [mean.dot(&last), last.dot(&last)]
+        ];
+        assert!((&two - &expected).iter().all(|off| off.abs() < 1e-12));
+        let direct = (0.3 * &mean + 0.7 * &last).mapv(|v| v * v).sum();
+        assert!((squared(&two, &[0.3, 0.7]) - direct).abs() < 1e-12);
+        // Of five the diagonal has a fifth of one draw's own and four of what two share.
+        let own = (products[[0, 0]] + products[[1, 1]]) / 2.0;
+        let five = of_draws(&products, 5)[[0, 0]];
+        assert!((five - (0.2 * own + 0.8 * products[[0, 1]])).abs() < 1e-12);
+        let same = array![[2.0, 2.0], [2.0, 2.0]];
+        assert_eq!(of_draws(&same, 7), array![[2.0]]);
     }
 }

@@ -1,6 +1,6 @@
 //! What a search chose.
 
-use super::{Size, Trial};
+use super::{Plan, Size, Trial};
 use crate::{
     Result,
     features::{FeatureMap, MapBuilder, Scaling, Union, part_seed},
@@ -58,6 +58,21 @@ pub struct Member {
     pub lambda: Lambda,
     /// Its share of the mean; those of all are 1 together.
     pub share: f64,
+}
+
+impl Member {
+    /// What a plan says, with this penalty and share.
+    pub(super) fn of(plan: &Plan, lambda: Lambda, share: f64) -> Self {
+        Self {
+            builder: plan.builder.clone(),
+            metric: plan.metric.clone(),
+            lengthscale: plan.lengthscale,
+            is_binned: plan.is_binned,
+            draw: plan.draw,
+            lambda,
+            share,
+        }
+    }
 }
 
 impl Found {

@@ -36,9 +36,13 @@ pub(in crate::learn) fn solve_each(
     let binned = bins(&held)?;
     let weights_n = held.weights_n.as_ref().map(|weights| weights.view());
     let data = (held.y_tn.view(), weights_n);
-    let solved: Vec<_> = (lambdas.iter())
-        .map(|&lambda| binned.solve_roughly(data, (lambda, intercept), ROUGH))
-        .collect();
+    // The largest takes the fewest steps, and each begins where the one before it ended.
+    let mut solved: Vec<Coefficients> = Vec::with_capacity(lambdas.len());
+    for &lambda in lambdas.iter().rev() {
+        let start = (ROUGH, solved.last());
+        solved.push(binned.solve_roughly(data, (lambda, intercept), start));
+    }
+    solved.reverse();
     Ok((lambdas.to_vec(), Coefficients::side_by_side(&solved)?, rows))
 }
 

@@ -17,6 +17,8 @@ const TURNS: usize = 4;
 /// Multiples of the median distance at which columns along their curves are first compared.
 const BY_COLUMNS: f64 = 2.0;
 const TOGETHER: f64 = 1.0;
+/// With so many times the loss of the fit that curves are of, no bandwidth will be better.
+const BEHIND: f64 = 1.5;
 /// Steps of a bandwidth in one direction or the other.
 const STEPS: [f64; 2] = [2.0, 0.5];
 
@@ -75,7 +77,8 @@ impl Rounds<'_, '_> {
     }
 
     /// The best of some kernels at the best of their bandwidths on columns along the curves of a
-    /// fit. Those that are not the best may stand beside it in the end.
+    /// fit. Those that are not the best may stand beside it in the end. With all features on all
+    /// rows bandwidths stay as they are: steps before found them.
     fn turn_along(
         &mut self,
         from: &Done,
@@ -106,7 +109,9 @@ impl Rounds<'_, '_> {
             let Some(mut done) = self.attempt(plan, &lambdas, extent)? else {
                 continue;
             };
-            self.walk(&mut done, &STEPS, &NEAR, extent)?;
+            if extent == Extent::Sample && done.trial.loss().0 < BEHIND * from.trial.loss().0 {
+                self.walk(&mut done, &STEPS, &NEAR, extent)?;
+            }
             let beats = (best.as_ref()).is_none_or(|best| done.trial.better_than(&best.trial));
             let loser = if beats {
                 best.replace(done)

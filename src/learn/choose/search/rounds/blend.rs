@@ -12,14 +12,14 @@ use crate::{
             metric::MetricOptions,
             search::{
                 Blend, Member,
-                blend::shares,
+                blend::{of_draws, shares, squared},
                 loss,
                 plan::Plan,
                 trials::{Extent, Tried},
             },
         },
     },
-    model::{LearnedMetric, Metric},
+    model::{LearnedMetric, Metric, Targets},
 };
 use std::sync::Arc;
 
@@ -52,6 +52,8 @@ const PENALTIES: [f64; 3] = [1e-5, 1e-4, 1e-3];
 const BESIDE: [f64; 3] = [0.3, 1.0, 3.0];
 /// Together they must have this share of the loss of the best alone, 1 % less of an amount's error.
 const TOGETHER: f64 = 0.97;
+/// So many draws are enough as have the squared error of all, but for this.
+const ENOUGH: f64 = 1.0025;
 /// Shares below are none.
 const LITTLE: f64 = 0.05;
 
@@ -77,15 +79,17 @@ impl Rounds<'_, '_> {
             return Ok(Vec::new());
         }
         let mut all = vec![done];
-        for draw in 1..blend.draws {
-            // Trials were of the same frequencies, which may be luckier than others.
+        if blend.draws > 1 {
+            // Trials were of the same frequencies, which may be luckier than others. One draw more
+            // says how much of an error is of the draw.
             let plan = Plan {
-                draw,
+                draw: 1,
                 ..all[0].plan.clone()
             };
             let lambdas = self.penalties_beside(plan.lambda, &BESIDE);
             all.extend(self.attempt(plan, &lambdas, Extent::All)?);
         }
+        let draws = if all.len() == 1 { 1 } else { blend.draws };
         if blend.draws > 1 {
             all.extend(self.other(&all[0])?);
         }
@@ -95,53 +99,79 @@ impl Rounds<'_, '_> {
         if self.is_over() {
             return Ok(Vec::new());
         }
-        let shares = self.shares(&all)?;
-        let counting = all.iter().zip(&shares).enumerate();
-        let members = counting.filter(|(_, (_, share))| **share > 0.0);
-        let members: Vec<Member> = members
-            .map(|(i, (of, &share))| {
-                let plan = if i == 0 { best } else { &of.plan };
-                let is_draw = plan.draw < blend.draws && !plan.is_binned;
-                let lambda = if is_draw && best.lambda == Plan::AS_GIVEN {
-                    self.sample.data().options.lambda().clone()
-                } else {
-                    Lambda::Fixed(plan.lambda)
-                };
-                Member {
-                    builder: plan.builder.clone(),
-                    metric: plan.metric.clone(),
-                    lengthscale: plan.lengthscale,
-                    is_binned: plan.is_binned,
-                    draw: plan.draw,
-                    lambda,
-                    share,
-                }
-            })
-            .collect();
-        let is_alone = members.len() == 1 && shares[0] > 0.0;
-        Ok(if is_alone { Vec::new() } else { members })
+        let (draws, shares) = self.shares(&all, draws)?;
+        Ok(if draws == 1 && shares[0] == 1.0 {
+            Vec::new()
+        } else {
+            self.members(best, &all, (draws, &shares))
+        })
     }
 
-    /// How much each counts; the first alone where the others lower the loss by little. A share
-    /// that would change nothing is none.
-    fn shares(&mut self, all: &[Done]) -> Result<Vec<f64>> {
-        let mut alone = vec![0.0; all.len()];
-        alone[0] = 1.0;
-        if all.len() == 1 {
-            return Ok(alone);
-        }
+    /// What counts, of so many draws of the best, which count the same, and of the others.
+    fn members(&self, best: &Plan, all: &[Done], (draws, shares): (usize, &[f64])) -> Vec<Member> {
+        let others = &all[all.len() + 1 - shares.len()..];
+        let of_draws = &all[..all.len() - others.len()];
+        // A penalty that was large enough for each that was tried is so for those that were not.
+        let lambda = of_draws.iter().map(|done| done.plan.lambda);
+        let lambda = lambda.fold(Plan::AS_GIVEN, f64::max);
+        let lambda = if best.lambda == Plan::AS_GIVEN {
+            self.sample.data().options.lambda().clone()
+        } else {
+            Lambda::Fixed(lambda)
+        };
+        let of_draw = |draw| {
+            let plan = Plan {
+                draw,
+                ..best.clone()
+            };
+            Member::of(&plan, lambda.clone(), shares[0] / draws as f64)
+        };
+        let of_other = |(done, &share): (&Done, &f64)| {
+            Member::of(&done.plan, Lambda::Fixed(done.plan.lambda), share)
+        };
+        let draws = (0..draws).map(of_draw);
+        let all = draws.chain(others.iter().zip(&shares[1..]).map(of_other));
+        all.filter(|member| member.share > 0.0).collect()
+    }
+
+    /// How many draws are enough, how much all of them count, and then each of the others; one draw
+    /// alone where more lowers the loss by little. A share that would change nothing is none.
+    fn shares(&mut self, all: &[Done], draws: usize) -> Result<(usize, Vec<f64>)> {
         let tried: Vec<&Tried> = all.iter().map(|done| &done.tried).collect();
         let products_mm = self.sample.residual_products(&tried, Extent::All)?;
-        let mut found = shares(&products_mm);
+        let of = |count: usize| match draws {
+            1 => products_mm.clone(),
+            _ => of_draws(&products_mm, count),
+        };
+        let mean_mm = of(draws);
+        let mut found = shares(&mean_mm);
         found
             .iter_mut()
             .filter(|share| **share < LITTLE)
             .for_each(|share| *share = 0.0);
         let sum: f64 = found.iter().sum();
         found.iter_mut().for_each(|share| *share /= sum);
-        let (error, squared) = self.sample.blended(&tried, &found, Extent::All)?;
-        let gains = loss(error, squared).0 < TOGETHER * all[0].trial.loss().0;
-        Ok(if gains { found } else { alone })
+        let least = squared(&mean_mm, &found);
+        let enough = (1..draws).find(|&few| squared(&of(few), &found) <= ENOUGH * least);
+        // Of the draws that were tried each has its part.
+        let was_tried = draws.min(2);
+        let of_tried = std::iter::repeat_n(found[0] / was_tried as f64, was_tried);
+        let each: Vec<f64> = of_tried.chain(found[1..].iter().copied()).collect();
+        let (error, squares) = self.sample.blended(&tried, &each, Extent::All)?;
+        // By so much all draws are better than those.
+        let better = least / squared(&of(was_tried), &found);
+        let error = match self.sample.data().targets {
+            Targets::Real { .. } => error * better.sqrt(),
+            Targets::Classes(_) => error,
+        };
+        let gains = loss(error, squares * better).0 < TOGETHER * all[0].trial.loss().0;
+        let mut alone = vec![0.0; found.len()];
+        alone[0] = 1.0;
+        Ok(if gains {
+            (enough.unwrap_or(draws), found)
+        } else {
+            (1, alone)
+        })
     }
 
     /// The best kernel of another norm with all features on all rows.

@@ -122,6 +122,13 @@ impl Rounds<'_, '_> {
             return Ok(None);
         };
         let walks = self.search.bandwidth;
+        if self.is_along_curves(&best.plan) {
+            // Curves scale columns already, place by place.
+            if walks {
+                self.walk(&mut best, &BESIDE, &FINE, Extent::All)?;
+            }
+            return Ok(Some(best));
+        }
         // On more rows than the sample the bandwidth comes first: that of the sample is wide.
         let walks_first = walks && !self.sample.is_all();
         for round in 0..ROUNDS {
