@@ -1,6 +1,7 @@
 //! The order of trials: what every step of it needs.
 
 mod bend;
+mod bins;
 mod blend;
 mod clock;
 mod count;
@@ -20,6 +21,7 @@ use crate::{
     features::{MapBuilder, Scaling},
     kernels::Kernel,
 };
+use bins::FewBins;
 use std::sync::Arc;
 use steps::NEAR;
 #[cfg(test)]
@@ -49,6 +51,8 @@ pub(super) struct Rounds<'s, 'a> {
     trials: Vec<Trial>,
     /// Kernels of another norm than the best, as far as they came.
     others: Vec<Plan>,
+    /// Bins that were tried on a sample, before all rows are.
+    sampled: Option<FewBins>,
     refused: Option<Error>,
 }
 
@@ -68,6 +72,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
             hear,
             trials: Vec::new(),
             others: Vec::new(),
+            sampled: None,
             refused: None,
         }
     }

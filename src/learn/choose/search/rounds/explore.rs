@@ -101,6 +101,7 @@ impl Rounds<'_, '_> {
                 Ok(Step::Over(self.resized(field[0].clone(), explored)?))
             };
         }
+        self.bins_of_sample(&finalists[0])?;
         let losses: Vec<f64> = finalists.iter().map(|done| done.trial.loss().0).collect();
         let others = finalists.split_off(close(&losses, self.sample.is_all()));
         self.others.extend(others.into_iter().map(|done| done.plan));

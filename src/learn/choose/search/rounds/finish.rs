@@ -43,7 +43,14 @@ impl Rounds<'_, '_> {
     ) -> Result<(Plan, Option<Done>)> {
         let finalists = match finalists {
             Step::Over(plan) => return Ok((self.resized(plan, all)?, None)),
-            Step::Tried(plans) => plans,
+            Step::Tried(mut plans) => {
+                plans.truncate(if self.are_bins_ahead() {
+                    1
+                } else {
+                    plans.len()
+                });
+                plans
+            }
         };
         let mut best: Option<Done> = None;
         for plan in &finalists {
@@ -61,10 +68,11 @@ impl Rounds<'_, '_> {
         let Some(mut best) = best else {
             return Ok((self.resized(finalists[0].clone(), all)?, None));
         };
-        if self.is_along_curves(&best.plan) {
+        let is_behind = self.are_bins_ahead();
+        if self.is_along_curves(&best.plan) && !is_behind {
             self.follow(&mut best, Extent::All)?;
         }
-        if !self.sample.is_all() {
+        if !self.sample.is_all() && !is_behind {
             let from = best.plan.clone();
             for rival in rivals(field, &from) {
                 let multiple = best.plan.multiple;
@@ -121,6 +129,9 @@ impl Rounds<'_, '_> {
         let Some(mut best) = tried else {
             return Ok(None);
         };
+        if self.are_bins_ahead() {
+            return Ok(Some(best));
+        }
         let walks = self.search.bandwidth;
         if self.is_along_curves(&best.plan) {
             // Curves scale columns already, place by place.

@@ -89,6 +89,27 @@ fn bins_of_all_rows_are_narrower_than_those_of_a_sample() {
     assert!(binned.filter(|trial| Some(trial.features) == few).count() <= 9);
 }
 
+/// Where few bins of the sample are far ahead, waves have one fit to all rows beside what is given;
+/// where they are not, more.
+#[test]
+fn waves_far_behind_bins_are_tried_once_with_all_rows() {
+    let x = rows(4000, 2, 6);
+    let tile = |v: f64| (1.5 * v).floor();
+    let jump = |i: usize| (tile(x[[i, 0]]) + tile(x[[i, 1]])).rem_euclid(2.0);
+    let wave = |i: usize| x[[i, 0]].sin() + x[[i, 1]];
+    let map = || Fourier::new(Gaussian).features(80);
+    for (is_behind, y) in [
+        (true, Array1::from_shape_fn(4000, jump)),
+        (false, Array1::from_shape_fn(4000, wave)),
+    ] {
+        let (_, trials) = Table::new(&x, &y, false).search(&search(false, BOTH), map(), 1000);
+        let of_all = trials.iter().filter(|trial| trial.rows > 1000);
+        let waves = of_all.clone().filter(|trial| trial.map != "binning");
+        assert_eq!(waves.count() <= 2, is_behind);
+        assert!(of_all.count() > 2);
+    }
+}
+
 /// Where the rows next to a row tell its label, the columns that find these weigh most.
 #[test]
 fn columns_that_find_neighbours_weigh_most() {
