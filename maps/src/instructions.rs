@@ -141,7 +141,7 @@ pub enum Arch {
 }
 
 impl Arch {
-    /// Runs `op` with them.
+    /// Runs `op` with them. Not a closure, though the trait is there for these: see [`Loops`].
     #[inline(always)]
     pub fn dispatch<Op: pulp::WithSimd>(self, op: Op) -> Op::Output {
         match self {

@@ -94,7 +94,8 @@ pub struct Search {
 /// What a search averages in the end, in the place of one fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blend {
-    /// Draws of the features that were found, with a fit of each; 1 for one fit.
+    /// Draws of the features that were found, with a fit of each, or fewer where these have the
+    /// squared error of all but for a quarter of a per cent; 1 for one fit.
     pub draws: usize,
     /// Whether a fit of [`Binning`](crate::features::Binning) stands beside them where rows held
     /// out are predicted better so: it is right where targets jump.
