@@ -61,8 +61,8 @@ pub(super) struct SearchArgs {
     /// another model the next time)
     #[arg(long, value_name = "TRIALS|TIME", value_parser = budget)]
     budget: Option<Budget>,
-    /// Average so many fits, of other draws of the features that were found [default: 1, with
-    /// --auto 3]
+    /// Average so many fits, of other draws of the features that were found, or fewer that have
+    /// their error [default: 1, with --auto 5]
     #[arg(long, value_name = "K", value_parser = at_least_one, allow_hyphen_values = true)]
     bag: Option<usize>,
     /// What may stand beside the features that were found, where rows held out like it: `binning`,
