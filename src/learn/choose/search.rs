@@ -45,14 +45,16 @@ pub(in crate::learn) use trials::{Extent, MOST_ROWS, Sample, Tried};
 ///    and 20,000 rows, to its bandwidth and its metric: the outer product of its gradients, the
 ///    median distance anew, as long as that gains. Two other kernels of its norm are tried with
 ///    that metric.
-/// 3. The best is tried with all features on all rows, with penalties between, with the metric that
-///    is learnt from this fit, and at bandwidths to either side, in turn as long as that gains.
-///    Beyond 20,000 rows step 2 sees a sample: the best of both norms go on if they are close, the
-///    metric is learnt anew as long as that gains, and two other kernels are tried in the end.
-///    Where [`Self::preparation`] is asked for, columns go along curves that the best fit of the
-///    sample has learnt, up to four in turn, if that is clearly better.
-/// 4. What the fit would be without a search is tried, too, and stays unless the best lowers the
-///    loss by more than chance does: by 1 over the root of the number of rows held out.
+/// 3. With the same features on all rows the best moves to bandwidths to either side, and to the
+///    metric of these rows, in turn as long as that gains. Beyond 50,000 rows the sample says less:
+///    the best of both norms go on if they are close, the metric is learnt anew as long as that
+///    gains, and two other kernels are tried in the end. Where [`Self::preparation`] is asked for,
+///    columns go along curves that the best fit of the sample has learnt, up to four in turn, if
+///    that is clearly better. Where few bins of a sample have two thirds of the loss, this step is
+///    left out.
+/// 4. What the fit would be without a search is tried with as many features, and stays unless the
+///    best lowers the loss by more than chance does: by 1 over the root of the number of rows held
+///    out. What was chosen is tried with all features on all rows, with penalties between.
 /// 5. As many features as [`Self::features`] asks for are found last.
 ///
 /// ```

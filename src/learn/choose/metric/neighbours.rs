@@ -15,12 +15,12 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 /// Rows that are neighbours at most.
-const MOST_ROWS: usize = 16_000;
+const MOST_ROWS: usize = 8000;
 /// Rows whose targets their neighbours tell, in each step, and steps.
-const TOLD: usize = 256;
+const TOLD: usize = 128;
 const STEPS: usize = 60;
 /// Distances along a column in all: of many columns fewer rows are neighbours.
-const DISTANCES: usize = 20_000_000_000;
+const DISTANCES: usize = 6_000_000_000;
 const FEWEST_ROWS: usize = 500;
 /// Steps of the logarithms of weights (Adam, Kingma & Ba 2015, with these decays), smaller and
 /// smaller after two thirds of them.

@@ -288,5 +288,5 @@ enum Step {
     /// The budget ended before this plan was tried with these features.
     Over(Plan),
     /// What was tried and goes on, the best first.
-    Tried(Vec<Plan>),
+    Tried(Vec<Done>),
 }

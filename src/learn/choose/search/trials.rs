@@ -28,6 +28,8 @@ use ndarray::{Axis, concatenate};
 pub(in crate::learn) const MOST_ROWS: usize = 20_000;
 /// The share of rows that is held out.
 pub(super) const HELD_OUT: f64 = 0.2;
+/// The share of all rows that tells of all.
+const TELLING: f64 = 0.4;
 /// Rows of the race of kernels, at most.
 const FEW_ROWS: usize = 5000;
 /// Features whose sums over all rows are taken once more before the fit.
@@ -108,6 +110,12 @@ impl<'a> Sample<'a> {
     /// Whether it has all rows.
     pub(super) fn is_all(&self) -> bool {
         self.is_all
+    }
+
+    /// Whether what holds of it holds of all rows: it has a good part of them.
+    pub(super) fn tells(&self) -> bool {
+        let sampled = self.rows.rows().unwrap_or(0) as f64;
+        sampled >= TELLING * self.data.survey.rows as f64
     }
 
     /// About how many rows a trial fits.

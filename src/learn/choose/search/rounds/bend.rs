@@ -17,7 +17,8 @@ const TURNS: usize = 4;
 /// Multiples of the median distance at which columns along their curves are first compared.
 const BY_COLUMNS: f64 = 2.0;
 const TOGETHER: f64 = 1.0;
-/// With so many times the loss of the fit that curves are of, no bandwidth will be better.
+/// With so many times the loss of the fit that curves are of, no bandwidth will be better, and no
+/// curve of them.
 const BEHIND: f64 = 1.5;
 /// Steps of a bandwidth in one direction or the other.
 const STEPS: [f64; 2] = [2.0, 0.5];
@@ -33,7 +34,9 @@ impl Rounds<'_, '_> {
         let Some(mut best) = self.turn_along(first, starts, Extent::Sample)? else {
             return Ok(());
         };
-        self.follow(&mut best, Extent::Sample)?;
+        if best.trial.loss().0 < BEHIND * first.trial.loss().0 {
+            self.follow(&mut best, Extent::Sample)?;
+        }
         let clearly = CLEARLY.min(self.clear(Extent::Sample));
         if best.trial.loss().0 < clearly * first.trial.loss().0 {
             finalists.insert(0, best);
@@ -94,7 +97,8 @@ impl Rounds<'_, '_> {
         let survey = self.sample.data().survey;
         let scaling = self.sample.scaling(0).along(curves, survey);
         let scaling = self.sample.prepare(scaling)?;
-        let lambdas = self.near(from.plan.lambda);
+        // Sums of columns along curves may want more of a penalty.
+        let lambdas = self.penalties_beside(from.plan.lambda, &[0.1, 1.0, 10.0, 100.0]);
         let mut best: Option<Done> = None;
         for (kernel, multiple) in starts {
             let plan = Plan {

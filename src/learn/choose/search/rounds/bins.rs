@@ -41,6 +41,8 @@ const WIDER: [f64; 3] = [4.0, 8.0, 16.0];
 const LESS_WIDE: [f64; 2] = [2.0, 1.0];
 /// Penalties that are tried first.
 const PENALTIES: [f64; 3] = [1e-5, 1e-4, 1e-3];
+/// Bins of some columns with so many times the loss of those of all are tried at one width.
+const BEHIND: f64 = 1.25;
 /// Bins are far ahead where few of them have this share of the loss of the best waves.
 const AHEAD: f64 = 2.0 / 3.0;
 
@@ -105,10 +107,7 @@ impl Rounds<'_, '_> {
             GridColumns::Weighed(metric.squared_scales().into())
         });
         let together = self.of_all_columns(best, metric)?;
-        let mut apart = self.narrowed(best, (None, some.clone()), &WIDER, None)?;
-        if let Some(widest) = apart.take_if(|done| done.plan.multiple == WIDER[0]) {
-            apart = self.narrowed(best, (None, some.clone()), &LESS_WIDE, Some(widest))?;
-        }
+        let apart = self.of_some_columns(best, &some, together.as_ref())?;
         let (mut chosen, mut columns) = match (together, apart) {
             (Some(one), Some(other)) if other.trial.better_than(&one.trial) => (other, some),
             (Some(one), _) => (one, GridColumns::All),
@@ -187,6 +186,28 @@ impl Rounds<'_, '_> {
             (Some(one), Some(other)) if other.trial.better_than(&one.trial) => Some(other),
             (one, other) => one.or(other),
         })
+    }
+
+    /// Bins of some columns at a time: of one width where that is far behind those of all columns
+    /// together, else of wider ones, and of narrower ones where none of these is better.
+    fn of_some_columns(
+        &mut self,
+        best: &Done,
+        columns: &GridColumns,
+        together: Option<&Done>,
+    ) -> Result<Option<Done>> {
+        let of = (None, columns.clone());
+        let Some(first) = self.narrowed(best, of.clone(), &WIDER[..1], None)? else {
+            return Ok(None);
+        };
+        if together.is_some_and(|all| first.trial.loss().0 > BEHIND * all.trial.loss().0) {
+            return Ok(Some(first));
+        }
+        let mut chosen = self.narrowed(best, of.clone(), &WIDER[1..], Some(first))?;
+        if let Some(first) = chosen.take_if(|done| done.plan.multiple == WIDER[0]) {
+            chosen = self.narrowed(best, of, &LESS_WIDE, Some(first))?;
+        }
+        Ok(chosen)
     }
 
     /// The same bins with all rows where the sample had fewer, and narrower ones as long as these

@@ -16,7 +16,7 @@ pub(super) const MULTIPLES: [f64; 3] = [1.0, 0.5, 2.0];
 const NEAR: f64 = 1.2;
 /// A kernel is out of the race if its loss is that of the best so many times.
 const OUT: f64 = 2.0;
-/// Where the sample is not all rows, it tells losses apart that differ so much.
+/// Where there are many more rows than the sample, it tells losses apart that differ so much.
 const CLOSE: f64 = 1.05;
 /// Kernels that lost the race and are tried again once the metric is known.
 const RIVALS: usize = 2;
@@ -103,10 +103,9 @@ impl Rounds<'_, '_> {
         }
         self.bins_of_sample(&finalists[0])?;
         let losses: Vec<f64> = finalists.iter().map(|done| done.trial.loss().0).collect();
-        let others = finalists.split_off(close(&losses, self.sample.is_all()));
+        let others = finalists.split_off(close(&losses, self.sample.tells()));
         self.others.extend(others.into_iter().map(|done| done.plan));
-        let finalists = finalists.into_iter().map(|done| done.plan);
-        Ok(Step::Tried(finalists.collect()))
+        Ok(Step::Tried(finalists))
     }
 
     /// Tries the kernel of `rival` with the metric of `best` at this multiple, and says whether it
@@ -148,10 +147,10 @@ pub(super) fn rivals<'f>(field: &'f [Plan], winner: &Plan) -> impl Iterator<Item
     others.take(RIVALS)
 }
 
-/// How many of these losses, ascending, a sample cannot tell from the least; one of all rows tells
+/// How many of these losses, ascending, a sample cannot tell from the least; one of most rows tells
 /// them all.
-pub(in crate::learn::choose::search) fn close(losses: &[f64], is_all: bool) -> usize {
-    if is_all {
+pub(in crate::learn::choose::search) fn close(losses: &[f64], tells: bool) -> usize {
+    if tells {
         losses.len().min(1)
     } else {
         losses.partition_point(|loss| *loss <= CLOSE * losses[0])

@@ -10,7 +10,6 @@ use crate::{
     learn::choose::{
         metric::MetricOptions,
         search::{
-            Trial,
             plan::Plan,
             trials::{Extent, HELD_OUT},
         },
@@ -33,8 +32,10 @@ const NARROWER: [f64; 2] = [1.0, 0.5];
 const CLEAR: f64 = 1.0;
 
 impl Rounds<'_, '_> {
-    /// The best of the finalists with all features on all rows. Where they were found on a sample,
-    /// other kernels are tried in its place. What is given stays unless that is clearly better.
+    /// The best of the finalists with all features on all rows. What all rows say of it beyond the
+    /// sample is found with the features of the trials before, at a fraction of the work: its
+    /// metric, its bandwidth, and other kernels in its place. What is given stays unless that is
+    /// clearly better.
     pub(super) fn last(
         &mut self,
         finalists: Step,
@@ -43,18 +44,41 @@ impl Rounds<'_, '_> {
     ) -> Result<(Plan, Option<Done>)> {
         let finalists = match finalists {
             Step::Over(plan) => return Ok((self.resized(plan, all)?, None)),
-            Step::Tried(mut plans) => {
-                plans.truncate(if self.are_bins_ahead() {
-                    1
-                } else {
-                    plans.len()
-                });
-                plans
-            }
+            Step::Tried(finalists) => finalists,
         };
+        let first = finalists[0].plan.clone();
+        let (found, extent) = if self.are_bins_ahead() {
+            (finalists.into_iter().next(), Extent::Sample)
+        } else {
+            (self.settled(finalists, field)?, Extent::All)
+        };
+        let Some(found) = found else {
+            return Ok((self.resized(first, all)?, None));
+        };
+        if self.stays(&given, &found, extent)? {
+            let lambdas = self.lambdas();
+            let done = self.attempt(given.clone(), &lambdas, Extent::All)?;
+            let plan = Plan {
+                lambda: Plan::AS_GIVEN,
+                ..given
+            };
+            return Ok((plan, done));
+        }
+        let plan = self.resized(found.plan, all)?;
+        let Some(mut best) = self.with_all_rows(plan.clone())? else {
+            return Ok((plan, None));
+        };
+        if self.search.lambda {
+            best.plan.lambda = self.sample.bearable(&best.tried)?;
+        }
+        Ok((best.plan.clone(), Some(best)))
+    }
+
+    /// The best of the finalists on all rows, with the features that they have.
+    fn settled(&mut self, finalists: Vec<Done>, field: &[Plan]) -> Result<Option<Done>> {
         let mut best: Option<Done> = None;
-        for plan in &finalists {
-            let Some(done) = self.settle(self.resized(plan.clone(), all)?)? else {
+        for finalist in finalists {
+            let Some(done) = self.settle(finalist)? else {
                 continue;
             };
             let beats = (best.as_ref()).is_none_or(|best| done.trial.better_than(&best.trial));
@@ -66,13 +90,12 @@ impl Rounds<'_, '_> {
             self.others.extend(loser.map(|done| done.plan));
         }
         let Some(mut best) = best else {
-            return Ok((self.resized(finalists[0].clone(), all)?, None));
+            return Ok(None);
         };
-        let is_behind = self.are_bins_ahead();
-        if self.is_along_curves(&best.plan) && !is_behind {
+        if self.is_along_curves(&best.plan) && !self.sample.is_all() {
             self.follow(&mut best, Extent::All)?;
         }
-        if !self.sample.is_all() && !is_behind {
+        if !self.sample.tells() {
             let from = best.plan.clone();
             for rival in rivals(field, &from) {
                 let multiple = best.plan.multiple;
@@ -81,31 +104,35 @@ impl Rounds<'_, '_> {
                 }
             }
         }
-        if let Some(done) = self.stays(&given, &best.trial)? {
-            let plan = Plan {
-                lambda: Plan::AS_GIVEN,
-                ..given
-            };
-            return Ok((plan, Some(done)));
-        }
-        if self.search.lambda {
-            best.plan.lambda = self.sample.bearable(&best.tried)?;
-        }
-        Ok((best.plan.clone(), Some(best)))
+        Ok(Some(best))
     }
 
-    /// What is given, if it stays: what was found is better by no more than so few rows held out
-    /// can tell, for the best of many trials is the luckiest of them, too.
-    fn stays(&mut self, given: &Plan, found: &Trial) -> Result<Option<Done>> {
+    /// A plan that was tried on a sample, on all rows.
+    fn with_all_rows(&mut self, plan: Plan) -> Result<Option<Done>> {
+        // More rows want less of a penalty.
+        let first = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0]);
+        if let Some(done) = self.attempt(plan.clone(), &first, Extent::All)? {
+            return Ok(Some(done));
+        }
+        // Other sums may want more of a penalty.
+        let more = self.penalties_beside(plan.lambda, &[10.0, 100.0, 1000.0]);
+        self.attempt(plan, &more, Extent::All)
+    }
+
+    /// Whether what is given stays: what was found is better by no more than so few rows held out
+    /// can tell, for the best of many trials is the luckiest of them, too. Both have the same
+    /// number of features.
+    fn stays(&mut self, given: &Plan, found: &Done, extent: Extent) -> Result<bool> {
         if self.search.metric_required {
-            return Ok(None);
+            return Ok(false);
         }
         let lambdas = self.lambdas();
-        let Some(done) = self.attempt(given.clone(), &lambdas, Extent::All)? else {
-            return Ok(None);
+        let size = self.builder.features().map(|_| found.plan.features);
+        let same_size = self.resized(given.clone(), size)?;
+        let Some(done) = self.attempt(same_size, &lambdas, extent)? else {
+            return Ok(false);
         };
-        let stays = found.loss().0 >= self.clear(Extent::All) * done.trial.loss().0;
-        Ok(stays.then_some(done))
+        Ok(found.trial.loss().0 >= self.clear(extent) * done.trial.loss().0)
     }
 
     /// The share of a loss that another must fall to, for chance among the rows held out.
@@ -114,24 +141,20 @@ impl Rounds<'_, '_> {
         1.0 - CLEAR / held_out.max(1.0).sqrt()
     }
 
-    /// A plan with all features on all rows: the metric of these and bandwidths to either side, in
-    /// turn as long as the bandwidth goes far and the metric of it gains. On more rows than the
-    /// sample a metric that gains much is worth another turn, too: these are its first with them.
-    fn settle(&mut self, plan: Plan) -> Result<Option<Done>> {
-        // More rows want less of a penalty.
-        let first = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0]);
-        let mut tried = self.attempt(plan.clone(), &first, Extent::All)?;
-        if tried.is_none() {
-            // Other sums may want more of a penalty.
-            let more = self.penalties_beside(plan.lambda, &[10.0, 100.0, 1000.0]);
-            tried = self.attempt(plan, &more, Extent::All)?;
-        }
+    /// A plan of the sample on all rows: bandwidths to either side, and the metric of these rows,
+    /// in turn as long as the bandwidth goes far and the metric of it gains. On many more rows than
+    /// the sample a metric that gains much is worth another turn, too: these are its first with
+    /// them. A sample of all rows has said all but what a finer step of the bandwidth does.
+    fn settle(&mut self, sampled: Done) -> Result<Option<Done>> {
+        let is_all = self.sample.is_all();
+        let tried = if is_all {
+            Some(sampled)
+        } else {
+            self.with_all_rows(sampled.plan)?
+        };
         let Some(mut best) = tried else {
             return Ok(None);
         };
-        if self.are_bins_ahead() {
-            return Ok(Some(best));
-        }
         let walks = self.search.bandwidth;
         if self.is_along_curves(&best.plan) {
             // Curves scale columns already, place by place.
@@ -140,11 +163,10 @@ impl Rounds<'_, '_> {
             }
             return Ok(Some(best));
         }
-        // On more rows than the sample the bandwidth comes first: that of the sample is wide.
-        let walks_first = walks && !self.sample.is_all();
         for round in 0..ROUNDS {
-            let is_first = round == 0 && walks_first;
-            let again = round > usize::from(walks_first);
+            // On more rows than the sample the bandwidth comes first: that of the sample is wide.
+            let is_first = round == 0 && walks;
+            let again = round > usize::from(walks);
             let before = best.trial.loss().0;
             let turned = !is_first && self.relearn(&mut best, again)?;
             if round > 0 && !turned || !walks {
@@ -152,7 +174,12 @@ impl Rounds<'_, '_> {
             }
             let gained = best.trial.loss().0 < GAIN * before;
             let steps = self.walk(&mut best, &BESIDE, &FINE, Extent::All)?;
-            if steps < FAR && !gained && !is_first {
+            let is_done = if is_first {
+                is_all && steps == 0
+            } else {
+                steps < FAR && !gained
+            };
+            if is_done {
                 break;
             }
         }
@@ -160,14 +187,14 @@ impl Rounds<'_, '_> {
     }
 
     /// The metric of this fit, if it is better than the one that the fit has: of the same kind
-    /// where that was found on all rows, else of any. Once it is, however many turns there were.
+    /// where that was found on most rows, else of any. Once it is, however many turns there were.
     /// Of any kind is `again` that which won before.
     fn relearn(&mut self, best: &mut Done, again: bool) -> Result<bool> {
         let kinds = self.kinds(best.plan.kernel.norm());
         let kind = best.plan.metric.as_ref().map(LearnedMetric::kind);
         let same = |options: &MetricOptions| kind.is_none_or(|kind| options.kind == kind);
         let more = |options: &MetricOptions| !again || best.plan.turns < options.iterations;
-        let kinds: Vec<MetricOptions> = if self.sample.is_all() {
+        let kinds: Vec<MetricOptions> = if self.sample.tells() {
             kinds.into_iter().rev().filter(same).take(1).collect()
         } else if again {
             kinds.into_iter().filter(same).collect()
@@ -175,7 +202,7 @@ impl Rounds<'_, '_> {
             kinds
         };
         let kinds: Vec<MetricOptions> = kinds.into_iter().filter(more).collect();
-        let factors: &[f64] = if self.sample.is_all() {
+        let factors: &[f64] = if self.sample.tells() {
             &[1.0]
         } else {
             &NARROWER

@@ -91,9 +91,18 @@ impl Rounds<'_, '_> {
         let Some((options, mut best)) = learned else {
             return Ok(none);
         };
+        if !self.search.metric_required && none.trial.better_than(&best.trial) {
+            return Ok(none);
+        }
         for _ in 1..options.iterations {
             match self.turn(&best, options, (&[1.0], &NEAR), Extent::Sample)? {
-                Some(next) if next.trial.loss().0 < GAIN * best.trial.loss().0 => best = next,
+                Some(next) if next.trial.better_than(&best.trial) => {
+                    let gained = next.trial.loss().0 < GAIN * best.trial.loss().0;
+                    best = next;
+                    if !gained {
+                        break;
+                    }
+                }
                 _ => break,
             }
         }

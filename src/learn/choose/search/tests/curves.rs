@@ -1,13 +1,13 @@
 //! Columns along curves that a fit has learnt.
 
-use super::{Sample, Table, Tried, rows, search};
+use super::{Sample, Table, Trial, Tried, rows, search};
 use crate::{
     Device,
     data::{Curve, MemorySource, Survey},
     features::{Affine, Fourier, Identity, Standardize},
     kernels::{Gaussian, Laplacian},
     learn::{Blend, Search, choose::search::fitted::stacked},
-    model::{Coefficients, Targets},
+    model::{Coefficients, Metric, Targets},
 };
 use ndarray::{Array1, Array2, array};
 use std::sync::Arc;
@@ -183,4 +183,25 @@ fn jumps_are_learnt_and_waves_are_left() {
     let y = Array1::from_shape_fn(900, |i| wave(i) + 0.3 * noise[[i, 0]]);
     let found = Table::new(&x, &y, false).found(&everything(), map(), 0.02);
     assert!(found.scaling.is_none() && found.lengthscale > 0.1);
+}
+
+/// Curves of columns cannot follow a wave across them: far behind, each kernel is tried along them
+/// at one width, and their fit learns no other curve.
+#[test]
+fn kernels_along_curves_that_are_behind_are_tried_once() {
+    let x = rows(900, 4, 4);
+    let y = Array1::from_shape_fn(900, |i| (2.0 * (x[[i, 0]] + x[[i, 1]])).sin());
+    let search = Search {
+        metrics: vec![Metric::Full.into()],
+        ..everything()
+    };
+    let map = Fourier::new(Gaussian).features(300);
+    let found = Table::new(&x, &y, false).found(&search, map, 1.0);
+    let learned = |trial: &&Trial| trial.standardize == Standardize::Learned;
+    let kernels: Vec<&str> = (found.trials.iter().filter(learned))
+        .map(|trial| trial.kernel.as_str())
+        .collect();
+    assert!(found.scaling.is_none());
+    assert_eq!(kernels.len(), 2, "{kernels:?}");
+    assert_ne!(kernels[0], kernels[1]);
 }
