@@ -52,7 +52,7 @@ _CONSTRAINTS = {
     "metric_iterations": [COUNT],
     "linear": LINEAR,
     "bag": [COUNT],
-    "beside": [StrOptions({"binning", "none"})],
+    "beside": [StrOptions({"binning", "nystrom", "binning+nystrom", "none"})],
     "budget": [COUNT, str, None],
 }
 
@@ -94,7 +94,8 @@ class _Auto(OfMap):
             "search_penalty": self.penalty == "auto",
             "search_preparation": self.gamma == "auto" and self.standardize == "auto",
             "bag": self.bag,
-            "beside_binning": self.beside == "binning" and self._is_open(),
+            "beside_binning": "binning" in self.beside and self._is_open(),
+            "beside_nystrom": "nystrom" in self.beside,
             "trials": trials,
             "seconds": seconds,
         }
@@ -192,9 +193,10 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
     bag : int, default=5
         So many fits are averaged, of other draws of the features that were found.
 
-    beside : {'binning', 'none'}, default='binning'
-        What may stand beside them, where rows held out like it and neither map nor kernel nor penalty
-        is given: random binning, which is right where targets jump.
+    beside : {'binning', 'nystrom', 'binning+nystrom', 'none'}, default='binning'
+        What may stand beside them, where rows held out like it: random binning, which is right where
+        targets jump, if neither map nor kernel nor penalty is given; as many landmarks of the kernel
+        that was found (`Nystrom`), with which a model takes many times as long to predict.
 
     budget : int, str or None, default=None
         The search ends after so many trials, or after a time such as ``'60s'`` or ``'5m'``, and takes

@@ -36,7 +36,7 @@ struct Chosen {
 
 impl Options<'_, '_> {
     /// From the options `search_kernel`, `search_gamma`, `search_penalty`, `search_preparation`,
-    /// `bag`, `beside_binning`, `metric`, `metric_power`, `metric_iterations`, `trials` and
+    /// `bag`, `beside_binning`, `beside_nystrom`, `metric`, `metric_power`, `metric_iterations`, `trials` and
     /// `seconds`.
     fn search(&self) -> PyResult<Search> {
         let metric: String = self.need("metric")?;
@@ -75,6 +75,7 @@ impl Options<'_, '_> {
             blend: Blend {
                 draws: self.need("bag")?,
                 binning: self.need("beside_binning")?,
+                nystrom: self.need("beside_nystrom")?,
             },
             features: None,
             budget,

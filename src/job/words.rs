@@ -89,10 +89,12 @@ fn averaged(search: &Search, settings: Settings) -> Settings {
     if races || search.blend.draws > 1 {
         settings = settings.text("bag", search.blend.draws);
     }
-    match search.blend.binning {
-        true => settings.text("beside", "binning"),
-        false if races => settings.text("beside", "none"),
-        false => settings,
+    match (search.blend.binning, search.blend.nystrom) {
+        (true, true) => settings.text("beside", "binning+nystrom"),
+        (true, false) => settings.text("beside", "binning"),
+        (false, true) => settings.text("beside", "nystrom"),
+        (false, false) if races => settings.text("beside", "none"),
+        (false, false) => settings,
     }
 }
 
@@ -227,6 +229,18 @@ mod tests {
         let words = job.settings();
         let ends = [words.get("bag"), words.get("beside")];
         assert_eq!(ends, [Some("5"), Some("binning")]);
+        for (binning, beside) in [(true, "binning+nystrom"), (false, "nystrom")] {
+            let blend = Blend {
+                binning,
+                nystrom: true,
+                draws: 1,
+            };
+            job.search = Some(Search {
+                blend,
+                ..Search::everything()
+            });
+            assert_eq!(job.settings().get("beside"), Some(beside));
+        }
         job.search = Some(Search {
             metrics: Vec::new(),
             blend: Blend::default(),

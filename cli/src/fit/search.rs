@@ -35,6 +35,11 @@ const ACCURACY_LOSS: f64 = 0.01;
 pub(super) enum Beside {
     /// Random binning.
     Binning,
+    /// Landmarks in the place of frequencies.
+    Nystrom,
+    /// Either or both.
+    #[value(name = "binning+nystrom")]
+    Both,
     /// Nothing.
     None,
 }
@@ -66,8 +71,11 @@ pub(super) struct SearchArgs {
     #[arg(long, value_name = "K", value_parser = at_least_one, allow_hyphen_values = true)]
     bag: Option<usize>,
     /// What may stand beside the features that were found, where rows held out like it: `binning`,
-    /// which is right where targets jump, or `none` [default: binning with --auto, unless --map,
-    /// --kernel or --lambda is given]
+    /// which is right where targets jump, `nystrom`, `binning+nystrom` or `none` [default: binning
+    /// with --auto, unless --map, --kernel or --lambda is given]
+    ///
+    /// `nystrom` has as many landmarks of the kernel that was found; a model with them takes many
+    /// times as long to predict, and the search half as long again.
     #[arg(long, value_name = "MAP", value_enum)]
     beside: Option<Beside>,
     /// Learn by what rows are compared: `diagonal`, `full`, `none`, or `auto`
@@ -230,9 +238,10 @@ impl SearchArgs {
         Blend {
             draws: self.bag.unwrap_or(if self.auto { DRAWS } else { 1 }),
             binning: match self.beside {
-                Some(beside) => beside == Beside::Binning,
+                Some(beside) => matches!(beside, Beside::Binning | Beside::Both),
                 None => self.auto && !given,
             },
+            nystrom: matches!(self.beside, Some(Beside::Nystrom | Beside::Both)),
         }
     }
 

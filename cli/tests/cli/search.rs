@@ -108,6 +108,36 @@ fn a_mean_says_what_it_is_of() {
     run("--auto --leaves 100 --beside none").fails(&["--beside", "one model"]);
 }
 
+/// `--beside nystrom` tries landmarks once, and what has them predicts and says what was asked for.
+#[test]
+fn landmarks_stand_beside_what_was_found() {
+    let here = here();
+    let mut text = String::from("a,b,c,d,e,y\n");
+    for i in 0..400_u32 {
+        let of = |k: u32| f64::from(i.wrapping_mul(k) % 199) / 2000.0;
+        let at = |k: u32| f64::from((i % 20).wrapping_mul(k) % 19) + of(k);
+        let (a, b, c, d, e) = (at(7), at(11), at(13), at(5), at(17));
+        let y = at(104_729) + of(7919);
+        writeln!(text, "{a},{b},{c},{d},{e},{y}").expect("a string");
+    }
+    std::fs::write(here.path().join("near.csv"), text).expect("writes");
+    let fit = "fit near.csv --target y --features 60 --auto --device cpu --json";
+    let of = |beside: &str| {
+        let fit = format!("{fit} {beside} -o near.model");
+        let report = bochner(here.path(), &fit, &[]).json();
+        let trials = report["trials"].as_array().expect("trials").clone();
+        let tried = trials.iter().filter(|trial| trial["map"] == "nystrom");
+        tried.count()
+    };
+    assert_eq!(of("--beside binning"), 0);
+    assert_eq!(of("--beside binning+nystrom"), 1);
+    assert_eq!(of("--beside nystrom"), 1);
+    let model = LinearModel::load(here.path().join("near.model")).expect("a model");
+    assert_eq!(model.job.expect("a job").get("beside"), Some("nystrom"));
+    let predict = "predict near.model near.csv --target y -o near.npy --device cpu";
+    bochner(here.path(), predict, &[]).ok();
+}
+
 /// Without a number of features it is 2,000, and the command says so.
 #[test]
 fn auto_has_features_of_its_own() {

@@ -102,6 +102,10 @@ pub struct Blend {
     /// Whether a fit of [`Binning`](crate::features::Binning) stands beside them where rows held
     /// out are predicted better so: it is right where targets jump.
     pub binning: bool,
+    /// Whether a fit of as many [`Nystrom`](crate::features::Nystrom) features of the kernel that
+    /// was found stands beside them, likewise: they follow the rows, and each row that is predicted
+    /// is compared with every landmark.
+    pub nystrom: bool,
 }
 
 impl Default for Blend {
@@ -110,6 +114,7 @@ impl Default for Blend {
         Self {
             draws: 1,
             binning: false,
+            nystrom: false,
         }
     }
 }
@@ -143,6 +148,7 @@ impl Search {
             blend: Blend {
                 draws: 5,
                 binning: true,
+                nystrom: false,
             },
             features: None,
             budget: Budget::All,

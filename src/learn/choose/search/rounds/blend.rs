@@ -1,9 +1,10 @@
-//! What stands beside the best: further draws of the same features, another kernel, and random
-//! binning, which is right where targets jump.
+//! What stands beside the best: further draws of the same features, another kernel, landmarks in
+//! the place of frequencies, and random binning, which is right where targets jump.
 
 use super::{Done, Rounds};
 use crate::{
     Result,
+    features::Nystrom,
     kernels::Kernel,
     learn::{
         Lambda,
@@ -17,6 +18,7 @@ use crate::{
     },
     model::Targets,
 };
+use std::sync::Arc;
 
 /// Penalties beside the best of a trial before.
 pub(super) const BESIDE: [f64; 3] = [0.3, 1.0, 3.0];
@@ -51,6 +53,9 @@ impl Rounds<'_, '_> {
         let draws = if all.len() == 1 { 1 } else { blend.draws };
         if blend.draws > 1 && !are_waves_behind {
             all.extend(self.other(&all[0])?);
+        }
+        if blend.nystrom && !are_waves_behind {
+            all.extend(self.landmarks(&all[0])?);
         }
         if blend.binning && self.search.lambda {
             all.extend(self.binned(&all[0])?);
@@ -131,6 +136,22 @@ impl Rounds<'_, '_> {
         } else {
             (1, alone)
         })
+    }
+
+    /// The kernel of the best by as many landmarks as it has features, rows permitting.
+    fn landmarks(&mut self, best: &Done) -> Result<Option<Done>> {
+        let plan = &best.plan;
+        let landmarks = plan.features.min(self.sample.data().survey.sample.nrows());
+        let plan = Plan {
+            builder: Arc::new(Nystrom::new(plan.kernel.clone()).features(landmarks)),
+            features: landmarks,
+            // Not that of any other member.
+            draw: self.search.blend.draws + 1,
+            ..plan.clone()
+        };
+        // They follow the rows more closely, which may want another penalty.
+        let lambdas = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0, 10.0]);
+        self.attempt(plan, &lambdas, Extent::All)
     }
 
     /// The best kernel of another norm with all features on all rows.

@@ -4,14 +4,15 @@ use super::{Extent, Plan, Sample, Table, rows, search};
 use crate::{
     features::{Fourier, MapBuilder},
     kernels::Gaussian,
-    learn::Blend,
+    learn::{Blend, choose::search::Member},
 };
-use ndarray::Array1;
+use ndarray::{Array1, Array2};
 use std::sync::Arc;
 
 const BOTH: Blend = Blend {
     draws: 2,
     binning: true,
+    nystrom: false,
 };
 
 /// Bins have a large share of stairs, and none of a wave; draws differ, and shares are 1 together.
@@ -51,6 +52,35 @@ fn bins_stand_beside_where_targets_jump() {
     assert!(found.members.is_empty() && found.importance.is_none());
 }
 
+/// Rows about few places are their own best features: landmarks have a good part of the mean, if
+/// they are asked for.
+#[test]
+fn landmarks_stand_beside_where_rows_lie_close() {
+    let (centres, off) = (rows(40, 12, 6), rows(800, 12, 7));
+    let x = Array2::from_shape_fn((800, 12), |(i, j)| {
+        centres[[i % 40, j]] + 0.05 * off[[i, j]]
+    });
+    let heights = rows(40, 1, 8);
+    let y = Array1::from_shape_fn(800, |i| heights[[i % 40, 0]] + 0.3 * off[[i, 0]]);
+    for nystrom in [true, false] {
+        let blend = Blend {
+            draws: 2,
+            binning: false,
+            nystrom,
+        };
+        let map = Fourier::new(Gaussian).features(80);
+        let found = Table::new(&x, &y, false).found(&search(false, blend), map, 1.0);
+        let landmarks = |name: &str| name == "nystrom";
+        let tried = found.trials.iter().filter(|trial| landmarks(trial.map));
+        assert_eq!(tried.count(), usize::from(nystrom));
+        let is_nystrom = |member: &&Member| member.builder.settings().get("map") == Some("nystrom");
+        let share: f64 = (found.members.iter().filter(is_nystrom))
+            .map(|member| member.share)
+            .sum();
+        assert_eq!((share > 0.3, share > 0.0), (nystrom, nystrom), "{share}");
+    }
+}
+
 /// A sample fills few bins, and has them wide; with all rows they are narrower, and what is fitted
 /// has those that were best.
 #[test]
@@ -65,6 +95,7 @@ fn bins_of_all_rows_are_narrower_than_those_of_a_sample() {
         Blend {
             draws: 1,
             binning: true,
+            nystrom: false,
         },
     );
     let map = || Fourier::new(Gaussian).features(80);
