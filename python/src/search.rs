@@ -36,8 +36,8 @@ struct Chosen {
 
 impl Options<'_, '_> {
     /// From the options `search_kernel`, `search_gamma`, `search_penalty`, `search_preparation`,
-    /// `bag`, `beside_binning`, `beside_nystrom`, `metric`, `metric_power`, `metric_iterations`, `trials` and
-    /// `seconds`.
+    /// `bag`, `beside_binning`, `beside_nystrom`, `metric`, `metric_power`, `metric_iterations`,
+    /// `trials` and `seconds`.
     fn search(&self) -> PyResult<Search> {
         let metric: String = self.need("metric")?;
         let of = |kind: Metric| -> PyResult<MetricOptions> {
@@ -163,6 +163,7 @@ impl Chosen {
                 gamma_of(kernel.as_ref(), trial.lengthscale)
             })
         };
+        table.set_item("map", trials.iter().map(|t| t.map).collect::<Vec<_>>())?;
         table.set_item(
             "kernel",
             trials.iter().map(|t| t.kernel.as_str()).collect::<Vec<_>>(),

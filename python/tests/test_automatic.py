@@ -106,6 +106,16 @@ def test_a_mean_of_several_is_one_model(rows, tmp_path):
     assert mean.feature_importances_.sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("beside", ["binning", "nystrom", "binning+nystrom"])
+def test_what_may_stand_beside_is_tried(rows, beside):
+    X, y, X_test, y_test = rows
+    options = {"n_components": 60, "standardize": "yes", "random_state": 3, "bag": 1}
+    model = AutoRegressor(beside=beside, **options).fit(X, y)
+    assert set(model.results_["map"]) == {"fourier", *beside.split("+")}
+    assert model.job_["beside"] == beside
+    assert model.score(X_test, y_test) > 0.8
+
+
 def test_importances_are_shares_of_squared_gradients():
     X = np.random.RandomState(0).uniform(-1, 1, size=(2000, 2))
     X[:, 1] *= 10

@@ -229,18 +229,6 @@ mod tests {
         let words = job.settings();
         let ends = [words.get("bag"), words.get("beside")];
         assert_eq!(ends, [Some("5"), Some("binning")]);
-        for (binning, beside) in [(true, "binning+nystrom"), (false, "nystrom")] {
-            let blend = Blend {
-                binning,
-                nystrom: true,
-                draws: 1,
-            };
-            job.search = Some(Search {
-                blend,
-                ..Search::everything()
-            });
-            assert_eq!(job.settings().get("beside"), Some(beside));
-        }
         job.search = Some(Search {
             metrics: Vec::new(),
             blend: Blend::default(),
@@ -260,5 +248,23 @@ mod tests {
         assert_eq!(words.get("lambda"), Some("0.001"));
         assert_eq!(words.get("metric"), Some("full"));
         assert_eq!(words.get("metric-power"), Some("0.5"));
+    }
+
+    #[test]
+    fn landmarks_and_bins_beside_are_said() {
+        let given = ridge(Lambda::Fixed(1e-3));
+        let mut job = Job::new(&given as &dyn Fit, Fourier::new(Gaussian));
+        for (binning, beside) in [(true, "binning+nystrom"), (false, "nystrom")] {
+            let blend = Blend {
+                binning,
+                nystrom: true,
+                draws: 1,
+            };
+            job.search = Some(Search {
+                blend,
+                ..Search::everything()
+            });
+            assert_eq!(job.settings().get("beside"), Some(beside));
+        }
     }
 }
