@@ -122,16 +122,23 @@ fn landmarks_stand_beside_what_was_found() {
     }
     std::fs::write(here.path().join("near.csv"), text).expect("writes");
     let fit = "fit near.csv --target y --features 60 --auto --device cpu --json";
+    // How often landmarks were tried, and how many members of the mean are of them.
     let of = |beside: &str| {
         let fit = format!("{fit} {beside} -o near.model");
         let report = bochner(here.path(), &fit, &[]).json();
-        let trials = report["trials"].as_array().expect("trials").clone();
+        let all = |name: &str| report[name].as_array().expect(name).clone();
+        let trials = all("trials");
         let tried = trials.iter().filter(|trial| trial["map"] == "nystrom");
-        tried.count()
+        let members = all("members");
+        let names = members.iter().map(|member| member["name"].to_string());
+        (
+            tried.count(),
+            names.filter(|name| name.contains("landmarks")).count(),
+        )
     };
-    assert_eq!(of("--beside binning"), 0);
-    assert_eq!(of("--beside binning+nystrom"), 1);
-    assert_eq!(of("--beside nystrom"), 1);
+    assert_eq!(of("--beside binning"), (0, 0));
+    assert_eq!(of("--beside binning+nystrom").0, 1);
+    assert_eq!(of("--beside nystrom"), (1, 1));
     let model = LinearModel::load(here.path().join("near.model")).expect("a model");
     assert_eq!(model.job.expect("a job").get("beside"), Some("nystrom"));
     let predict = "predict near.model near.csv --target y -o near.npy --device cpu";

@@ -54,7 +54,8 @@ pub(in crate::learn) use trials::{Extent, MOST_ROWS, Sample, Tried};
 ///    left out.
 /// 4. What the fit would be without a search is tried with as many features, and stays unless the
 ///    best lowers the loss by more than chance does: by 1 over the root of the number of rows held
-///    out. What was chosen is tried with all features on all rows, with penalties between.
+///    out. What was chosen is tried with all features on all rows, with penalties between, and
+///    with the curves or the metric of that fit, as long as these gain.
 /// 5. As many features as [`Self::features`] asks for are found last.
 ///
 /// ```

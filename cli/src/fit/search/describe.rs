@@ -98,14 +98,18 @@ fn blend(found: &Found, report: &mut Report) {
     report.set("members", all.collect::<Vec<_>>());
 }
 
-/// `2000 features of laplacian`, `160 grids of laplacian`.
+/// `2000 features of laplacian`, `160 grids of laplacian`, `2000 landmarks of laplacian`.
 fn named(member: &Member) -> String {
     let settings = member.builder.settings();
     let kernel = member
         .builder
         .kernel()
         .map_or(String::new(), |kernel| kernel.spec());
-    let what = if member.is_binned { "grid" } else { "feature" };
+    let what = match settings.get("map") {
+        Some("binning") => "grid",
+        Some("nystrom") => "landmark",
+        _ => "feature",
+    };
     let count = settings
         .get("features")
         .and_then(|count| count.parse().ok());

@@ -68,10 +68,25 @@ impl Rounds<'_, '_> {
         let Some(mut best) = self.with_all_rows(plan.clone())? else {
             return Ok((plan, None));
         };
+        if !self.are_bins_ahead() {
+            self.tell_apart(&mut best)?;
+        }
         if self.search.lambda {
             best.plan.lambda = self.sample.bearable(&best.tried)?;
         }
         Ok((best.plan.clone(), Some(best)))
+    }
+
+    /// More features tell jumps and directions apart that fewer do not: curves once more by them, or
+    /// the metric where a sample says what all rows would.
+    fn tell_apart(&mut self, best: &mut Done) -> Result<()> {
+        if self.is_along_curves(&best.plan) {
+            self.follow(best, Extent::All)
+        } else if best.plan.metric.is_some() && self.sample.tells() {
+            self.relearn(best, false).map(|_| ())
+        } else {
+            Ok(())
+        }
     }
 
     /// The best of the finalists on all rows, with the features that they have.
@@ -92,9 +107,6 @@ impl Rounds<'_, '_> {
         let Some(mut best) = best else {
             return Ok(None);
         };
-        if self.is_along_curves(&best.plan) && !self.sample.is_all() {
-            self.follow(&mut best, Extent::All)?;
-        }
         if !self.sample.tells() {
             let from = best.plan.clone();
             for rival in rivals(field, &from) {

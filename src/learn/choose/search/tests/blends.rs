@@ -22,6 +22,7 @@ fn bins_stand_beside_where_targets_jump() {
     let noise = rows(700, 1, 4);
     let stairs = |i: usize| (2.0 * x[[i, 0]]).floor() + f64::from(u8::from(x[[i, 1]] > 0.3));
     let wave = |i: usize| x[[i, 0]].sin() + x[[i, 1]] + 0.02 * noise[[i, 0]];
+    // So many that fits of the wave err by its noise, which bins have no part in.
     let map = || Fourier::new(Gaussian).features(150);
     for (jumps, y) in [
         (true, Array1::from_shape_fn(700, stairs)),

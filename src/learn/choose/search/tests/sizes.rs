@@ -89,3 +89,14 @@ fn features_are_doubled_until_that_gains_nothing() {
     let one = table.found(&few, map(), 0.5).size.expect("was asked for");
     assert!(one.limited && one.features == 250, "{one:?}");
 }
+
+/// A sample says what all rows would where it has two fifths of them.
+#[test]
+fn a_good_part_of_the_rows_tells() {
+    let x = rows(2000, 2, 5);
+    let mut table = Table::new(&x, &x.column(0).to_owned(), false);
+    for (most, tells) in [(600, false), (1000, true), (2000, true)] {
+        let sample = Sample::of_most(table.data(1.0), most).expect("reads");
+        assert_eq!(sample.tells(), tells, "{most}");
+    }
+}
