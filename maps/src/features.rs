@@ -121,6 +121,10 @@ pub trait FeatureMap: Debug + Send + Sync {
     fn name(&self) -> &'static str;
     /// One line for people: map, kernel, sampling, sizes.
     fn describe(&self) -> String;
+    /// The name of what sees the columns: where they are mixed first, of the map behind that.
+    fn kind(&self) -> &'static str {
+        self.name()
+    }
     /// From raw columns to what the map takes: standardisation, lengthscales and the map's own
     /// factor in one.
     fn input(&self) -> &Affine;
@@ -192,6 +196,9 @@ pub type Reader = fn(&Store) -> Result<Box<dyn FeatureMap>>;
 impl FeatureMap for std::sync::Arc<dyn FeatureMap> {
     fn name(&self) -> &'static str {
         (**self).name()
+    }
+    fn kind(&self) -> &'static str {
+        (**self).kind()
     }
     fn describe(&self) -> String {
         (**self).describe()

@@ -175,6 +175,7 @@ fn mixed_columns_are_columns_that_were_mixed_on_devices() {
                 "mixed"
             }
         );
+        assert_eq!(mixed.kind(), name);
         let mut store = bochner::features::Store::default();
         mixed.write(&mut store).expect("writes");
         let read = bochner::features::read(&store).expect("reads");

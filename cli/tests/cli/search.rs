@@ -112,16 +112,19 @@ fn a_mean_says_what_it_is_of() {
 #[test]
 fn landmarks_stand_beside_what_was_found() {
     let here = here();
-    let mut text = String::from("a,b,c,d,e,y\n");
+    let of = |a: u32, b: u32| f64::from((a * 7919 + b * 104_729 + 31 * a * b) % 997) / 498.5 - 1.0;
+    let mut text = String::from("a,b,c,d,y\n");
     for i in 0..400_u32 {
-        let of = |k: u32| f64::from(i.wrapping_mul(k) % 199) / 2000.0;
-        let at = |k: u32| f64::from((i % 20).wrapping_mul(k) % 19) + of(k);
-        let (a, b, c, d, e) = (at(7), at(11), at(13), at(5), at(17));
-        let y = at(104_729) + of(7919);
-        writeln!(text, "{a},{b},{c},{d},{e},{y}").expect("a string");
+        let place = i % 30;
+        for j in 1..5 {
+            let x = of(place + 3, j) + 0.05 * of(i + 50, j + 90);
+            write!(text, "{x},").expect("a string");
+        }
+        let y = of(place + 11, 40) + 0.5 * of(i + 50, 90);
+        writeln!(text, "{y}").expect("a string");
     }
     std::fs::write(here.path().join("near.csv"), text).expect("writes");
-    let fit = "fit near.csv --target y --features 60 --auto --device cpu --json";
+    let fit = "fit near.csv --target y --features 40 --auto --device cpu --json";
     // How often landmarks were tried, and how many members of the mean are of them.
     let of = |beside: &str| {
         let fit = format!("{fit} {beside} -o near.model");

@@ -124,6 +124,10 @@ impl FeatureMap for Mixed {
         MIXED
     }
 
+    fn kind(&self) -> &'static str {
+        self.inner.kind()
+    }
+
     fn describe(&self) -> String {
         format!("{}, mixed by a metric", self.inner.describe())
     }

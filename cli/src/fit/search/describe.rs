@@ -134,10 +134,10 @@ fn table(trials: &[Trial]) -> String {
             "{:>5} {:>7}  {:24} {:>12} {:>9.3} {:>9.1e} {:>9.5} {:>7.2}\n",
             trial.features,
             trial.rows,
-            if trial.map == "binning" {
-                trial.map
-            } else {
-                &trial.kernel
+            match trial.map {
+                "binning" => trial.map.to_owned(),
+                "nystrom" => format!("landmarks, {}", trial.kernel),
+                _ => trial.kernel.clone(),
             },
             metric,
             trial.lengthscale,

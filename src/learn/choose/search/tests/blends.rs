@@ -1,6 +1,6 @@
 //! What stands in the place of one fit, and how columns are prepared.
 
-use super::{Extent, Plan, Sample, Table, rows, search};
+use super::{Extent, Plan, Sample, Table, Trial, rows, search};
 use crate::{
     features::{Fourier, MapBuilder},
     kernels::Gaussian,
@@ -139,6 +139,27 @@ fn waves_far_behind_bins_are_tried_once_with_all_rows() {
         let waves = of_all.clone().filter(|trial| trial.map != "binning");
         assert_eq!(waves.count() == 1, is_behind);
         assert!(of_all.count() > 1);
+    }
+}
+
+/// What hangs on all columns together is lost on some of them at a time: bins of these are tried
+/// at one width where they are far behind, and at more where they are not.
+#[test]
+fn bins_of_some_columns_that_are_behind_are_tried_once() {
+    let (centres, off) = (rows(60, 14, 6), rows(1000, 14, 7));
+    let heights = rows(60, 1, 8);
+    let y = Array1::from_shape_fn(1000, |i| heights[[i % 60, 0]]);
+    let blend = Blend { draws: 1, ..BOTH };
+    for (is_behind, spread) in [(true, 0.5), (false, 1.0)] {
+        let at = |(i, j): (usize, usize)| centres[[i % 60, j]] + spread * off[[i, j]];
+        let x = Array2::from_shape_fn((1000, 14), at);
+        let map = Fourier::new(Gaussian).features(80);
+        let (_, trials) = Table::new(&x, &y, false).search(&search(false, blend), map, 1000);
+        let few = |trial: &&Trial| trial.map == "binning" && trial.features == 160;
+        let widths: Vec<f64> = (trials.iter().filter(few))
+            .map(|trial| trial.multiple)
+            .collect();
+        assert_eq!(widths.len() == 1, is_behind, "{widths:?}");
     }
 }
 
