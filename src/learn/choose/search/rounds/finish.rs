@@ -77,8 +77,8 @@ impl Rounds<'_, '_> {
         Ok((best.plan.clone(), Some(best)))
     }
 
-    /// More features tell jumps and directions apart that fewer do not: curves once more by them, or
-    /// the metric where a sample says what all rows would.
+    /// More features tell jumps and directions apart that fewer do not: curves once more by them,
+    /// or the metric where a sample says what all rows would.
     fn tell_apart(&mut self, best: &mut Done) -> Result<()> {
         if self.is_along_curves(&best.plan) {
             self.follow(best, Extent::All)
