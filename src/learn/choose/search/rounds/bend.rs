@@ -19,7 +19,7 @@ const BY_COLUMNS: f64 = 2.0;
 const TOGETHER: f64 = 1.0;
 /// With so many times the loss of the fit that curves are of, no bandwidth will be better, and no
 /// curve of them.
-const BEHIND: f64 = 1.5;
+const BEHIND: f64 = 2.5;
 /// Steps of a bandwidth in one direction or the other.
 const STEPS: [f64; 2] = [2.0, 0.5];
 
