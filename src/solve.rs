@@ -44,6 +44,7 @@ pub use conjugate_gradients::{ConjugateGradients, Preconditioning, Solution};
 pub(crate) use coordinates::{Quadratic, Separable};
 #[doc(hidden)]
 pub use dual::Dual;
+pub(crate) use dual::{LeftOutFolds, WeightedRows};
 pub(crate) use feature_evidence::FeatureEvidence;
 #[doc(hidden)]
 pub use features::{Between, BinnedRows, FeatureProducts, SideBySide, StreamedRows, TakeBlock};

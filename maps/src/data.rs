@@ -28,9 +28,11 @@ pub mod kinds;
 mod memory;
 #[cfg(not(feature = "files"))]
 mod no_schema;
+mod observations;
 mod parting;
 mod ranks;
 mod read_ahead;
+mod repeats;
 mod rescale;
 mod rows;
 #[cfg(feature = "files")]
@@ -55,6 +57,8 @@ pub use self::kept_rows::{Keeping, KeptRows, hash as hash_of_contents, hash_of_r
 pub use self::memory::MemorySource;
 #[cfg(not(feature = "files"))]
 pub use self::no_schema::Schema;
+#[doc(hidden)]
+pub use self::observations::{DistinctRow, Observations};
 pub use self::parting::Part;
 #[doc(hidden)]
 pub use self::parting::hash as row_hash;
@@ -62,6 +66,8 @@ pub use self::parting::hash as row_hash;
 pub use self::ranks::ranks;
 #[doc(hidden)]
 pub use self::read_ahead::{for_each_chunk, watch_chunks};
+#[doc(hidden)]
+pub use self::repeats::Repeats;
 pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
 #[cfg(feature = "files")]
 #[doc(hidden)]

@@ -23,6 +23,7 @@ use crate::{
     learn::Fit,
     model::Targets,
 };
+use ndarray::Array1;
 use std::sync::Arc;
 
 /// Rows that decide by being left out in turn, at most.
@@ -229,7 +230,7 @@ impl Job<&dyn Fit> {
             TargetScale::Auto => self.other_scales(targets, kept)?,
             _ => Vec::new(),
         };
-        let order = order::by_ranks(kept)?;
+        let order = order::by_priority(kept)?;
         let how = track::Asked {
             map: self.preparation.map.as_ref(),
             order: &order,
@@ -300,9 +301,14 @@ impl Job<&dyn Fit> {
             return Ok(Vec::new());
         };
         let y_m = chunk.y.column(0);
-        let skewed = moment(3, y_m.iter().copied());
-        let logs = moment(3, y_m.iter().map(|y| y.ln()));
-        let long = moment(4, y_m.iter().copied()) > LONG_TAILS;
+        let weights_m = chunk.weights.unwrap_or_else(|| Array1::ones(y_m.len()));
+        let moment = |power, of: &dyn Fn(f64) -> f64| {
+            let values = y_m.iter().zip(&weights_m);
+            moment(power, values.map(|(&y, &weight)| (of(y), weight)))
+        };
+        let skewed = moment(3, &|y| y);
+        let logs = moment(3, &f64::ln);
+        let long = moment(4, &|y| y) > LONG_TAILS;
         let mut scales = Vec::new();
         if skewed > SKEWED && logs.abs() < skewed {
             scales.push(TargetScale::Log);
@@ -350,12 +356,16 @@ fn best_scale(
     Ok(best)
 }
 
-/// The mean power of values less their mean, over that power of their deviation: 3 and 0 of normal
-/// values for powers 4 and 3; 0 where they do not vary.
-fn moment(power: i32, values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let n = values.clone().count() as f64;
-    let mean = values.clone().sum::<f64>() / n;
-    let moment = |power| values.clone().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
+/// Weighted mean of a power of values less their mean, over that power of their deviation: 3 and 0
+/// of normal values for powers 4 and 3; 0 where they do not vary.
+fn moment(power: i32, values: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let total = values.clone().map(|(_, weight)| weight).sum::<f64>();
+    let mean = |of: &dyn Fn(f64) -> f64| {
+        let sum = values.clone().map(|(v, weight)| weight * of(v));
+        sum.sum::<f64>() / total
+    };
+    let middle = mean(&|v| v);
+    let moment = |power| mean(&|v: f64| (v - middle).powi(power));
     match moment(2) {
         variance if variance > 0.0 => moment(power) / variance.powf(f64::from(power) / 2.0),
         _ => 0.0,

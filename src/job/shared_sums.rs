@@ -68,8 +68,8 @@ impl Job<&dyn Fit> {
             let mut model = shared.basis.model(self.learner, &silent, |map, known| {
                 learner.model_of(map, rest, known)
             })?;
-            if folds.groups().is_some() {
-                require_groups_left_out(&mut model);
+            if let Some(groups) = folds.groups() {
+                require_groups_left_out(&mut model, groups);
             }
             shared.source.rewind()?;
             let mut test = folds.part(&mut shared.source, k, Part::Test)?;

@@ -62,7 +62,9 @@ impl CalibratedOn {
 pub struct LeftOutScores {
     /// What the rows are known by, [`hash_of_row`](crate::data::hash_of_row), `[m]`.
     pub id_m: Vec<u64>,
-    /// What all rows of these contents count for, `[m]`.
+    /// Number of observations with these contents, `[m]`.
+    pub count_m: Vec<f64>,
+    /// Total weight of all rows with these contents, `[m]`.
     pub weight_m: Vec<f64>,
     /// What was fitted, `[m, t]`: classes as -1 and 1.
     pub y_mt: Array2<f64>,
@@ -75,7 +77,7 @@ pub struct LeftOutScores {
 impl LeftOutScores {
     /// Errors with [`Error::Shape`] unless there is an error for each row and target.
     pub(crate) fn new(
-        (id_m, weight_m): (Vec<u64>, Vec<f64>),
+        (id_m, count_m, weight_m): (Vec<u64>, Vec<f64>, Vec<f64>),
         (y, error): (Vec<f64>, Vec<f64>),
         targets: usize,
         on: CalibratedOn,
@@ -87,6 +89,7 @@ impl LeftOutScores {
             y_mt: rows(y)?,
             error_mt: rows(error)?,
             id_m,
+            count_m,
             weight_m,
             on,
         })
@@ -112,6 +115,7 @@ impl LeftOutScores {
         }
         Some(Self {
             id_m: rows.iter().map(|&i| first.id_m[i]).collect(),
+            count_m: rows.iter().map(|&i| first.count_m[i]).collect(),
             weight_m: rows.iter().map(|&i| first.weight_m[i]).collect(),
             y_mt: first.y_mt.select(Axis(0), &rows),
             error_mt,
@@ -119,9 +123,14 @@ impl LeftOutScores {
         })
     }
 
-    /// How many rows there are.
+    /// Number of distinct rows.
     pub(crate) fn len(&self) -> usize {
         self.weight_m.len()
+    }
+
+    /// Number of observations behind the rows.
+    pub(crate) fn observations(&self) -> f64 {
+        self.count_m.iter().sum()
     }
 
     /// The scores, `[m, t]`.
@@ -146,7 +155,8 @@ mod tests {
             let errors = ids.iter().map(|&id| error * id as f64).collect();
             let y = ids.iter().map(|&id| 10.0 * id as f64).collect();
             let weights = vec![1.0; ids.len()];
-            LeftOutScores::new((ids.to_vec(), weights), (y, errors), 1, on).expect("rows")
+            LeftOutScores::new((ids.to_vec(), weights.clone(), weights), (y, errors), 1, on)
+                .expect("rows")
         };
         let on = CalibratedOn::LeftOut;
         let all = [

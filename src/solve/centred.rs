@@ -1,33 +1,53 @@
 //! Kernel ridge regression with an intercept that no penalty holds, at one penalty.
 
-use super::together::{LEAST, inverse, unseen_together};
+use super::{
+    dual::WeightedRows,
+    looked_at::left_by_share,
+    together::{LEAST, inverse, unseen_together},
+};
 use crate::linalg::cholesky::Lower;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// A kernel matrix whose rows and columns have mean 0, `C K C` with C = I - 11'/m, and targets of
-/// mean 0.
+/// Kernel matrix and targets less their weighted means, times the roots of the weights: with
+/// S = diag(sqrt w), s = S 1, W = s's and C = I - ss'/W these are `C S K S C` and `C S y`.
 #[derive(Debug)]
 pub(crate) struct Centred {
     pub(super) k_mm: Array2<f64>,
     pub(super) y_mt: Array2<f64>,
+    /// Roots of the weights, `[m]`.
+    pub(super) roots_m: Array1<f64>,
+    /// Total weight.
+    pub(super) weight: f64,
+    /// Share of each row that is left out at a time, `[m]`.
+    pub(super) share_m: Vec<f64>,
 }
 
 impl Centred {
-    /// Of a kernel matrix `[m, m]` and targets `[m, t]`.
-    pub(crate) fn from_kernel(k_mm: &Array2<f64>, y_mt: ArrayView2<'_, f64>) -> Self {
-        let m = k_mm.nrows() as f64;
-        let means_m = k_mm.sum_axis(Axis(1)) / m;
-        let mean = means_m.sum() / m;
+    /// Centres a kernel matrix `[m, m]` and targets `[m, t]` of rows with weights above 0.
+    pub(crate) fn from_kernel(
+        k_mm: &Array2<f64>,
+        y_mt: ArrayView2<'_, f64>,
+        rows: WeightedRows<'_>,
+    ) -> Self {
+        let (weights_m, weight) = (rows.weights_n, rows.weights_n.sum());
+        let means_m = (k_mm * &weights_m).sum_axis(Axis(1)) / weight;
+        let mean = (&weights_m * &means_m).sum() / weight;
+        let middle_t = (&y_mt * &weights_m.insert_axis(Axis(1))).sum_axis(Axis(0)) / weight;
+        let roots_m = weights_m.mapv(f64::sqrt);
         Self {
             k_mm: Array2::from_shape_fn(k_mm.dim(), |(i, j)| {
                 // Symmetric to the last bit.
-                k_mm[[i, j]] - (means_m[i] + means_m[j]) + mean
+                let centred = k_mm[[i, j]] - (means_m[i] + means_m[j]) + mean;
+                roots_m[i] * roots_m[j] * centred
             }),
-            y_mt: &y_mt - &(y_mt.sum_axis(Axis(0)) / m),
+            y_mt: (&y_mt - &middle_t) * &roots_m.view().insert_axis(Axis(1)),
+            roots_m,
+            weight,
+            share_m: rows.observations.share_m.clone(),
         }
     }
 
-    /// The factor of `C K C + L I`; `None` where rounding leaves no positive definite matrix.
+    /// The factor of `C S K S C + L I`; `None` where rounding leaves no positive definite matrix.
     fn factor(&self, penalty: f64) -> Option<Lower> {
         let mut lower = Lower::from_matrix(&self.k_mm);
         (0..lower.order()).for_each(|i| lower.row_mut(i)[i] += penalty);
@@ -44,20 +64,50 @@ impl Centred {
     /// What fits all rows, `[m, t]`, with the penalty L > 0: predictions of a row are the sum of
     /// its kernel values with the rows times these, but for a number that is the same for all.
     pub(crate) fn dual(&self, penalty: f64) -> Option<Array2<f64>> {
-        Some(self.solve(&self.factor(penalty)?))
+        let dual_mt = self.solve(&self.factor(penalty)?);
+        Some(dual_mt * &self.roots_m.view().insert_axis(Axis(1)))
     }
 
     /// The error of each row left out, `[m, t]`, as
     /// [`CentredLeftOut::errors`](super::CentredLeftOut::errors) has it, from a factor in the place
-    /// of a decomposition: `I - H = L (C K C + L I)^-1 - 11'/m`.
+    /// of a decomposition: `I - H = L (C S K S C + L I)^-1 - ss'/W`.
     pub(crate) fn errors(&self, penalty: f64) -> Option<Array2<f64>> {
         let lower = self.factor(penalty)?;
-        let m = self.k_mm.nrows() as f64;
-        let own_m = Array1::from(lower.inverse_diagonal()) * penalty - 1.0 / m;
+        let own_m = Array1::from(lower.inverse_diagonal()) * penalty;
+        self.unseen(self.solve(&lower) * penalty, own_m)
+    }
+
+    /// Errors of rows whose observations are left out in turn, `[m, t]`, from the residuals times
+    /// the roots of the weights and the diagonal of `I - H + ss'/W`.
+    pub(super) fn unseen(
+        &self,
+        residuals_mt: Array2<f64>,
+        mut own_m: Array1<f64>,
+    ) -> Option<Array2<f64>> {
+        for (i, own) in own_m.iter_mut().enumerate() {
+            *own -= self.roots_m[i] * self.roots_m[i] / self.weight;
+            *own = left_by_share(*own, self.share_m[i]);
+        }
         if own_m.iter().any(|&own| own < LEAST) {
             return None;
         }
-        Some(self.solve(&lower) * penalty / own_m.insert_axis(Axis(1)))
+        Some(residuals_mt / (own_m * &self.roots_m).insert_axis(Axis(1)))
+    }
+
+    /// Errors of the rows of each fold, left out together, likewise.
+    pub(super) fn unseen_folds(
+        &self,
+        residuals_mt: &Array2<f64>,
+        folds: &[Vec<usize>],
+        own: impl Fn(usize, usize) -> f64,
+    ) -> Option<Array2<f64>> {
+        let errors_mt = unseen_together(folds, residuals_mt, |fold| {
+            Array2::from_shape_fn((fold.len(), fold.len()), |(i, j)| {
+                let (i, j) = (fold[i], fold[j]);
+                own(i, j) - self.roots_m[i] * self.roots_m[j] / self.weight
+            })
+        });
+        errors_mt.map(|errors_mt| errors_mt / self.roots_m.view().insert_axis(Axis(1)))
     }
 
     /// As [`Self::errors`], the rows of each fold left out together.
@@ -68,11 +118,8 @@ impl Centred {
     ) -> Option<Array2<f64>> {
         let lower = self.factor(penalty)?;
         let inverse_mm = inverse(&lower);
-        let m = self.k_mm.nrows() as f64;
-        unseen_together(folds, &(self.solve(&lower) * penalty), |fold| {
-            let own = |(i, j)| penalty * inverse_mm[[fold[i], fold[j]]] - 1.0 / m;
-            Array2::from_shape_fn((fold.len(), fold.len()), own)
-        })
+        let residuals_mt = self.solve(&lower) * penalty;
+        self.unseen_folds(&residuals_mt, folds, |i, j| penalty * inverse_mm[[i, j]])
     }
 }
 
@@ -80,6 +127,7 @@ impl Centred {
 mod tests {
     use super::*;
     use crate::{
+        data::Observations,
         kernels::{Gaussian, gram},
         solve::CentredLeftOut,
     };
@@ -93,15 +141,20 @@ mod tests {
         let x = Array2::from_shape_fn((M, 2), |(i, j)| wave(i, j));
         let y = Array2::from_shape_fn((M, 2), |(i, t)| 3.0 + wave(i, t + 3) + x[[i, 0]]);
         let k = gram(&Gaussian, x.view());
-        let path = CentredLeftOut::from_kernel(&k, y.view()).expect("decomposes");
-        let centred = Centred::from_kernel(&k, y.view());
+        let weights = Array1::from_shape_fn(M, |i| [1.0, 0.5, 3.0][i % 3]);
+        let rows = WeightedRows {
+            weights_n: weights.view(),
+            observations: &Observations::single(M),
+        };
+        let path = CentredLeftOut::from_kernel(&k, y.view(), rows).expect("decomposes");
+        let centred = Centred::from_kernel(&k, y.view(), rows);
         for penalty in [1e-4, 1e-2, 3.0] {
             let [slow, fast] = [path.errors(penalty), centred.errors(penalty)];
             let gap = slow.expect("errors") - fast.expect("errors");
             assert!(gap.iter().all(|gap| gap.abs() < 1e-8), "{penalty}");
             let dual = centred.dual(penalty).expect("a fit");
-            // `(C K C + L I) a = C y`, so that what is left of y is the same in each row.
-            let left = &y - &k.dot(&dual) - &dual * penalty;
+            // `(C S K S C + L I) b = C S y` and `a = S b`: `y - K a - L a / w` is the same in each row.
+            let left = &y - &k.dot(&dual) - &dual * penalty / &weights.view().insert_axis(Axis(1));
             let spread = left.std_axis(Axis(0), 0.0);
             assert!(spread.iter().all(|s| s.abs() < 1e-7), "{penalty}: {spread}");
         }

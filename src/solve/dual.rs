@@ -5,6 +5,7 @@ mod errors;
 use super::{FeatureProducts, LeftOut, descend, left_out::Found};
 use crate::{
     Error, Result,
+    data::Observations,
     device::CpuDevice,
     error::Remedy,
     linalg::{cholesky::Lower, eigen::eigen, entries, products::lower_outer},
@@ -108,7 +109,8 @@ impl Dual {
     /// Solves at each penalty that `descend` asks for, and tells the errors on rows left out in
     /// turn: with `A = (Z Z' + lambda n I)^-1` the residual `lambda n (A y)_i` of a row becomes
     /// `(A y)_i / A_ii`, but for the intercept's share of its leverage (Golub, Heath & Wahba 1979).
-    /// Takes features, targets and weights as [`Self::solve`] does, of rows that differ.
+    /// Takes features and targets as [`Self::solve`] does, of distinct rows: one observation of a
+    /// row is left out at a time.
     ///
     /// Where there are folds, the rows of each are left out together. The scores of rows know them
     /// by their places.
@@ -117,9 +119,11 @@ impl Dual {
     pub(crate) fn choose(
         intercept: bool,
         (z_nd, y_nt): (Array2<f64>, Array2<f64>),
-        weights_n: ArrayView1<'_, f64>,
-        (lambdas, start, relative, folds): Penalties<'_>,
+        weighted: WeightedRows<'_>,
+        (lambdas, start, relative): Penalties<'_>,
+        folds: Option<LeftOutFolds<'_>>,
     ) -> Result<(usize, Found<LeftOut>)> {
+        let weights_n = weighted.weights_n;
         let rows = Centred::new(z_nd, y_nt, weights_n, intercept);
         let gram = rows.products()?;
         let free = if intercept { 1.0 / rows.n } else { 0.0 };
@@ -135,19 +139,21 @@ impl Dual {
             };
             let how = (weights_n, penalty, free);
             let (errors_t, scores) = match folds {
-                None => (
-                    rows.left_out(&alpha_nt, &diagonal_n, how),
-                    rows.left_out_each(&alpha_nt, &diagonal_n, how)?,
-                ),
-                Some(folds) => {
+                None => rows.left_out(&alpha_nt, &diagonal_n, (weighted, penalty, free))?,
+                Some(LeftOutFolds { folds, scores_rows }) => {
                     let errors_nt = rows.left_out_together(&gram, &alpha_nt, how, folds)?;
                     let Some(errors_nt) = errors_nt else {
                         return Ok(None);
                     };
                     let errors_t = errors_nt.mapv(entries::square).sum_axis(Axis(0)) / rows.n;
-                    let roots_n = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
-                    let on = CalibratedOn::Folds(folds.len());
-                    (errors_t, rows.scores(errors_nt / roots_n, weights_n, on)?)
+                    if scores_rows {
+                        let how = (weighted, penalty, free);
+                        (errors_t, rows.left_out(&alpha_nt, &diagonal_n, how)?.1)
+                    } else {
+                        let roots_n = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
+                        let on = CalibratedOn::Folds(folds.len());
+                        (errors_t, rows.scores(errors_nt / roots_n, weighted, on)?)
+                    }
                 }
             };
             let error = relative(&errors_t);
@@ -166,8 +172,23 @@ impl Dual {
     }
 }
 
-/// Penalties, from which of them on, by which number of errors, and what is left out together.
-type Penalties<'a> = (&'a [f64], usize, Relative<'a>, Option<&'a [Vec<usize>]>);
+/// Weights of distinct rows and the observations behind them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WeightedRows<'a> {
+    pub(crate) weights_n: ArrayView1<'a, f64>,
+    pub(crate) observations: &'a Observations,
+}
+
+/// Rows that are left out together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeftOutFolds<'a> {
+    pub(crate) folds: &'a [Vec<usize>],
+    /// Whether scores come from rows left out alone, as calibration takes them for a few groups.
+    pub(crate) scores_rows: bool,
+}
+
+/// Penalties, the one to begin with, and the number that errors of targets are compared by.
+type Penalties<'a> = (&'a [f64], usize, Relative<'a>);
 
 /// One number of the errors of all targets.
 type Relative<'a> = &'a dyn Fn(&Array1<f64>) -> f64;

@@ -82,7 +82,8 @@ impl FoldSums {
         rows: &dyn Fn(&'a KeptRows) -> LookedAt<'a>,
     ) -> Result<Option<LeftOutScores>> {
         let targets = self.total.y_sum_t.len();
-        let (mut of, mut y, mut error) = ((Vec::new(), Vec::new()), Vec::new(), Vec::new());
+        let (mut ids, mut counts, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut y, mut error) = (Vec::new(), Vec::new());
         for (fold, kept) in self.folds.iter().zip(&self.kept) {
             let mut rest = self.total.clone();
             rest.subtract(fold)?;
@@ -90,18 +91,29 @@ impl FoldSums {
                 Err(Error::Numerical(_)) => return Ok(None),
                 fit => fit?,
             };
-            of.0.extend(kept.hashes());
+            ids.extend(kept.hashes());
+            counts.extend(kept.observations().count_m);
             rows(kept).for_each_portion(|portion| {
                 let mut z_md = Array2::zeros(portion.z_md.raw_dim());
                 entries::widen(z_md.view_mut(), portion.z_md);
                 let fitted_mt = z_md.dot(&fit.beta_dt) + &fit.intercept_t;
                 error.extend(&portion.y_mt - &fitted_mt);
                 y.extend(portion.y_mt);
-                of.1.extend(portion.weights_m);
+                weights.extend(portion.weights_m);
             })?;
         }
         let on = CalibratedOn::Folds(self.folds.len());
-        LeftOutScores::new(of, (y, error), targets, on).map(Some)
+        LeftOutScores::new((ids, counts, weights), (y, error), targets, on).map(Some)
+    }
+
+    /// Rows that were kept of all folds.
+    pub(crate) fn kept(&self) -> Result<KeptRows> {
+        let mut all = match self.kept.first() {
+            Some(first) => first.none(),
+            None => KeptRows::new(0, (0, 0)),
+        };
+        self.kept.iter().try_for_each(|kept| all.merge(kept))?;
+        Ok(all)
     }
 
     /// The sums of all rows.

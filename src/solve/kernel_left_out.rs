@@ -1,12 +1,13 @@
 //! Errors of kernel ridge regression on rows that are left out in turn, by one factor.
 
 use super::{
+    WeightedRows,
     kernel_ridge::{beside_ones, factored},
-    looked_at::unseen,
+    looked_at::{left_by_share, unseen},
     together::{inverse, unseen_together},
 };
 use crate::{Result, linalg::entries};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// What a penalty gives on rows that the fit has not seen.
 #[derive(Debug, Clone)]
@@ -17,7 +18,7 @@ pub(crate) struct KernelLeftOut {
     pub(crate) effective_dimension: f64,
 }
 
-/// Leaves each row out in turn of what [`weighted_kernel_ridge`](super::weighted_kernel_ridge)
+/// Leaves each observation out in turn of what [`weighted_kernel_ridge`](super::weighted_kernel_ridge)
 /// fits: with C the inverse of `M = S K S + lambda W I`, less the share of a free intercept, a row
 /// with coefficient a has the residual `a_i / C_ii` if the fit has not seen it (Cawley & Talbot
 /// 2004, of kernels). Of the whole kernel a factor and its inverse take `2 n^3 / 3` operations, and
@@ -28,10 +29,11 @@ pub(crate) struct KernelLeftOut {
 pub(crate) fn kernel_left_out(
     k_nn: &Array2<f64>,
     y_nt: ArrayView2<'_, f64>,
-    weights_n: ArrayView1<'_, f64>,
+    rows: WeightedRows<'_>,
     (lambda, intercept): (f64, bool),
     folds: Option<&[Vec<usize>]>,
 ) -> Result<KernelLeftOut> {
+    let weights_n = rows.weights_n;
     let (n, targets) = y_nt.dim();
     let (total, root_n) = (weights_n.sum(), weights_n.mapv(f64::sqrt));
     let penalty = lambda * total;
@@ -53,7 +55,9 @@ pub(crate) fn kernel_left_out(
     let errors_nt = match folds {
         None => {
             let mut errors_nt = residuals_nt;
-            for (mut errors_t, &left) in errors_nt.rows_mut().into_iter().zip(&left_n) {
+            let lefts = left_n.iter().zip(&rows.observations.share_m);
+            for (mut errors_t, (left, share)) in errors_nt.rows_mut().into_iter().zip(lefts) {
+                let left = left_by_share(*left, *share);
                 errors_t.mapv_inplace(|residual| unseen(residual, left));
             }
             Some(errors_nt)
@@ -84,6 +88,7 @@ pub(crate) fn kernel_left_out(
 mod tests {
     use super::*;
     use crate::{
+        data::Observations,
         kernels::{Gaussian, gram},
         seed::{Seed, Stream},
         solve::weighted_kernel_ridge,
@@ -113,7 +118,11 @@ mod tests {
             let both = [&weights, &ones].into_iter();
             for (weights, (folds, outs)) in both.flat_map(|w| all.map(|all| (w, all))) {
                 let how = (lambda, intercept);
-                let left = kernel_left_out(&k, y.view(), weights.view(), how, folds);
+                let rows = WeightedRows {
+                    weights_n: weights.view(),
+                    observations: &Observations::single(N),
+                };
+                let left = kernel_left_out(&k, y.view(), rows, how, folds);
                 let left = left.expect("solves");
                 let mut expected_t = Array1::<f64>::zeros(2);
                 for out in outs {

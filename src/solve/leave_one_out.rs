@@ -34,12 +34,13 @@ struct Residuals<'a> {
 }
 
 impl Residuals<'_> {
-    /// Weighted squares of some rows, `[m, L t]`.
+    /// Weighted squares of some rows, `[m, L t]`, by their weights and the weights that are left
+    /// out with them.
     fn squares(
         &self,
         z_md: ArrayView2<'_, f32>,
         y_mt: ArrayView2<'_, f64>,
-        weights_m: &[f64],
+        (weights_m, left_out_m): (&[f64], &[f64]),
     ) -> Array2<f64> {
         let p_mp = self.path.rotate(z_md);
         let fit_mc = product_of_share(p_mp.view(), self.scaled_pc.view());
@@ -48,9 +49,9 @@ impl Residuals<'_> {
         let of_intercept = self.path.leverage_of_intercept();
         let (lambdas, targets) = (leverage_ml.ncols(), y_mt.ncols());
         let mut squares_mc = fit_mc;
-        for (i, &w) in weights_m.iter().enumerate() {
+        for (i, (&w, out)) in weights_m.iter().zip(left_out_m).enumerate() {
             for l in 0..lambdas {
-                let left = 1.0 - w * (leverage_ml[[i, l]] + of_intercept);
+                let left = 1.0 - out * (leverage_ml[[i, l]] + of_intercept);
                 for k in 0..targets {
                     let square = &mut squares_mc[[i, l * targets + k]];
                     let residual = y_mt[[i, k]] - (*square + self.path.centre()[k]);
@@ -66,13 +67,14 @@ impl Residuals<'_> {
         &self,
         z_md: ArrayView2<'_, f32>,
         y_mt: ArrayView2<'_, f64>,
-        weights_m: &[f64],
+        (weights_m, left_out_m): (&[f64], &[f64]),
     ) -> Vec<Array2<f64>> {
         let blocks: Vec<_> = (0..z_md.nrows()).step_by(BLOCK).collect();
         parallel::usual().map(blocks.len(), &|block| {
             let rows = blocks[block]..z_md.nrows().min(blocks[block] + BLOCK);
             let z_md = z_md.slice(s![rows.clone(), ..]);
-            self.squares(z_md, y_mt.slice(s![rows.clone(), ..]), &weights_m[rows])
+            let weights = (&weights_m[rows.clone()], &left_out_m[rows.clone()]);
+            self.squares(z_md, y_mt.slice(s![rows, ..]), weights)
         })
     }
 }
@@ -101,7 +103,7 @@ impl LambdaPath {
             targets,
             &run.into(),
             |z_md, y_mt, weights_m| {
-                let of_blocks = residuals.of_rows(z_md, y_mt.view(), &weights_m);
+                let of_blocks = residuals.of_rows(z_md, y_mt.view(), (&weights_m, &weights_m));
                 // Row by row in their order, so that neither threads nor chunks matter.
                 for row in of_blocks.iter().flat_map(|squares_mc| squares_mc.rows()) {
                     sums.0 += &row;
@@ -120,7 +122,8 @@ impl LambdaPath {
         let mut sums = Array1::zeros(shape.0 * shape.1);
         let weight = rows.for_each_portion(|portion| {
             let Portion { z_md, y_mt, .. } = &portion;
-            let squares_mc = residuals.of_rows(*z_md, y_mt.view(), &portion.weights_m);
+            let weights = (portion.weights_m.as_slice(), portion.left_out_m.as_slice());
+            let squares_mc = residuals.of_rows(*z_md, y_mt.view(), weights);
             for row in squares_mc.iter().flat_map(|squares_mc| squares_mc.rows()) {
                 sums += &row;
             }
@@ -158,7 +161,8 @@ impl LambdaPath {
             for (i, &weight) in portion.weights_m.iter().enumerate() {
                 let leverage = leverage_m[i] + self.leverage_of_intercept();
                 let (y_t, residual_t) = (portion.y_mt.row(i), residual_mt.row(i));
-                each.push(y_t, residual_t, (leverage, weight));
+                let left = 1.0 - portion.left_out_m[i] * leverage;
+                each.push(y_t, residual_t, (left, weight));
             }
         })?;
         each.scores(self.targets())

@@ -27,7 +27,7 @@ pub(crate) struct LeftOut {
     pub(crate) errors_t: Array1<f64>,
     /// `tr Z'Z (Z'Z + lambda n I)^-1`, by the leverages of these rows.
     pub(crate) effective_dimension: f64,
-    /// The scores of each of them, those that are equal left out together.
+    /// The scores of each of them, left out by single observations.
     pub(crate) scores: LeftOutScores,
 }
 
@@ -94,8 +94,8 @@ impl LeftOut {
                 for (i, residual_t) in residual_mt.rows().into_iter().enumerate() {
                     let w = portion.weights_m[from + i];
                     let leverage = leverage_m[i] + of_intercept;
-                    each.push(y_mt.row(i), residual_t, (leverage, w));
-                    let left = 1.0 - w * leverage;
+                    let left = 1.0 - portion.left_out_m[from + i] * leverage;
+                    each.push(y_mt.row(i), residual_t, (left, w));
                     squares_t.zip_mut_with(&residual_t, |sum: &mut f64, r| {
                         *sum += w * unseen(*r, left).powi(2);
                     });
@@ -120,6 +120,7 @@ impl LeftOut {
 /// Rows left out one by one as they pass, in the order in which they are kept.
 pub(super) struct Each {
     id_m: Vec<u64>,
+    count_m: Vec<f64>,
     weight_m: Vec<f64>,
     y: Vec<f64>,
     error: Vec<f64>,
@@ -129,20 +130,21 @@ impl Each {
     pub(super) fn of(rows: &LookedAt<'_>) -> Self {
         Self {
             id_m: rows.kept.hashes(),
+            count_m: rows.kept.observations().count_m,
             weight_m: Vec::new(),
             y: Vec::new(),
             error: Vec::new(),
         }
     }
 
-    /// The next row, its residuals, its leverage if it counted 1, and what all like it count for.
+    /// Adds the next row with its residuals, the share of its fit that other rows decide once one
+    /// observation of it is left out, and the weight of all its copies.
     pub(super) fn push(
         &mut self,
         y_t: ArrayView1<'_, f64>,
         residual_t: ArrayView1<'_, f64>,
-        (leverage, weight): (f64, f64),
+        (left, weight): (f64, f64),
     ) {
-        let left = 1.0 - weight * leverage;
         self.weight_m.push(weight);
         self.y.extend(y_t);
         self.error
@@ -150,7 +152,7 @@ impl Each {
     }
 
     pub(super) fn scores(self, targets: usize) -> Result<LeftOutScores> {
-        let of = (self.id_m, self.weight_m);
+        let of = (self.id_m, self.count_m, self.weight_m);
         LeftOutScores::new(of, (self.y, self.error), targets, CalibratedOn::LeftOut)
     }
 }

@@ -25,6 +25,11 @@ pub(super) fn unseen(residual: f64, left: f64) -> f64 {
     }
 }
 
+/// `1 - s h` for the share s of a row that is left out, from `1 - h` for the whole row.
+pub(super) fn left_by_share(left: f64, share: f64) -> f64 {
+    left + (1.0 - share) * (1.0 - left)
+}
+
 /// Rows that were summed with others, and are left out in turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LookedAt<'a> {
@@ -42,15 +47,18 @@ pub(crate) struct LookedAt<'a> {
 pub(super) struct Portion<'a> {
     pub(super) z_md: ArrayView2<'a, f32>,
     pub(super) y_mt: Array2<f64>,
-    /// What each counts for.
+    /// Weight of each row, all its copies together.
     pub(super) weights_m: Vec<f64>,
+    /// Part of that weight that is left out with one observation.
+    pub(super) left_out_m: Vec<f64>,
 }
 
 impl LookedAt<'_> {
     /// Hands over all of them, as many at a time as there is memory for, and gives what they count
     /// for together. Errors as maps and devices do.
     pub(super) fn for_each_portion(&self, mut take: impl FnMut(Portion<'_>)) -> Result<f64> {
-        let mut weight = 0.0;
+        let (mut weight, mut first) = (0.0, 0);
+        let share_m = self.kept.observations().share_m;
         let (source, run) = (&mut self.kept.source(), self.run.silent());
         each_row(
             self.map,
@@ -59,10 +67,14 @@ impl LookedAt<'_> {
             &run,
             |z_md, y_mt, weights_m| {
                 weight += weights_m.iter().sum::<f64>();
+                let pairs = weights_m.iter().zip(&share_m[first..]);
+                let left_out_m = pairs.map(|(weight, share)| weight * share).collect();
+                first += weights_m.len();
                 take(Portion {
                     z_md,
                     y_mt,
                     weights_m,
+                    left_out_m,
                 });
             },
         )?;

@@ -42,8 +42,9 @@ pub(super) fn inverse(factor: &Lower) -> Array2<f64> {
 #[cfg(test)]
 mod tests {
     use crate::{
+        data::Observations,
         kernels::{Gaussian, gram},
-        solve::{Centred, CentredLeftOut, Dual},
+        solve::{Centred, CentredLeftOut, Dual, LeftOutFolds, WeightedRows},
     };
     use ndarray::{Array1, Array2, Axis};
 
@@ -62,7 +63,7 @@ mod tests {
         assert!(folds.iter().all(|fold| fold.len() > 2));
         let z = crate::linalg::eigen::eigen(&k).expect("decomposes");
         let z = &z.vectors_nn * &z.values_n.mapv(|v| v.max(0.0).sqrt());
-        let ones = Array1::ones(M);
+        let (ones, single) = (Array1::ones(M), Observations::single(M));
         let weights = Array1::from_shape_fn(M, |i| [1.0, 0.5, 3.0][i % 3]);
         for penalty in [1e-3, 0.3] {
             let refitted = |weights: &Array1<f64>| {
@@ -86,24 +87,39 @@ mod tests {
                 }
                 errors
             };
-            let known = refitted(&ones);
-            let by_factor = Centred::from_kernel(&k, y.view()).errors_of_folds(penalty, &folds);
-            let path = CentredLeftOut::from_kernel(&k, y.view()).expect("decomposes");
-            for found in [by_factor, path.errors_of_folds(penalty, &folds)] {
-                let gap = found.expect("errors") - &known;
-                assert!(gap.iter().all(|gap| gap.abs() < 1e-6), "{penalty} {gap}");
+            for weights in [&ones, &weights] {
+                let known = refitted(weights);
+                let rows = WeightedRows {
+                    weights_n: weights.view(),
+                    observations: &single,
+                };
+                let factor = Centred::from_kernel(&k, y.view(), rows);
+                let path = CentredLeftOut::from_kernel(&k, y.view(), rows).expect("decomposes");
+                let by_factor = factor.errors_of_folds(penalty, &folds);
+                for found in [by_factor, path.errors_of_folds(penalty, &folds)] {
+                    let gap = found.expect("errors") - &known;
+                    assert!(gap.iter().all(|gap| gap.abs() < 1e-6), "{penalty} {gap}");
+                }
             }
+            let rows = WeightedRows {
+                weights_n: weights.view(),
+                observations: &single,
+            };
             let known_t = (refitted(&weights).mapv(|e| e * e)
                 * weights.view().insert_axis(Axis(1)))
             .sum_axis(Axis(0))
                 / weights.sum();
-            let how = ([penalty / weights.sum()], Some(folds.as_slice()));
+            let how = ([penalty / weights.sum()], folds.as_slice());
             let relative = |errors_t: &Array1<f64>| errors_t.sum();
             let found = Dual::choose(
                 true,
                 (z.clone(), y.clone()),
-                weights.view(),
-                (&how.0, 0, &relative, how.1),
+                rows,
+                (&how.0, 0, &relative),
+                Some(LeftOutFolds {
+                    folds: how.1,
+                    scores_rows: false,
+                }),
             );
             let (_, found) = found.expect("solves");
             let gap = &found[&0].1.errors_t / &known_t - 1.0;

@@ -1,6 +1,6 @@
 //! What a fit is worth: scores of rows held out, once or in folds.
 
-use super::{Args, Fitting, fitting::Prepared};
+use super::{Args, Fitting, Task, fitting::Prepared};
 use crate::{
     evaluate::{Judged, Scored, score},
     report::{InFold, Report, Value, counted, six_digits},
@@ -50,9 +50,14 @@ impl Fitting {
         at: &Prepared,
         folds: &Folds,
     ) -> Result<()> {
+        // Folds keep the task of the whole fit: the targets of some rows may look like another one.
+        let asked = Args {
+            task: Task::of_targets(&at.targets),
+            ..asked.clone()
+        };
         let timed = self.console.timed(|| match self.folds_of_sums(at, folds)? {
             Some(all) => Ok(all),
-            None => self.folds_of_fits(asked, folds),
+            None => self.folds_of_fits(&asked, folds),
         });
         let (all, seconds) = timed?;
         let (by, how) = self.args.folds.by(&at.targets);

@@ -6,6 +6,7 @@ use anyhow::Result;
 use bochner::{
     data::{Survey, TargetStats},
     job::{MOST_CLASSES, few_whole},
+    models::Targets,
 };
 use clap::ValueEnum;
 
@@ -14,6 +15,16 @@ pub(super) enum Task {
     Auto,
     Regression,
     Classification,
+}
+
+impl Task {
+    /// The task that these targets were taken for.
+    pub(super) fn of_targets(targets: &Targets) -> Self {
+        match targets {
+            Targets::Real { .. } => Self::Regression,
+            Targets::Classes(_) => Self::Classification,
+        }
+    }
 }
 
 /// What to do where a model of classes has amounts.

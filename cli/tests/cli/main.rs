@@ -7,6 +7,7 @@ mod auto;
 mod bad_input;
 mod bench;
 mod beside;
+mod cells;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod columns;

@@ -100,6 +100,16 @@ pub fn count(groups: &[u32]) -> usize {
     runs(groups).len()
 }
 
+/// Groups below which probabilities of unseen groups cannot be told from the rows: a fifth of them
+/// is one or two groups, with base rates of their own.
+const MANY_GROUPS: usize = 10;
+
+/// Whether there are too few groups for calibrating on whole groups.
+#[doc(hidden)]
+pub fn are_few(groups: &[u32]) -> bool {
+    count(groups) < MANY_GROUPS
+}
+
 /// The fold of each row: folds are runs of groups by their numbers, of about as many rows each, and
 /// none is empty. `None` of fewer groups than folds.
 pub(crate) fn folds(groups: &[u32], count: usize) -> Option<Vec<usize>> {

@@ -8,7 +8,9 @@ mod file;
 mod tests;
 mod weighed;
 
-pub use contents::hash_of_row;
+pub(super) use contents::hash_of_features;
+use contents::hash_of_places;
+pub use contents::{hash, hash_of_row};
 
 use super::{Chunk, ChunkSource, Rows};
 use crate::{Error, Result};
@@ -274,34 +276,6 @@ impl KeptRows {
     pub fn target(&self, k: usize) -> Vec<f64> {
         self.rows.values().map(|row| row.targets[k]).collect()
     }
-}
-
-/// The last steps of splitmix64 (Steele, Lea & Flood 2014), which spread every bit over all.
-fn mix(mut h: u64) -> u64 {
-    h = (h ^ (h >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    h = (h ^ (h >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    h ^ (h >> 31)
-}
-
-/// A hash of what a row holds: a sum over its values that are not zero, each mixed with its place,
-/// so that a loop over columns has no chain.
-#[doc(hidden)]
-pub fn hash(x: impl Iterator<Item = f64>, targets: ArrayView1<'_, f64>) -> u64 {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    let at = |place: u64, value: f64| {
-        if value == 0.0 {
-            0
-        } else {
-            mix(value.to_bits() ^ place.wrapping_mul(GOLDEN))
-        }
-    };
-    let sum = |first: u64, sum: u64, (j, value)| sum.wrapping_add(at(first + j, value));
-    let of_x = (0..).zip(x).fold(0, |all, next| sum(1, all, next));
-    let targets = targets.iter().copied();
-    let of_y = (0..)
-        .zip(targets)
-        .fold(0, |all, next| sum(1 << 40, all, next));
-    mix(of_x.wrapping_add(of_y))
 }
 
 /// Kept rows on their way through a map.

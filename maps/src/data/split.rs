@@ -3,13 +3,14 @@
 use super::rows::stack;
 use super::{
     Chunk, ChunkSource, Folds, Rows, Schema, grouped,
-    kept_rows::hash as hash_of_contents,
+    kept_rows::hash_of_features,
     next_checked,
     parting::{Part, hash},
+    repeats::{CopyCounter, Repeats},
     require_rows,
 };
 use crate::error::{Error, Result};
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::{Array2, Axis};
 use std::sync::Arc;
 
 /// The training or the test part of a source.
@@ -36,6 +37,8 @@ pub struct Split<S> {
     rows: Option<usize>,
     /// Groups of the rows that are taken.
     groups: Option<Arc<[u32]>>,
+    /// Copies of repeated rows that have passed, for a split by contents.
+    copies: CopyCounter,
 }
 
 /// Which rows are taken.
@@ -73,6 +76,7 @@ impl Folds {
             seed: 0,
             next: 0,
             any: false,
+            copies: CopyCounter::default(),
         })
     }
 }
@@ -143,12 +147,38 @@ impl<S: ChunkSource> Split<S> {
         Self::by(source, Rule::Part(part, fraction), seed)
     }
 
+    /// As [`Self::new`], by the numbers of rows even where they have groups, which the part keeps.
+    ///
+    /// Errors as [`Self::new`] does.
+    #[doc(hidden)]
+    pub fn by_rows(source: S, part: Part, fraction: f64, seed: u64) -> Result<Self> {
+        let mut split = Self::new(source, part, fraction, seed)?;
+        if let Some(all) = split.source.groups() {
+            split.rule = Rule::Part(part, fraction);
+            let groups = among(&all, |row| split.takes(row));
+            (split.rows, split.groups) = (Some(groups.len()), Some(groups));
+        }
+        Ok(split)
+    }
+
     /// As [`Self::new`], where the features of a row decide: rows that are equal are in one part,
     /// whatever their order, targets and classes' names, and a row that counts for two is where two
-    /// such rows would be. The part may have no rows.
+    /// such rows would be. Observations that [`Repeats`] knows to share their features with other
+    /// targets are drawn one by one; the weight of a row with several of them is divided between
+    /// the parts. The part may have no rows.
     #[doc(hidden)]
-    pub fn by_contents(source: S, part: Part, fraction: f64, seed: u64) -> Self {
-        Self::ruled(source, Rule::Contents(part, fraction), seed)
+    pub fn by_contents(
+        source: S,
+        part: Part,
+        fraction: f64,
+        seed: u64,
+        repeats: &Arc<Repeats>,
+    ) -> Self {
+        let split = Self::ruled(source, Rule::Contents(part, fraction), seed);
+        Self {
+            copies: repeats.counter(),
+            ..split
+        }
     }
 
     /// Fold `k` of `folds`, counted from 0: the rows whose `h(seed, i)` is k modulo `folds`. Every
@@ -195,6 +225,7 @@ impl<S: ChunkSource> Split<S> {
             next: 0,
             any: false,
             groups,
+            copies: CopyCounter::default(),
         }
     }
 
@@ -202,16 +233,16 @@ impl<S: ChunkSource> Split<S> {
         self.rule.takes(self.seed, row)
     }
 
-    /// Whether row `i` of the next chunk is taken.
-    fn takes_of(&self, chunk: &Chunk, i: usize) -> bool {
-        if !matches!(self.rule, Rule::Contents(..)) {
-            return self.takes(self.next + i as u64);
+    /// Share of the weight of row `i` of the next chunk that is taken.
+    fn share_of(&mut self, chunk: &Chunk, i: usize) -> f64 {
+        let Rule::Contents(part, fraction) = self.rule else {
+            return f64::from(u8::from(self.takes(self.next + i as u64)));
+        };
+        match self.copies.share_below(chunk, i, (fraction, self.seed)) {
+            Some(below) if part == Part::Test => below,
+            Some(below) => 1.0 - below,
+            None => f64::from(u8::from(self.takes(hash_of_features(chunk, i)))),
         }
-        let none = ArrayView1::from(&[]);
-        self.takes(match &chunk.x {
-            Rows::F32(x) => hash_of_contents(x.row(i).iter().map(|&v| f64::from(v)), none),
-            Rows::F64(x) => hash_of_contents(x.row(i).iter().copied(), none),
-        })
     }
 
     /// Errors where the source is known to have other rows than those that were read so far, or
@@ -293,7 +324,9 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
                 break;
             };
             let read = chunk.x.nrows();
-            let keep: Vec<usize> = (0..read).filter(|&i| self.takes_of(&chunk, i)).collect();
+            let shares = (0..read).map(|i| (i, self.share_of(&chunk, i)));
+            let (keep, shares): (Vec<usize>, Vec<f64>) =
+                shares.filter(|(_, share)| *share > 0.0).unzip();
             self.next += read as u64;
             self.require_same_rows(false)?;
             if keep.is_empty() {
@@ -303,7 +336,11 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
             xs.push(chunk.x.select(&keep));
             ys.push(chunk.y.select(Axis(0), &keep));
             if let Some(of_rows) = chunk.weights {
-                weights.extend(keep.iter().map(|&i| of_rows[i]));
+                weights.extend(
+                    keep.iter()
+                        .zip(&shares)
+                        .map(|(&i, share)| of_rows[i] * share),
+                );
             }
         }
         if rows == 0 {
@@ -327,6 +364,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
     }
     fn rewind(&mut self) -> Result<()> {
         (self.next, self.any) = (0, false);
+        self.copies.restart();
         self.source.rewind()
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
@@ -354,40 +392,4 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::MemorySource;
-
-    /// Fold k is the rows whose hash leaves k, as [`Split::fold`] says.
-    #[test]
-    fn folds_are_the_remainders_of_the_hash() {
-        let x = Array2::from_shape_fn((200, 1), |(i, _)| i as f64);
-        for (k, folds) in [(0, 2), (1, 2), (0, 5), (3, 5), (4, 5)] {
-            let source = MemorySource::new(&x, None).expect("rows");
-            let mut fold = Split::fold(source, (k, folds), 9).expect("has rows");
-            let chunk = fold.next_chunk(1000).expect("reads").expect("rows");
-            let own = (0..200).filter(|&i| hash(9, i) % folds as u64 == k as u64);
-            let own: Vec<f64> = own.map(|i| i as f64).collect();
-            assert_eq!(chunk.x.into_f64().column(0).to_vec(), own, "{k} of {folds}");
-        }
-        let source = MemorySource::new(&x, None).expect("rows");
-        assert!(matches!(
-            Split::fold(source, (5, 5), 9),
-            Err(Error::Parameter(_))
-        ));
-    }
-
-    #[test]
-    fn known_answers() {
-        // The first outputs of SplitMix64 from state 0, which mix leaves as it is.
-        let outputs = [
-            0xe220_a839_7b1d_cdaf,
-            0x6e78_9e6a_a1b9_65f4,
-            0x06c4_5d18_8009_454f,
-        ];
-        for (row, output) in outputs.into_iter().enumerate() {
-            assert_eq!(hash(0, row as u64), output);
-        }
-        assert_ne!(hash(1, 0), hash(0, 1));
-    }
-}
+mod tests;

@@ -3,22 +3,24 @@
 mod amounts;
 mod downhill;
 mod slopes;
+mod weights;
 
 pub(super) use amounts::Amounts;
 pub(super) use downhill::downhill;
 
-use super::{ENOUGH, MORE_ROWS, ROWS, kernel_values::KernelValues};
+use super::{MORE_ROWS, ROWS, kernel_values::KernelValues, order::RowOrder};
 use crate::{
     Device, Error, Result,
-    data::{ChunkSource, KeptRows, MemorySource, Rescale, grouped},
+    data::{ChunkSource, KeptRows, MemorySource, Observations, Rescale, grouped},
     features::Scaling,
     model::Targets,
     normal::NormalEquations,
-    solve::{Centred, CentredLeftOut, Cholesky},
+    solve::{Centred, CentredLeftOut, Cholesky, WeightedRows},
 };
-use downhill::least;
+use downhill::{PENALTIES, ascending, least};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use std::ops::Range;
+use weights::{effective, of_mean_one, spread, weighted_mean};
 
 /// How a candidate prepares rows.
 #[derive(Debug, Clone, Copy)]
@@ -37,18 +39,12 @@ impl How<'_> {
     }
 }
 
-/// Fewer say nothing.
-const LEAST_ROWS: usize = 20;
-/// Penalties over the number of rows, where none are given: from 1e-8 to 10, two in ten.
-const PENALTIES: usize = 19;
+/// Observations below which nothing is decided.
+const MIN_OBSERVATIONS: f64 = 20.0;
 /// Of these so many stand for all where each takes a factor.
 const EACH: usize = 4;
 /// What differs by less of the largest value is the same.
 const SAME: f64 = 1e-10;
-/// The least penalty: 0 leaves no row out.
-const LEAST: f64 = 1e-12;
-/// Of so many rows one is held out.
-const HELD_OUT: usize = 4;
 /// Targets or classes that are looked at, at most.
 const MOST_OUTPUTS: usize = 32;
 
@@ -57,6 +53,13 @@ const MOST_OUTPUTS: usize = 32;
 pub(super) struct Deciding {
     x_md: Array2<f64>,
     y_mt: Array2<f64>,
+    /// Weights of mean 1.
+    weights_m: Array1<f64>,
+    /// Keys of priority sampling, ascending among the rows before those that are held out.
+    keys_m: Vec<f64>,
+    observations: Observations,
+    /// Effective number of observations of the fit.
+    effective: f64,
     /// Which rows are left out together, where that is known.
     groups_m: Option<Vec<u32>>,
     /// Rows before those that are held out.
@@ -70,30 +73,41 @@ pub(super) struct Deciding {
 impl Deciding {
     /// None where too few rows differ, or no target varies.
     pub(super) fn from_rows(
-        (kept, order): (&KeptRows, &[usize]),
+        (kept, order): (&KeptRows, &RowOrder),
         targets: &Targets,
-        penalties: Option<&[f64]>,
+        (penalties, all_rows): (Option<&[f64]>, u64),
     ) -> Result<Option<Self>> {
         let Some(chunk) = kept.source().next_chunk(MORE_ROWS.0)? else {
             return Ok(None);
         };
         let (x_md, y_mt) = (chunk.x.into_f64(), chunk.y);
+        let weights_m = chunk.weights.unwrap_or_else(|| Array1::ones(y_mt.nrows()));
         let groups_m = kept.source().groups();
-        let (order, seen) = held_last(order, groups_m.as_deref());
+        let (places, seen) = order.held_last(groups_m.as_deref(), weights_m.view());
+        let keys_m = places.iter().map(|&place| order.keys[place]).collect();
+        let order: Vec<usize> = places.iter().map(|&place| order.rows[place]).collect();
         let groups_m = groups_m.map(|all| order.iter().map(|&i| all[i]).collect());
         let x_md = x_md.select(Axis(0), &order);
         let y_mt = y_mt.select(Axis(0), &order);
-        let m = x_md.nrows();
-        if m < LEAST_ROWS {
+        let weights_m = of_mean_one(&weights_m.select(Axis(0), &order));
+        let observations = kept.observations().select(&order);
+        let count = observations.count_m.iter().sum::<f64>();
+        if count < MIN_OBSERVATIONS {
             return Ok(None);
         }
+        let missing = if kept.are_all() {
+            1.0
+        } else {
+            all_rows as f64 / count
+        };
         let y_mt = outputs(&y_mt, targets);
-        let middle_t = y_mt.sum_axis(Axis(0)) / m as f64;
+        let middle_t = weighted_mean(y_mt.view(), weights_m.view());
         let mut y_mt = y_mt - &middle_t;
         let mut first = (middle_t.first().copied().unwrap_or(0.0), 1.0);
         if let Targets::Real { .. } = targets {
             for (k, mut y) in y_mt.columns_mut().into_iter().enumerate() {
-                let deviation = (y.dot(&y) / m as f64).sqrt();
+                let squares_m = &y.mapv(|y| y * y) * &weights_m;
+                let deviation = (squares_m.sum() / weights_m.sum()).sqrt();
                 // One that does not vary is 0 already.
                 if deviation > 0.0 {
                     y /= deviation;
@@ -107,6 +121,10 @@ impl Deciding {
         Ok(varies.then_some(Self {
             x_md,
             y_mt,
+            effective: effective(weights_m.view(), &observations.count_m) * missing,
+            weights_m,
+            keys_m,
+            observations,
             groups_m,
             seen,
             first,
@@ -173,6 +191,10 @@ impl Deciding {
             return Ok(None);
         };
         let u_md = how.apply(self.x_md.clone())?;
+        let (seen_m, held_m) = (
+            self.weights(0..self.seen),
+            self.weights(self.seen..self.all()),
+        );
         let (seen, held) = (s![..self.seen, ..], s![self.seen.., ..]);
         let y_mt = self.y_mt.slice(held);
         let targets = Targets::Real {
@@ -184,13 +206,15 @@ impl Deciding {
             u_md.slice(seen).to_owned(),
             self.y_mt.slice(seen).to_owned(),
         );
-        let mut source = MemorySource::new(&seen.0, Some(seen.1))?;
+        let source = MemorySource::new(&seen.0, Some(seen.1))?;
+        let mut source = source.with_weights(seen_m)?;
         let sums =
             NormalEquations::accumulate(map.as_ref(), &mut source, &targets, &Device::cpu())?;
         let held_md = u_md.slice(held).to_owned();
         let held_mf = KernelValues::features(map.as_ref(), &held_md)?.mapv(f64::from);
         let penalties = self.few_penalties();
-        let best = downhill((&penalties, penalties.len() / 2), |lambda| {
+        let start = (penalties.as_slice(), penalties.len() / 2);
+        let best = downhill(start, held_m.view(), |lambda| {
             let solver = Cholesky {
                 lambda,
                 intercept: true,
@@ -213,6 +237,12 @@ impl Deciding {
         (how, near): (How<'_>, Option<f64>),
     ) -> Result<Option<(f64, Array2<f64>)>> {
         let m = rows.len() as f64;
+        let weights_m = self.weights(rows.clone());
+        let observations = self.observations.select(&Vec::from_iter(rows.clone()));
+        let weighted = WeightedRows {
+            weights_n: weights_m.view(),
+            observations: &observations,
+        };
         let groups_m = self.groups_m.as_ref().map(|groups| &groups[rows.clone()]);
         let folds = groups_m.and_then(grouped::choosing);
         let rows = s![rows, ..];
@@ -220,24 +250,25 @@ impl Deciding {
         let k_mm = kernel_values.gram(how.apply(x_md)?, how.line)?;
         let y_mt = self.y_mt.slice(rows);
         if let Some(near) = near {
-            let centred = Centred::from_kernel(&k_mm, y_mt);
+            let centred = Centred::from_kernel(&k_mm, y_mt, weighted);
             let at = self.penalties.partition_point(|&penalty| penalty < near);
-            return downhill((&self.penalties, at), |penalty| {
+            return downhill((&self.penalties, at), weights_m.view(), |penalty| {
                 Ok(match &folds {
                     None => centred.errors(m * penalty),
                     Some(folds) => centred.errors_of_folds(m * penalty, folds),
                 })
             });
         }
-        let path = CentredLeftOut::from_kernel(&k_mm, y_mt)?;
+        let path = CentredLeftOut::from_kernel(&k_mm, y_mt, weighted)?;
         let all = self.penalties.iter();
-        Ok(least(all.filter_map(|&penalty| {
+        let found = all.filter_map(|&penalty| {
             let off_mt = match &folds {
                 None => path.errors(m * penalty),
                 Some(folds) => path.errors_of_folds(m * penalty, folds),
             };
             Some((penalty, off_mt?))
-        })))
+        });
+        Ok(least(found, weights_m.view()))
     }
 
     /// Errors of the rows of `judged`, and the penalty if they were left out in turn.
@@ -289,8 +320,10 @@ impl Deciding {
         (how, near): (How<'_>, Option<f64>),
     ) -> Result<Option<Errors>> {
         let off = self.off(judged, kernel_values, (how, near))?;
+        let weights_m = self.judged_weights(judged);
         Ok(off.map(|(penalty, off_mt)| Errors {
-            squares_m: squares(&off_mt) / spread(self.judged(judged)),
+            squares_m: squares(&off_mt) / spread(self.judged(judged), weights_m.view())
+                * &weights_m,
             penalty,
         }))
     }
@@ -309,21 +342,10 @@ impl Deciding {
         let (mean, deviation) = self.first;
         let off_m = deviation * &off_mt.column(0);
         let y_m = mean + deviation * &self.judged(judged).column(0);
-        Ok(Some(Amounts::new(&off_m, &y_m, rescale)))
+        let weights_m = self.judged_weights(judged);
+        let amounts = Amounts::new((&off_m, &y_m), weights_m.view(), rescale);
+        Ok(Some(amounts))
     }
-}
-
-/// Penalties over the number of rows, ascending: these, or the usual ones.
-fn ascending(given: Option<&[f64]>) -> Vec<f64> {
-    let mut penalties: Vec<f64> = match given {
-        Some(given) => given.iter().map(|penalty| penalty.max(LEAST)).collect(),
-        None => (0..PENALTIES)
-            .map(|k| 10_f64.powf(k as f64 / 2.0 - 8.0))
-            .collect(),
-    };
-    penalties.sort_unstable_by(f64::total_cmp);
-    penalties.dedup();
-    penalties
 }
 
 /// Targets as they are fitted: amounts, or a column of 1 and -1 for each class that is there.
@@ -344,24 +366,9 @@ fn outputs(y_mt: &Array2<f64>, targets: &Targets) -> Array2<f64> {
     }
 }
 
-/// The order in which rows are looked at, and how many come before those that are held out: a
-/// quarter, of whole groups where rows have some and there are enough of them.
-fn held_last(order: &[usize], groups_m: Option<&[u32]>) -> (Vec<usize>, usize) {
-    let m = order.len();
-    let is_held = groups_m
-        .filter(|_| m >= ENOUGH)
-        .and_then(|groups_m| grouped::held_out(groups_m, 1.0 / HELD_OUT as f64));
-    let Some(is_held) = is_held else {
-        return (order.to_vec(), m - m / HELD_OUT);
-    };
-    let (held, seen): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&i| is_held[i]);
-    let before = seen.len();
-    (seen.into_iter().chain(held).collect(), before)
-}
-
 /// How far rows are off that were left out.
 pub(super) struct Errors {
-    /// Squares of their errors, over the variance of their targets.
+    /// Squares of their errors times weights of mean 1, over the variance of their targets.
     pub(super) squares_m: Array1<f64>,
     /// The penalty over the number of rows, of rows that were left out in turn.
     pub(super) penalty: Option<f64>,
@@ -376,17 +383,7 @@ pub(super) enum Judged {
     HeldOut,
 }
 
-/// The variance of targets, of all of them together.
-fn spread(y_mt: ArrayView2<'_, f64>) -> f64 {
-    let middle_t = y_mt.sum_axis(Axis(0)) / y_mt.nrows() as f64;
-    mean_square(&(&y_mt - &middle_t))
-}
-
 /// Of each row.
 fn squares(of_mt: &Array2<f64>) -> Array1<f64> {
     of_mt.mapv(|v| v * v).sum_axis(Axis(1))
-}
-
-fn mean_square(of_mt: &Array2<f64>) -> f64 {
-    squares(of_mt).mean().unwrap_or(0.0)
 }

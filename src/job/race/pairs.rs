@@ -57,8 +57,9 @@ impl Job<&dyn Fit> {
                            columns; ask for columns alone";
             return Err(Error::unsupported(problem));
         };
-        let order = order::by_ranks(kept)?;
-        let rows = Deciding::from_rows((kept, &order), targets, self.learner.penalties())?;
+        let order = order::by_priority(kept)?;
+        let penalties = self.learner.penalties();
+        let rows = Deciding::from_rows((kept, &order), targets, (penalties, survey.rows))?;
         let (Some(rows), Some(kernel)) = (rows, additive.kernel()) else {
             return Ok(Vec::new());
         };

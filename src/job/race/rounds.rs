@@ -231,7 +231,8 @@ fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
         .filter(|&i| left[i].is_weighed() == left[0].is_weighed())
         .filter(|&i| left[i].of.standardize == left[0].of.standardize)
         .min_by(|&a, &b| left[a].width().total_cmp(&left[b].width()));
-    if let Some(i) = narrowest.filter(|_| track.all_rows() >= times * track.all() as u64) {
+    let rows = track.all();
+    if let Some(i) = narrowest.filter(|_| track.all_rows(rows) >= times as f64 * rows as f64) {
         left[..=i].rotate_right(1);
     }
 }
@@ -283,7 +284,8 @@ pub(super) fn race(
     (survey, kept): (&Survey, &KeptRows),
     targets: &Targets,
 ) -> Result<Option<Outcome>> {
-    let rows = Deciding::from_rows((kept, asked.order), targets, asked.penalties)?;
+    let how = (asked.penalties, survey.rows);
+    let rows = Deciding::from_rows((kept, asked.order), targets, how)?;
     let (Some(kernel), Some(rows)) = (asked.map.kernel(), rows) else {
         return Ok(None);
     };

@@ -101,7 +101,7 @@ impl Runner {
 
     /// Takes errors of more rows than before. With still more of them they fall as they fell, or
     /// less.
-    pub(super) fn run(&mut self, errors: Option<Errors>, all: u64) {
+    pub(super) fn run(&mut self, errors: Option<Errors>, all: f64) {
         let (squares_m, penalty) = match errors {
             Some(errors) => (errors.squares_m, errors.penalty.unwrap_or(self.penalty)),
             None => (none(), f64::NAN),
@@ -120,7 +120,7 @@ impl Runner {
                 ratio.powf(1.0 / doublings(before, rows as f64))
             }
         };
-        self.ahead = error * fell.powf(FALL * doublings(rows, all as f64).clamp(0.0, DOUBLINGS));
+        self.ahead = error * fell.powf(FALL * doublings(rows, all).clamp(0.0, DOUBLINGS));
         self.of.error = error;
         self.of.rows = rows;
         self.squares_m = squares_m;

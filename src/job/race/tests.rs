@@ -187,7 +187,9 @@ fn penalties_beyond_the_valley_are_not_looked_at() {
     let walk = |errors: &[f64]| {
         let penalties: Vec<f64> = (0..errors.len()).map(|at| at as f64).collect();
         let mut seen = Vec::new();
-        let best = downhill((&penalties, penalties.len() / 2), |penalty| {
+        let ones = Array1::ones(1);
+        let start = (penalties.as_slice(), penalties.len() / 2);
+        let best = downhill(start, ones.view(), |penalty| {
             seen.push(penalty as usize);
             let error = errors[penalty as usize];
             Ok((error > 0.0).then(|| Array2::from_elem((1, 1), error)))
@@ -283,7 +285,7 @@ fn long_tails_hide_nothing() {
                 squares_m,
                 penalty: None,
             }),
-            100,
+            100.0,
         );
         runner
     };
@@ -307,7 +309,7 @@ fn what_failed_is_last() {
                 squares_m: Array1::from_elem(rows, square),
                 penalty: None,
             });
-            runner.run(errors, 10_000);
+            runner.run(errors, 10_000.0);
         }
         runner
     };

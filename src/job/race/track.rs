@@ -4,6 +4,7 @@ use super::{
     ENOUGH, ROWS,
     deciding::{Amounts, Deciding, Errors, How, Judged},
     kernel_values::KernelValues,
+    order::RowOrder,
     runner::{BEYOND, DIGITS, Runner, none, rounded},
 };
 use crate::{
@@ -30,7 +31,7 @@ pub(super) struct Asked<'a> {
     /// On which map candidates run.
     pub(super) map: &'a dyn MapBuilder,
     /// In which order it looks at the rows.
-    pub(super) order: &'a [usize],
+    pub(super) order: &'a RowOrder,
     /// With which preparation, or with all that differ where that is [`Standardize::Auto`].
     pub(super) standardize: Standardize,
     /// With a linear part beside, or with one and without where that is [`Linear::Auto`].
@@ -119,9 +120,9 @@ impl<'a> Track<'a> {
         preparations.into_iter().map(prepared).collect()
     }
 
-    /// How many rows there are of all.
-    pub(super) fn all_rows(&self) -> u64 {
-        self.survey.rows
+    /// Number of rows that the fit has, in proportion to `rows` that are left out in turn.
+    pub(super) fn all_rows(&self, rows: usize) -> f64 {
+        self.rows.all_rows(rows)
     }
 }
 
@@ -163,7 +164,7 @@ impl Track<'_> {
             return Ok(());
         }
         let errors = self.judge(runner, Judged::LeftOut(0, rows))?;
-        runner.run(errors, self.survey.rows);
+        runner.run(errors, self.all_rows(rows));
         Ok(())
     }
 
@@ -279,7 +280,9 @@ impl Track<'_> {
 
     /// Whether there are rows to hold a part out.
     pub(super) fn has_more(&self) -> bool {
-        self.rows.all() >= ENOUGH && matches!(self.kernel_values, KernelValues::Features(..))
+        self.rows.all() >= ENOUGH
+            && !self.rows.are_cells()
+            && matches!(self.kernel_values, KernelValues::Features(..))
     }
 
     /// Has a candidate run on all rows that were kept.

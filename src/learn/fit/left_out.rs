@@ -4,19 +4,21 @@
 #[cfg(test)]
 mod tests;
 
+use super::{probabilities::Calibration, with_probabilities::say_few_groups};
 use crate::{
     Result,
+    data::grouped,
     model::{
         CalibratedOn, ClassSets, Conformal, LeftOutScores, LinearModel, Probabilities, Targets,
     },
 };
 use ndarray::Array2;
 
-/// Fewer rows are too few for probabilities.
-pub(super) const FEWEST: usize = 20;
+/// Observations below which there are no probabilities.
+pub(super) const MIN_OBSERVATIONS: f64 = 20.0;
 
 /// Gives a model what the scores of rows say that its fit had not seen: a classifier probabilities,
-/// as [`Probabilities::fitted`] has them, if there are 20 rows, of two classes at least; a
+/// as [`Probabilities::fitted`] has them, from 20 observations on, of two classes at least; a
 /// regression the errors that intervals are made of. Nothing where rounding hides one of the
 /// scores.
 pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScores) -> Result<()> {
@@ -24,13 +26,15 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
         return Ok(());
     }
     match &model.targets {
-        Targets::Classes(_) if rows.len() < FEWEST => {}
+        Targets::Classes(_) if rows.observations() < MIN_OBSERVATIONS => {}
         Targets::Classes(labels) => {
             let class_m = classes(&rows);
             let mut seen = vec![false; labels.len()];
             class_m.iter().for_each(|&class| seen[class] = true);
             if seen.into_iter().filter(|seen| *seen).count() >= 2 {
-                judge_classes(model, rows.scores(), (&class_m, &rows.weight_m), rows.on);
+                let of = (class_m.as_slice(), rows.weight_m.as_slice());
+                let on = (rows.observations(), rows.on);
+                judge_classes(model, rows.scores(), of, on, |_| {});
             }
         }
         Targets::Real { .. } => {
@@ -42,25 +46,46 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
     Ok(())
 }
 
-/// Gives a classifier probabilities, and what sets of classes go by, from the scores of rows that a
-/// fit had not seen, `[m, classes]`, the classes of these and what they count for.
+/// Gives a classifier probabilities and thresholds of class sets, from the scores `[m, classes]` of
+/// rows that a fit had not seen, with their classes and weights, and the number of observations that
+/// they stand for. `adjust` may move the probabilities before thresholds are taken.
 pub(super) fn judge_classes(
     model: &mut LinearModel,
     scores_mt: Array2<f64>,
     (class_m, weight_m): (&[usize], &[f64]),
-    on: CalibratedOn,
+    (observations, on): (f64, CalibratedOn),
+    adjust: impl FnOnce(&mut Probabilities),
 ) {
-    let probabilities = Probabilities::fitted(&scores_mt, class_m, weight_m);
+    let of = (class_m, weight_m);
+    let Calibration {
+        mut probabilities,
+        confirms_order,
+    } = Probabilities::fitted(&scores_mt, of, observations);
+    if !confirms_order {
+        log::warn!(
+            "probabilities are near the shares of the classes, because held-out rows do not \
+             confirm the order of the scores; labels and rankings go by the scores"
+        );
+    }
+    adjust(&mut probabilities);
     let p_mt = probabilities.apply(scores_mt);
     model.class_sets = Some(ClassSets::of_rows(&p_mt, class_m, weight_m, on));
     model.probabilities = Some(probabilities);
 }
 
-/// Takes back what rows left out alone said of a model whose rows have groups: nothing of one that
-/// is unseen.
-pub(crate) fn require_groups_left_out(model: &mut LinearModel) {
+/// Whether a classifier is calibrated on single rows although they have groups: a few groups cannot
+/// tell probabilities for others.
+pub(in crate::learn) fn calibrates_on_rows(targets: &Targets, groups: Option<&[u32]>) -> bool {
+    matches!(targets, Targets::Classes(_)) && groups.is_some_and(grouped::are_few)
+}
+
+/// Takes back what rows left out alone say about a model whose rows have groups, since that does not
+/// hold for unseen groups; of a few groups it stays, with a warning.
+pub(crate) fn require_groups_left_out(model: &mut LinearModel, groups: &[u32]) {
     let on = model.left_out.as_ref().map(|rows| rows.on);
-    if on == Some(CalibratedOn::LeftOut) {
+    if on == Some(CalibratedOn::LeftOut) && calibrates_on_rows(&model.targets, Some(groups)) {
+        say_few_groups(groups);
+    } else if on == Some(CalibratedOn::LeftOut) {
         (model.probabilities, model.class_sets) = (None, None);
         (model.conformal, model.left_out) = (None, None);
     }

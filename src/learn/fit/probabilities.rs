@@ -7,38 +7,120 @@ mod tests;
 use crate::model::Probabilities;
 use ndarray::{Array2, ArrayView1, Axis};
 
+/// Logits that scores differ by, per standard deviation, where held-out rows do not confirm their
+/// order: probabilities are the shares of the classes but for a per cent, and keep the ranking.
+const UNCONFIRMED_LOGITS: f64 = 0.01;
+
+/// Probabilities for scores, and whether held-out rows confirm the order of the scores.
+pub(crate) struct Calibration {
+    pub(crate) probabilities: Probabilities,
+    pub(crate) confirms_order: bool,
+}
+
 impl Probabilities {
-    /// For scores `[n, t]` of rows that the fit did not see, with their classes and what they count
-    /// for: sigmoids of two, one softmax of more. Sigmoids of many classes, each right by itself,
-    /// say twice what speaks against a row's other classes when they are brought to a sum of 1.
+    /// Fits probabilities to scores `[n, t]` of rows that the fit did not see, with their classes
+    /// and weights: sigmoids for two classes, one softmax for more. (Sigmoids for many classes, each
+    /// calibrated by itself, count the evidence against the other classes twice when they are
+    /// normalised.) `observations` is the number of rows that these stand for: weights decide their
+    /// shares, and the number how much the prior of the calibration counts.
     ///
-    /// Where scores of these rows speak against their own classes, as those of rows left out do of
-    /// a fit that tells nothing, probabilities are the shares of the classes.
-    pub(crate) fn fitted(scores_nt: &Array2<f64>, class_n: &[usize], weight_n: &[f64]) -> Self {
-        let mean = weight_n.iter().sum::<f64>() / class_n.len() as f64;
+    /// Where the scores rank these rows against their own classes, as leave-one-out scores do for a
+    /// fit that explains nothing, probabilities are the shares of the classes but for a slope of
+    /// [`UNCONFIRMED_LOGITS`] that keeps the order of the scores.
+    pub(crate) fn fitted(
+        scores_nt: &Array2<f64>,
+        (class_n, weight_n): (&[usize], &[f64]),
+        observations: f64,
+    ) -> Calibration {
+        let mean = weight_n.iter().sum::<f64>() / observations;
         let counts: Vec<f64> = weight_n.iter().map(|weight| weight / mean).collect();
         if scores_nt.ncols() == 2 {
             return Self::sigmoids(scores_nt, (class_n, &counts));
         }
         let of = (class_n, counts.as_slice());
         let (slope, offset_t) = tempered::tempered(scores_nt, of);
-        if slope >= 0.0 {
-            return Self::Tempered { slope, offset_t };
+        if slope > 0.0 {
+            return Calibration {
+                probabilities: Self::Tempered { slope, offset_t },
+                confirms_order: true,
+            };
         }
         let (_, offset_t) = tempered::tempered(&Array2::zeros(scores_nt.dim()), of);
-        Self::Tempered {
-            slope: 0.0,
-            offset_t,
+        let slope = unconfirmed_slope(scores_nt.iter().copied());
+        Calibration {
+            probabilities: Self::Tempered { slope, offset_t },
+            confirms_order: false,
         }
     }
 
-    fn sigmoids(scores_nt: &Array2<f64>, (class_n, counts): (&[usize], &[f64])) -> Self {
+    fn sigmoids(scores_nt: &Array2<f64>, (class_n, counts): (&[usize], &[f64])) -> Calibration {
         let columns = scores_nt.axis_iter(Axis(1)).enumerate();
-        let (slope_t, offset_t) = columns
+        let (mut slope_t, mut offset_t): (Vec<f64>, Vec<f64>) = columns
             .map(|(k, scores)| platt(scores, |i| class_n[i] == k, counts))
             .unzip();
-        Self::Sigmoids { slope_t, offset_t }
+        let confirms_order = slope_t.iter().all(|slope| *slope > 0.0);
+        if !confirms_order {
+            for (k, scores) in scores_nt.axis_iter(Axis(1)).enumerate() {
+                slope_t[k] = unconfirmed_slope(scores.iter().copied());
+                let logit = slope_t[k] * scores.mean().unwrap_or(0.0);
+                offset_t[k] = class_logit(|i| class_n[i] == k, counts) - logit;
+            }
+        }
+        Calibration {
+            probabilities: Self::Sigmoids { slope_t, offset_t },
+            confirms_order,
+        }
     }
+
+    /// Moves the offsets until the weighted mean of the probabilities of each class is its share,
+    /// `share_t`, for scores `[n, t]`; a class without a share stays as it is.
+    pub(crate) fn match_shares(
+        &mut self,
+        scores_nt: &Array2<f64>,
+        weight_n: &[f64],
+        share_t: &[f64],
+    ) {
+        const STEPS: usize = 200;
+        let total = weight_n.iter().sum::<f64>();
+        for _ in 0..STEPS {
+            let p_nt = self.apply(scores_nt.clone());
+            let mean_t = ndarray::ArrayView1::from(weight_n).dot(&p_nt) / total;
+            let logs = share_t.iter().zip(&mean_t);
+            let step = logs.map(|(&share, &mean)| match share > 0.0 && mean > 0.0 {
+                true => (share / mean).ln(),
+                false => 0.0,
+            });
+            let step_t: Vec<f64> = step.collect();
+            let (Self::Sigmoids { offset_t, .. } | Self::Tempered { offset_t, .. }) = self else {
+                return;
+            };
+            for (offset, step) in offset_t.iter_mut().zip(&step_t) {
+                *offset += step;
+            }
+            if step_t.iter().all(|step| step.abs() < 1e-6) {
+                return;
+            }
+        }
+    }
+}
+
+/// A slope that spreads these scores by [`UNCONFIRMED_LOGITS`] per standard deviation; 0 where they
+/// are all the same.
+fn unconfirmed_slope(scores: impl Iterator<Item = f64>) -> f64 {
+    let deviation = ndarray::Array1::from_iter(scores).std(0.0);
+    if deviation > 0.0 && deviation.is_finite() {
+        UNCONFIRMED_LOGITS / deviation
+    } else {
+        0.0
+    }
+}
+
+/// Logit of the share of a class, with one more row of each side as in [`platt`].
+fn class_logit(is: impl Fn(usize) -> bool, counts: &[f64]) -> f64 {
+    let each = || counts.iter().enumerate();
+    let yes: f64 = each().filter(|&(i, _)| is(i)).map(|(_, count)| count).sum();
+    let no = each().map(|(_, count)| count).sum::<f64>() - yes;
+    ((yes + 1.0) / (no + 1.0)).ln()
 }
 
 /// Slope and offset of the sigmoid with the greatest likelihood (Platt 1999), by Newton's method as
@@ -59,7 +141,7 @@ fn platt(scores: ArrayView1<'_, f64>, is: impl Fn(usize) -> bool, counts: &[f64]
         })
         .sum()
     };
-    let none = (0.0, ((yes + 1.0) / (no + 1.0)).ln());
+    let none = (0.0, class_logit(&is, counts));
     let (mut a, mut b) = none;
     let mut value = loss(a, b);
     for _ in 0..100 {

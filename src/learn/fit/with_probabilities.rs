@@ -2,22 +2,24 @@
 
 use crate::{
     Error, Result, Run,
-    data::{ChunkSource, Part, Split},
+    data::{Chunk, ChunkSource, Part, Repeats, Split, grouped},
     error::Remedy,
     features::{FeatureMap, Structure},
+    flow::RowNeeds,
     learn::{Fit, FitData, fit::left_out::judge_classes},
     model::{CalibratedOn, LinearModel, Targets},
     settings::Settings,
 };
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
+use std::sync::Arc;
 
 /// The share of rows that probabilities are fitted to, and the seed that chooses them.
 const HELD_OUT: f64 = 0.2;
 
 const SEED: u64 = 0x9e37;
 
-/// Fewer rows are too few for that.
-const FEWEST: u64 = 20;
+/// Observations below which there are no probabilities.
+const MIN_OBSERVATIONS: f64 = 20.0;
 
 /// A classifier with probabilities. Beside one that has none of its own another is fitted to four
 /// rows of five, and sigmoids (of more than two classes, a softmax) to its scores of the fifth,
@@ -66,10 +68,8 @@ impl Fit for WithProbabilities<'_> {
         let Targets::Classes(labels) = &targets else {
             return Err(of_amounts());
         };
-        if survey.rows < FEWEST {
-            let problem = format!("probabilities take at least {FEWEST} rows");
-            return Err(Error::data("x", problem));
-        }
+        let columns = source.columns() + source.targets();
+        let repeats = Repeats::find(source, RowNeeds::read(columns).rows_of(run)?)?;
         let full = FitData {
             source: &mut *source,
             survey,
@@ -89,10 +89,15 @@ impl Fit for WithProbabilities<'_> {
             Structure::Kernel(columns) => Some(columns.clone()),
             _ => None,
         };
+        let all = ScoredRows::sample(&model, source, labels, (&repeats, run))?;
+        if repeats.observations(&all.weight_n) < MIN_OBSERVATIONS {
+            let problem = format!("probabilities take at least {MIN_OBSERVATIONS} rows");
+            return Err(Error::data("x", problem));
+        }
         source.rewind()?;
-        let mut most = Split::new(&mut *source, Part::Train, HELD_OUT, SEED)?;
-        let part = FitData {
-            source: &mut most,
+        let mut others = part(&mut *source, Part::Train, &repeats)?;
+        let others = FitData {
+            source: &mut others,
             survey,
             targets: targets.clone(),
             kernel,
@@ -101,24 +106,65 @@ impl Fit for WithProbabilities<'_> {
             seed,
             run,
         };
-        let most = self.0.fit(model.map, part)?;
+        let most = self.0.fit(model.map, others)?;
         source.rewind()?;
-        let mut rest = Split::new(source, Part::Test, HELD_OUT, SEED)?;
-        let scored = scores(&most, &mut rest, labels, run)?;
+        let mut rest = part(&mut *source, Part::Test, &repeats)?;
+        let held_out = ScoredRows::read(&most, &mut rest, labels, run)?;
         model.map = match own {
             Some(columns) => Box::new(columns),
             None => most.map,
         };
-        judge(&mut model, scored);
+        // Of a few rows none may be held out.
+        let rows = if held_out.class_n.is_empty() {
+            &all
+        } else {
+            &held_out
+        };
+        let on = (repeats.observations(&rows.weight_n), CalibratedOn::KeptBack);
+        let of = (rows.class_n.as_slice(), rows.weight_n.as_slice());
+        judge_classes(
+            &mut model,
+            rows.scores_nt.clone(),
+            of,
+            on,
+            |probabilities| {
+                // Rows held out have shares of their own.
+                probabilities.match_shares(&all.scores_nt, &all.weight_n, &all.shares());
+            },
+        );
         Ok(model)
     }
 }
 
-/// By the scores and classes of rows that were kept back, which count alike.
-fn judge(model: &mut LinearModel, (scores_nt, class_n): (Array2<f64>, Vec<usize>)) {
-    let counts = vec![1.0; class_n.len()];
-    let of = (class_n.as_slice(), counts.as_slice());
-    judge_classes(model, scores_nt, of, CalibratedOn::KeptBack);
+/// Rows that the mean probabilities are matched to the shares of the classes on, about.
+const SHARE_ROWS: f64 = 20_000.0;
+
+/// A part of the rows: whole groups where there are enough of them. A fifth of a few groups would be
+/// one group with its own base rate, so that rows of all of them are held out there.
+fn part<'a>(
+    source: &'a mut dyn ChunkSource,
+    part: Part,
+    repeats: &Arc<Repeats>,
+) -> Result<Split<&'a mut dyn ChunkSource>> {
+    match source.groups() {
+        None => Ok(Split::by_contents(source, part, HELD_OUT, SEED, repeats)),
+        Some(groups) if grouped::are_few(&groups) => {
+            if part == Part::Test {
+                say_few_groups(&groups);
+            }
+            Split::by_rows(source, part, HELD_OUT, SEED)
+        }
+        Some(_) => Split::new(source, part, HELD_OUT, SEED),
+    }
+}
+
+/// Warns that probabilities hold for rows of the groups that there are.
+pub(in crate::learn) fn say_few_groups(groups: &[u32]) {
+    log::warn!(
+        "{} groups are too few to tell probabilities for new groups: they are calibrated on \
+         held-out rows of these groups, and hold for rows of these",
+        grouped::count(groups)
+    );
 }
 
 fn of_amounts() -> Error {
@@ -127,22 +173,103 @@ fn of_amounts() -> Error {
     error.help(Remedy::words("fit labels"))
 }
 
-/// The scores of rows, `[n, classes]`, and which class each of them is of.
-fn scores(
-    model: &LinearModel,
-    rows: &mut dyn ChunkSource,
-    labels: &[f64],
-    run: &Run,
-) -> Result<(Array2<f64>, Vec<usize>)> {
-    let (mut all, mut class_n) = (Vec::new(), Vec::new());
-    model
-        .on(run.silent())?
-        .stream_scores(rows, |scores_nt, y_nt| {
-            all.extend(scores_nt.iter());
-            let place = |y: &f64| labels.iter().position(|l| l == y).unwrap_or(labels.len());
-            class_n.extend(y_nt.column(0).iter().map(place));
-            Ok(())
-        })?;
-    let scores_nt = Array2::from_shape_vec((class_n.len(), labels.len()), all);
-    Ok((scores_nt.map_err(|e| Error::shape(e.to_string()))?, class_n))
+/// Rows with a class, and their scores.
+struct ScoredRows {
+    /// `[n, classes]`
+    scores_nt: Array2<f64>,
+    class_n: Vec<usize>,
+    weight_n: Vec<f64>,
+}
+
+impl ScoredRows {
+    /// Scores all rows of the fit, or about [`SHARE_ROWS`] of them.
+    fn sample(
+        model: &LinearModel,
+        source: &mut dyn ChunkSource,
+        labels: &[f64],
+        (repeats, run): (&Arc<Repeats>, &Run),
+    ) -> Result<Self> {
+        source.rewind()?;
+        let share = SHARE_ROWS / model.rows as f64;
+        if share >= 1.0 {
+            return Self::read(model, source, labels, run);
+        }
+        let mut some = Split::by_contents(source, Part::Test, share, SEED + 1, repeats);
+        Self::read(model, &mut some, labels, run)
+    }
+
+    /// Share of each class in the weight.
+    fn shares(&self) -> Vec<f64> {
+        let mut share_t = vec![0.0; self.scores_nt.ncols()];
+        for (&class, weight) in self.class_n.iter().zip(&self.weight_n) {
+            share_t[class] += weight;
+        }
+        let total = share_t.iter().sum::<f64>();
+        share_t.iter().map(|share| share / total).collect()
+    }
+
+    /// Scores the rows of `source` whose label is one of `labels` and whose weight is above 0.
+    fn read(
+        model: &LinearModel,
+        source: &mut dyn ChunkSource,
+        labels: &[f64],
+        run: &Run,
+    ) -> Result<Self> {
+        let (mut all, mut class_n, mut weight_n) = (Vec::new(), Vec::new(), Vec::new());
+        let mut weighed = Weighed {
+            source,
+            weights: Vec::new(),
+        };
+        let mut classes = Vec::new();
+        model
+            .on(run.silent())?
+            .stream_scores(&mut weighed, |scores_nt, y_nt| {
+                all.extend(scores_nt.iter());
+                classes.extend(
+                    y_nt.column(0)
+                        .iter()
+                        .map(|y| labels.iter().position(|l| l == y)),
+                );
+                Ok(())
+            })?;
+        let scores_nt = Array2::from_shape_vec((classes.len(), labels.len()), all);
+        let scores_nt = scores_nt.map_err(|e| Error::shape(e.to_string()))?;
+        let mut rows = Vec::new();
+        for (row, (class, &weight)) in classes.iter().zip(&weighed.weights).enumerate() {
+            if let Some(class) = class.filter(|_| weight > 0.0) {
+                rows.push(row);
+                class_n.push(class);
+                weight_n.push(weight);
+            }
+        }
+        Ok(Self {
+            scores_nt: scores_nt.select(Axis(0), &rows),
+            class_n,
+            weight_n,
+        })
+    }
+}
+
+/// A source that remembers the weights of the rows that have passed.
+struct Weighed<'a> {
+    source: &'a mut dyn ChunkSource,
+    weights: Vec<f64>,
+}
+
+impl ChunkSource for Weighed<'_> {
+    crate::as_its_source!(self => self.source);
+    fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
+        let chunk = self.source.next_chunk(max_rows)?;
+        if let Some(chunk) = &chunk {
+            match &chunk.weights {
+                Some(weights) => self.weights.extend(weights),
+                None => self.weights.extend((0..chunk.y.nrows()).map(|_| 1.0)),
+            }
+        }
+        Ok(chunk)
+    }
+    fn rewind(&mut self) -> Result<()> {
+        self.weights.clear();
+        self.source.rewind()
+    }
 }

@@ -12,12 +12,12 @@ use crate::{
     features::FeatureMap,
     flow::Run,
     learn::{
-        fit::left_out::keep_left_out,
+        fit::left_out::{calibrates_on_rows, keep_left_out},
         squares::{iterative::read, lambda},
     },
     model::{Coefficients, FitTimes, HeldOut, LinearModel, Targets},
     progress::Step,
-    solve::{Dual, StreamedRows, dense_kernel},
+    solve::{Dual, LeftOutFolds, StreamedRows, WeightedRows, dense_kernel},
     text::counted,
 };
 use all_rows::{hold, known_by};
@@ -84,7 +84,7 @@ pub(in crate::learn) fn choose(
     let rows = held.z_nd.nrows() as u64;
     let accumulate = start.elapsed();
     let start = Instant::now();
-    let held = held.merged();
+    let (held, observations) = held.merged();
     let weights_n = held.weights();
     if weights_n.is_empty() {
         return Err(Error::data("weights", "all rows have weight 0"));
@@ -98,9 +98,18 @@ pub(in crate::learn) fn choose(
         None => HeldOut::LeaveOneOut,
     };
     let relative = &relative as &dyn Fn(&Array1<f64>) -> f64;
-    let how = (lambdas, usual, relative, folds.as_deref());
+    let how = (lambdas, usual, relative);
+    let groups = held.groups_n.as_deref();
+    let folds = folds.as_deref().map(|folds| LeftOutFolds {
+        folds,
+        scores_rows: calibrates_on_rows(targets, groups),
+    });
     let data = (held.z_nd, held.y_nt);
-    let (best, mut found) = Dual::choose(intercept, data, weights_n.view(), how)?;
+    let weighted = WeightedRows {
+        weights_n: weights_n.view(),
+        observations: &observations,
+    };
+    let (best, mut found) = Dual::choose(intercept, data, weighted, how, folds)?;
     let curve = lambda::curve_of_walk(by, lambdas, &found);
     let none = || Error::numerical("no penalty has a finite held-out error");
     let (_, one) = found.remove(&best).ok_or_else(none)?;

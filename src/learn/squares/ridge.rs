@@ -178,10 +178,10 @@ impl Fit for RidgeOptions {
     /// [`Error::Unsupported`] when the features cannot be stored or conjugate gradients are asked
     /// for, which give no path.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let has_groups = data.source.groups().is_some();
+        let groups = data.source.groups();
         let mut model = self.fit_rows(map, data)?;
-        if has_groups {
-            require_groups_left_out(&mut model);
+        if let Some(groups) = groups {
+            require_groups_left_out(&mut model, &groups);
         }
         Ok(model)
     }

@@ -1,69 +1,60 @@
 //! Errors of rows that a fit in the dual has not seen.
 
-use super::{Centred, factored};
+use super::{Centred, WeightedRows, factored};
 use crate::{
     Result,
     linalg::cholesky::Lower,
     model::{CalibratedOn, LeftOutScores},
     solve::{
-        looked_at::unseen,
+        looked_at::{left_by_share, unseen},
         together::{inverse, unseen_together},
     },
 };
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 impl Centred {
-    /// Mean squared errors of rows left out in turn, by the diagonal of the inverse; with the
-    /// penalty of all rows, and what a free intercept has of the leverage of a row of weight 1.
+    /// Mean squared errors and scores of rows whose observations are left out in turn, by the
+    /// diagonal of the inverse; with the penalty of all rows, and the leverage that a free intercept
+    /// gives to a row of weight 1.
     pub(super) fn left_out(
         &self,
         alpha_nt: &Array2<f64>,
         diagonal_n: &[f64],
-        (weights_n, penalty, free): (ArrayView1<'_, f64>, f64, f64),
-    ) -> Array1<f64> {
-        let mut errors_t = Array1::zeros(alpha_nt.ncols());
-        for ((alpha_t, a), w) in alpha_nt.rows().into_iter().zip(diagonal_n).zip(weights_n) {
-            let left = penalty * a - w * free;
-            errors_t.zip_mut_with(&alpha_t, |sum: &mut f64, alpha| {
-                *sum += unseen(penalty * alpha, left).powi(2);
-            });
-        }
-        errors_t / self.n
-    }
-
-    /// The scores of each row, left out alone.
-    pub(super) fn left_out_each(
-        &self,
-        alpha_nt: &Array2<f64>,
-        diagonal_n: &[f64],
-        (weights_n, penalty, free): (ArrayView1<'_, f64>, f64, f64),
-    ) -> Result<LeftOutScores> {
-        let left = |i: usize| penalty * diagonal_n[i] - weights_n[i] * free;
-        let error = |(i, k): (usize, usize)| {
-            unseen(penalty * alpha_nt[[i, k]] / weights_n[i].sqrt(), left(i))
+        (rows, penalty, free): (WeightedRows<'_>, f64, f64),
+    ) -> Result<(Array1<f64>, LeftOutScores)> {
+        let (weights_n, share_n) = (rows.weights_n, &rows.observations.share_m);
+        let left = |i: usize| {
+            let left = penalty * diagonal_n[i] - weights_n[i] * free;
+            left_by_share(left, share_n[i])
         };
+        let error = |(i, k): (usize, usize)| unseen(penalty * alpha_nt[[i, k]], left(i));
         let errors_nt = Array2::from_shape_fn(alpha_nt.dim(), error);
-        self.scores(errors_nt, weights_n, CalibratedOn::LeftOut)
+        let errors_t = errors_nt.mapv(|e| e * e).sum_axis(Axis(0)) / self.n;
+        let roots_n = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
+        let scores = self.scores(errors_nt / roots_n, rows, CalibratedOn::LeftOut)?;
+        Ok((errors_t, scores))
     }
 
     /// Scores of rows that count for something, by errors `[n, t]`.
     pub(super) fn scores(
         &self,
         errors_nt: Array2<f64>,
-        weights_n: ArrayView1<'_, f64>,
+        rows: WeightedRows<'_>,
         on: CalibratedOn,
     ) -> Result<LeftOutScores> {
         let targets = errors_nt.ncols();
-        let (mut id_m, mut weight_m) = (Vec::new(), Vec::new());
+        let (mut id_m, mut count_m, mut weight_m) = (Vec::new(), Vec::new(), Vec::new());
         let (mut y, mut error) = (Vec::new(), Vec::new());
-        for (i, &w) in weights_n.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+        let weights_n = rows.weights_n.iter().enumerate();
+        for (i, &w) in weights_n.filter(|(_, w)| **w > 0.0) {
             id_m.push(i as u64);
+            count_m.push(rows.observations.count_m[i]);
             weight_m.push(w);
             let own = &self.y_nt.row(i) / w.sqrt() + &self.y_mean;
             y.extend(own);
             error.extend(errors_nt.row(i));
         }
-        LeftOutScores::new((id_m, weight_m), (y, error), targets, on)
+        LeftOutScores::new((id_m, count_m, weight_m), (y, error), targets, on)
     }
 
     /// As [`Self::left_out`], of folds that are left out together; each row errs by so much times

@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::{MemorySource, Split};
 use ndarray::Array2;
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 /// Rows whose only feature is their number, with these targets.
 fn rows(targets: &[f64]) -> MemorySource {
@@ -198,7 +198,9 @@ fn parts_of_folds_are_parted_by_whole_groups() {
         let held = read(Box::new(
             Split::new(open(), Part::Test, 0.3, 0).expect("a part"),
         ));
-        let rest = read(Box::new(Split::by_contents(open(), Part::Train, 0.3, 9)));
+        let none = Arc::default();
+        let rest = Split::by_contents(open(), Part::Train, 0.3, 9, &none);
+        let rest = read(Box::new(rest));
         assert_eq!(held.len() + rest.len(), open().rows().expect("known"));
         assert!(held.len() > 9 && held.len() < 16, "{held:?}");
         if folds.is_ahead() {

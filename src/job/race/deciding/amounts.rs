@@ -1,7 +1,7 @@
 //! Amounts beside what is predicted of them, if targets are these or what a scale makes of them.
 
 use crate::data::Rescale;
-use ndarray::Array1;
+use ndarray::{Array1, ArrayView1};
 use std::f64::consts::TAU;
 
 /// Errors that a prediction of ranks is smeared over, at most.
@@ -18,15 +18,24 @@ pub(in crate::job::race) struct Amounts {
 }
 
 impl Amounts {
-    /// Of targets and their errors.
-    pub(super) fn new(off_m: &Array1<f64>, y_m: &Array1<f64>, rescale: Option<&Rescale>) -> Self {
-        let variance = off_m.mapv(|e| e * e).mean().unwrap_or(0.0);
+    /// From targets and their errors, with weights of mean 1.
+    pub(super) fn new(
+        (off_m, y_m): (&Array1<f64>, &Array1<f64>),
+        weights_m: ArrayView1<'_, f64>,
+        rescale: Option<&Rescale>,
+    ) -> Self {
+        let mean = |of_m: &Array1<f64>| (&weights_m * of_m).sum() / weights_m.sum();
+        let variance_of = |of_m: &Array1<f64>| {
+            let middle = mean(of_m);
+            mean(&of_m.mapv(|v| (v - middle) * (v - middle)))
+        };
+        let variance = mean(&off_m.mapv(|e| e * e));
         let normal_m = off_m.mapv(|e| -0.5 * (e * e / variance + (TAU * variance).ln()));
         let Some(rescale) = rescale else {
-            let squares_m = off_m.mapv(|e| e * e) / y_m.var(0.0);
+            let squares_m = off_m.mapv(|e| e * e) / variance_of(y_m);
             return Self {
-                squares_m,
-                log_density_m: normal_m,
+                squares_m: squares_m * weights_m,
+                log_density_m: normal_m * weights_m,
             };
         };
         let predicted_m = (y_m - off_m).mapv(|seen| match rescale {
@@ -39,14 +48,16 @@ impl Amounts {
             }
         });
         let smear = match rescale {
-            Rescale::Logarithms => off_m.mapv(f64::exp).mean().unwrap_or(1.0),
+            Rescale::Logarithms => mean(&off_m.mapv(f64::exp)),
             Rescale::Ranks(_) => 1.0,
         };
         let amounts_m = y_m.mapv(|seen| rescale.amount(seen));
-        let variance = amounts_m.var(0.0);
+        let variance = variance_of(&amounts_m);
+        let squares_m = (amounts_m - smear * predicted_m).mapv(|e| e * e) / variance;
+        let log_density_m = normal_m + y_m.mapv(|seen| rescale.ln_slope(seen));
         Self {
-            squares_m: (amounts_m - smear * predicted_m).mapv(|e| e * e) / variance,
-            log_density_m: normal_m + y_m.mapv(|seen| rescale.ln_slope(seen)),
+            squares_m: squares_m * weights_m,
+            log_density_m: log_density_m * weights_m,
         }
     }
 }

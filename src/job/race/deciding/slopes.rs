@@ -1,7 +1,11 @@
 //! How steep a fit to the rows that decide is along each column.
 
 use super::{Deciding, How};
-use crate::{Error, Result, job::race::kernel_values::KernelValues, solve::Centred};
+use crate::{
+    Error, Result,
+    job::race::kernel_values::KernelValues,
+    solve::{Centred, WeightedRows},
+};
 use ndarray::{Array1, Axis, s};
 use std::ops::Range;
 
@@ -22,9 +26,14 @@ impl Deciding {
             return Ok(None);
         };
         let y_mt = self.y_mt.slice(s![rows.clone(), ..]);
+        let weights_m = self.weights(rows.clone());
+        let weighted = WeightedRows {
+            weights_n: weights_m.view(),
+            observations: &self.observations,
+        };
         let u_md = how.apply(self.x_md.slice(s![rows, ..]).to_owned())?;
         let k_mm = kernel_values.gram(u_md.clone(), how.line)?;
-        let centred = Centred::from_kernel(&k_mm, y_mt);
+        let centred = Centred::from_kernel(&k_mm, y_mt, weighted);
         let Some(dual_mt) = centred.dual(k_mm.nrows() as f64 * penalty) else {
             return Ok(None);
         };
@@ -42,10 +51,11 @@ impl Deciding {
             Err(Error::Unsupported(_)) => return Ok(None),
             slopes => slopes?,
         };
-        let squares = slopes.iter().map(|g_md| g_md.mapv(|g| g * g));
+        let some_m1 = weights_m.slice(s![..some]).insert_axis(Axis(1));
+        let squares = slopes.iter().map(|g_md| g_md.mapv(|g| g * g) * some_m1);
         let sum_d = squares.fold(Array1::zeros(u_md.ncols()), |sum, of| {
             sum + of.sum_axis(Axis(0))
         });
-        Ok(Some(sum_d / some as f64))
+        Ok(Some(sum_d / some_m1.sum()))
     }
 }

@@ -21,12 +21,12 @@ pub(super) fn tempered(
     scores_nt: &Array2<f64>,
     (class_n, counts): (&[usize], &[f64]),
 ) -> (f64, Vec<f64>) {
-    let (rows, classes) = scores_nt.dim();
+    let classes = scores_nt.ncols();
     let problem = Problem {
         scores_nt,
         class_n,
         counts,
-        doubt: 1.0 / (rows as f64 + 1.0),
+        doubt: 1.0 / (counts.iter().sum::<f64>() + 1.0),
     };
     let mut at = Array1::zeros(classes + 1);
     at[0] = 1.0;

@@ -9,11 +9,16 @@ use crate::{
     models::RidgeClassifier,
     seed::{Seed, Stream},
 };
-use ndarray::array;
+use ndarray::{Array1, array};
 
-/// Of rows that count alike.
+/// Probabilities of rows of weight 1.
 fn fitted(scores: &Array2<f64>, class_n: &[usize]) -> Probabilities {
-    Probabilities::fitted(scores, class_n, &vec![1.0; class_n.len()])
+    of_weights(scores, class_n, &vec![1.0; class_n.len()])
+}
+
+fn of_weights(scores: &Array2<f64>, class_n: &[usize], weight_n: &[f64]) -> Probabilities {
+    let of = (class_n, weight_n);
+    Probabilities::fitted(scores, of, class_n.len() as f64).probabilities
 }
 
 #[test]
@@ -172,7 +177,7 @@ fn rows_count_by_their_weights() {
             let side = if first(i) { 1.0 } else { -1.0 };
             if k == 0 { side } else { -side }
         });
-        let fitted = Probabilities::fitted(&scores, &class_n, &weights);
+        let fitted = of_weights(&scores, &class_n, &weights);
         let Probabilities::Sigmoids { slope_t, offset_t } = fitted else {
             panic!("sigmoids")
         };
@@ -199,27 +204,63 @@ fn rows_count_by_their_weights() {
         .map(|&class| [1.0, 2.0, 5.0][class])
         .collect();
     let same = Array2::ones((3000, 3));
-    let fitted = Probabilities::fitted(&same, &class_n, &weights);
+    let fitted = of_weights(&same, &class_n, &weights);
     let p_nt = fitted.apply(Array2::ones((1, 3)));
     for (p, share) in p_nt.iter().zip([0.125, 0.25, 0.625]) {
         assert!((p - share).abs() < 2e-3, "{p_nt}");
     }
 }
 
-/// Scores that speak against their own classes say nothing: shares of the classes are left, by
-/// sigmoids and by a softmax.
+/// Where held-out rows contradict the order of the scores, probabilities are the shares of the
+/// classes but for a per cent that keeps the order, and the calibration says so.
 #[test]
-fn scores_against_their_classes_are_none() {
+fn contradicted_scores_keep_their_order() {
     for classes in [2, 3] {
         let class_n: Vec<usize> = (0..400).map(|i| [0, 1, 0, classes - 1][i % 4]).collect();
         let against = Array2::from_shape_fn((400, classes), |(i, k)| {
             -0.01 * f64::from(u8::from(class_n[i] == k)) + 1e-3 * (i as f64).sin()
         });
-        let found = fitted(&against, &class_n);
-        let p_nt = found.apply(Array2::from_shape_fn((1, classes), |(_, k)| k as f64));
-        for (k, p) in p_nt.iter().enumerate() {
+        let weights = vec![1.0; 400];
+        let of = (class_n.as_slice(), weights.as_slice());
+        let found = Probabilities::fitted(&against, of, 400.0);
+        assert!(!found.confirms_order);
+        let p_nt = found.probabilities.apply(against.clone());
+        for (k, p_n) in p_nt.columns().into_iter().enumerate() {
             let share = class_n.iter().filter(|&&class| class == k).count() as f64 / 400.0;
-            assert!((p - share).abs() < 0.01, "{classes}: {p_nt}");
+            assert!(
+                p_n.iter().all(|p| (p - share).abs() < 0.02),
+                "{classes}: {p_n}"
+            );
+        }
+        // Rows whose own class has the lower score have the lower probability of it.
+        let (own, other) = (p_nt[[1, 0]], p_nt[[0, 0]]);
+        assert!(
+            against[[1, 0]] > against[[0, 0]] && own > other,
+            "{own} {other}"
+        );
+    }
+}
+
+/// Offsets move until the mean probabilities are the shares, with weights and for any number of
+/// classes, and the order of the scores stays.
+#[test]
+fn means_of_probabilities_are_shares() {
+    for classes in [2, 3] {
+        let class_n: Vec<usize> = (0..300).map(|i| (i * i) % classes).collect();
+        let scores = Array2::from_shape_fn((300, classes), |(i, k)| {
+            f64::from(u8::from(class_n[i] == k)) + (i as f64 * 0.7).sin()
+        });
+        let weights: Vec<f64> = (0..300).map(|i| [1.0, 30.0][class_n[i].min(1)]).collect();
+        let mut probabilities = fitted(&scores, &class_n);
+        let share_t: Vec<f64> = match classes {
+            2 => vec![0.02, 0.98],
+            _ => vec![0.1, 0.3, 0.6],
+        };
+        probabilities.match_shares(&scores, &weights, &share_t);
+        let p_nt = probabilities.apply(scores.clone());
+        let mean_t = Array1::from(weights.clone()).dot(&p_nt) / weights.iter().sum::<f64>();
+        for (mean, share) in mean_t.iter().zip(&share_t) {
+            assert!((mean / share - 1.0).abs() < 1e-5, "{mean} {share}");
         }
     }
 }

@@ -3,7 +3,10 @@
 use super::read;
 use crate::{
     Error, Result,
-    data::{ChunkSource, KeptRows, Rows, grouped, hash_of_contents as contents},
+    data::{
+        ChunkSource, DistinctRow, KeptRows, Observations, Rows, grouped,
+        hash_of_contents as contents,
+    },
     features::KernelColumnsMap,
     flow::Run,
     learn::{
@@ -12,9 +15,9 @@ use crate::{
     },
     linalg::entries,
     model::{HeldOut, LambdaCurve, LambdaPoint, LinearModel, Targets},
-    solve::{descend, kernel_left_out},
+    solve::{WeightedRows, descend, kernel_left_out},
 };
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::collections::BTreeMap;
 
 /// Rows whose kernel is looked at where nobody says how many: some seconds at most.
@@ -35,8 +38,10 @@ pub(in crate::learn) struct Choice {
 pub(in crate::learn) struct Deciding {
     /// Their places among all rows; all of them, in order, if there is none.
     places: Option<Vec<usize>>,
-    /// What each counts for, with all that are equal to it.
+    /// Total weight of each distinct row.
     weights_n: Array1<f64>,
+    /// Observations behind each of them.
+    observations: Observations,
     /// What all rows count for over what these do.
     share: f64,
     /// Which of them are left out together, where rows have groups.
@@ -106,24 +111,33 @@ impl Choice {
         weights_n: &Array1<f64>,
         groups_n: Option<&[u32]>,
     ) -> Deciding {
-        let mut rows: BTreeMap<(u64, u32), (usize, f64)> = BTreeMap::new();
+        let hash = |i: usize, y: ArrayView1<'_, f64>| match x {
+            Rows::F32(x) => contents(x.row(i).iter().map(|&v| f64::from(v)), y),
+            Rows::F64(x) => contents(x.row(i).iter().copied(), y),
+        };
+        let mut rows: BTreeMap<(u64, u32), (usize, DistinctRow)> = BTreeMap::new();
         for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
-            let hash = match x {
-                Rows::F32(x) => contents(x.row(i).iter().map(|&v| f64::from(v)), y_nt.row(i)),
-                Rows::F64(x) => contents(x.row(i).iter().copied(), y_nt.row(i)),
-            };
             let group = groups_n.map_or(0, |groups_n| groups_n[i]);
-            rows.entry((hash, group)).or_insert((i, 0.0)).1 += weights_n[i];
+            let new = || DistinctRow {
+                features_hash: hash(i, ArrayView1::from(&[])),
+                weight: 0.0,
+                copies: 0,
+            };
+            let key = (hash(i, y_nt.row(i)), group);
+            let (_, row) = rows.entry(key).or_insert_with(|| (i, new()));
+            row.weight += weights_n[i];
+            row.copies += 1;
         }
         let mut some = Vec::from_iter(rows.into_values().take(self.most));
         some.sort_unstable_by_key(|(i, _)| *i);
-        let own = some.iter().map(|(_, weight)| weight).sum::<f64>();
-        let all = some.len() == weights_n.len();
-        let groups_m = groups_n.map(|groups_n| some.iter().map(|(i, _)| groups_n[*i]));
+        let (places, distinct): (Vec<usize>, Vec<DistinctRow>) = some.into_iter().unzip();
+        let own = distinct.iter().map(|row| row.weight).sum::<f64>();
+        let groups_m = groups_n.map(|groups_n| places.iter().map(|i| groups_n[*i]));
         Deciding {
             folds: groups_m.and_then(|groups_m| grouped::choosing(&Vec::from_iter(groups_m))),
-            weights_n: some.iter().map(|(_, weight)| *weight).collect(),
-            places: (!all).then(|| some.iter().map(|(i, _)| *i).collect()),
+            weights_n: distinct.iter().map(|row| row.weight).collect(),
+            observations: Observations::count(&distinct),
+            places: (places.len() != weights_n.len()).then_some(places),
             share: weights_n.sum() / own,
         }
     }
@@ -174,6 +188,7 @@ impl Choice {
         let deciding = Deciding {
             places: None,
             weights_n,
+            observations: kept.observations(),
             share: if kept.are_all() { 1.0 } else { weight / own },
             folds,
         };
@@ -200,7 +215,11 @@ impl Choice {
         let (best, found) = descend(self.lambdas.len(), usual, |place| {
             let how = (self.lambdas[place] * times, intercept);
             let folds = deciding.folds.as_deref();
-            let one = match kernel_left_out(k_nn, y_nt.view(), weights_n, how, folds) {
+            let rows = WeightedRows {
+                weights_n,
+                observations: &deciding.observations,
+            };
+            let one = match kernel_left_out(k_nn, y_nt.view(), rows, how, folds) {
                 Err(error @ Error::Numerical(_)) => {
                     refused = Some(error);
                     return Ok(None);

@@ -3,13 +3,14 @@
 use super::{ResidualLoss, ResidualOptions};
 use crate::{
     Result,
-    data::{Chunk, ChunkSource, Part, Split},
+    data::{Chunk, ChunkSource, Part, Repeats, Split},
     features::FeatureMap,
     flow::{RowNeeds, Run, for_each_chunk},
     learn::{FitData, losses::minimise::AnyLoss},
     model::{Coefficients, LinearModel},
     solve::risk::RowLoss,
 };
+use std::sync::Arc;
 
 /// Where nothing can be held out.
 pub(super) const USUAL: f64 = 1e-5;
@@ -28,24 +29,34 @@ const PATIENCE: usize = 3;
 pub(super) struct Chosen {
     pub(super) lambda: f64,
     pub(super) loss: Option<f64>,
+    /// Rows that the hold-out draws one by one.
+    repeats: Arc<Repeats>,
 }
 
 impl Chosen {
     /// One that was given.
     pub(super) fn given(lambda: f64) -> Self {
-        Self { lambda, loss: None }
+        Self {
+            lambda,
+            loss: None,
+            repeats: Arc::default(),
+        }
     }
 }
 
 /// A part of the rows for choosing: of about [`ROWS`] of them those that are fitted, or the rest.
-/// What a row holds decides, so that equal rows are in one part.
-fn part<'a>(source: &'a mut dyn ChunkSource, rows: u64, part: Part) -> Box<dyn ChunkSource + 'a> {
+/// The contents of a row decide, so that equal rows are in one part, except [`Repeats`].
+fn part<'a>(
+    source: &'a mut dyn ChunkSource,
+    (rows, repeats): (u64, &Arc<Repeats>),
+    part: Part,
+) -> Box<dyn ChunkSource + 'a> {
     let share = ROWS / rows as f64;
     if share < 1.0 {
-        let some = Split::by_contents(source, Part::Test, share, 1);
-        Box::new(Split::by_contents(some, part, HELD_OUT, 0))
+        let some = Split::by_contents(source, Part::Test, share, 1, repeats);
+        Box::new(Split::by_contents(some, part, HELD_OUT, 0, repeats))
     } else {
-        Box::new(Split::by_contents(source, part, HELD_OUT, 0))
+        Box::new(Split::by_contents(source, part, HELD_OUT, 0, repeats))
     }
 }
 
@@ -57,7 +68,7 @@ pub(super) fn fitted<'a>(
     chosen: &Chosen,
 ) -> Box<dyn ChunkSource + 'a> {
     match chosen.loss {
-        Some(_) => part(source, rows, Part::Train),
+        Some(_) => part(source, (rows, &chosen.repeats), Part::Train),
         None => Box::new(source),
     }
 }
@@ -69,7 +80,7 @@ pub(super) fn rest<'a>(
     chosen: &Chosen,
 ) -> Box<dyn ChunkSource + 'a> {
     match chosen.loss {
-        Some(_) => part(source, rows, Part::Test),
+        Some(_) => part(source, (rows, &chosen.repeats), Part::Test),
         None => Box::new(source),
     }
 }
@@ -130,8 +141,14 @@ impl ResidualOptions {
         let usual = Chosen::given(USUAL);
         let columns = data.source.columns() + data.source.targets();
         let chunk = RowNeeds::read(columns).rows_of(run)?;
+        let repeats = if rows < FEWEST {
+            Arc::default()
+        } else {
+            Repeats::find(&mut *data.source, chunk)?
+        };
         let mut counts = |which| -> Result<f64> {
-            let mut part = part(&mut *data.source, rows, which);
+            data.source.rewind()?;
+            let mut part = part(&mut *data.source, (rows, &repeats), which);
             let ones = |chunk: &Chunk| Ok(vec![1.0; chunk.y.nrows()]);
             Ok(mean(part.as_mut(), chunk, ones)?.0)
         };
@@ -145,7 +162,7 @@ impl ResidualOptions {
         for step in 0..=STEPS {
             let lambda = unit * 10_f64.powf(-0.5 * f64::from(step));
             data.source.rewind()?;
-            let mut fitted = part(&mut *data.source, rows, Part::Train);
+            let mut fitted = part(&mut *data.source, (rows, &repeats), Part::Train);
             let most = FitData {
                 source: fitted.as_mut(),
                 survey: data.survey,
@@ -158,13 +175,19 @@ impl ResidualOptions {
             };
             let model = self.fit_with(map, most, (loss, size, lambda), true)?;
             drop(fitted);
-            let held = held_out(&model, &value, (&mut *data.source, rows, chunk), &silent)?;
+            let held = held_out(
+                &model,
+                &value,
+                (&mut *data.source, (rows, &repeats), chunk),
+                &silent,
+            )?;
             log::info!("penalty {lambda:e}: a loss of {held:e} on rows held out");
             worse += 1;
             if best.loss.is_none_or(|least| held < least) {
                 best = Chosen {
                     lambda,
                     loss: Some(held),
+                    repeats: repeats.clone(),
                 };
                 worse = 0;
             }
@@ -186,7 +209,7 @@ impl ResidualOptions {
 fn held_out(
     model: &LinearModel,
     loss: &AnyLoss,
-    (source, rows, chunk): (&mut dyn ChunkSource, u64, usize),
+    (source, rows, chunk): (&mut dyn ChunkSource, (u64, &Arc<Repeats>), usize),
     run: &Run,
 ) -> Result<f64> {
     let mut predictor = model.on(run)?;

@@ -3,14 +3,14 @@
 use super::{Solved, has_room_to_choose, held_bytes};
 use crate::{
     Error, Result,
-    data::{Chunk, ChunkSource, hash_of_row},
+    data::{Chunk, ChunkSource, DistinctRow, Observations, hash_of_row},
     features::{Branch, Destination, FeatureMap, Featurizer},
     flow::Run,
     learn::squares::lambda,
     linalg::entries,
     model::{LeftOutScores, Targets},
     normal::double::input_of,
-    solve::Dual,
+    solve::{Dual, WeightedRows},
 };
 use ndarray::{Array1, Array2, Axis, s};
 use std::{
@@ -36,16 +36,20 @@ impl AllRows {
         self.weights().sum() > 0.0 && has_room_to_choose(rows as u64, features, run)
     }
 
-    /// Solves, and leaves out each row in turn, with those that are equal to it.
+    /// Solves, and leaves out each observation in turn.
     pub(super) fn left_out(self, dual: Dual) -> Result<(Solved, Option<LeftOutScores>)> {
         let rows = self.z_nd.nrows();
-        let held = self.merged();
+        let (held, observations) = self.merged();
         let weights_n = held.weights();
+        let weighted = WeightedRows {
+            weights_n: weights_n.view(),
+            observations: &observations,
+        };
         let any = |_: &Array1<f64>| 0.0;
-        let how = ([dual.lambda], 0, &any as &dyn Fn(&Array1<f64>) -> f64, None);
-        let how = (how.0.as_slice(), how.1, how.2, how.3);
+        let lambdas = [dual.lambda];
+        let how = (lambdas.as_slice(), 0, &any as &dyn Fn(&Array1<f64>) -> f64);
         let data = (held.z_nd, held.y_nt);
-        let (_, mut found) = Dual::choose(dual.intercept, data, weights_n.view(), how)?;
+        let (_, mut found) = Dual::choose(dual.intercept, data, weighted, how, None)?;
         let none = || Error::numerical("no penalty has a finite held-out error");
         let (_, one) = found.remove(&0).ok_or_else(none)?;
         let solved = (
@@ -62,39 +66,47 @@ impl AllRows {
         self.weights_n.clone().unwrap_or_else(ones)
     }
 
-    /// Rows that are equal are one, of the weight of all. Rows that count for nothing go.
-    pub(super) fn merged(self) -> Self {
+    /// Merges equal rows into one of their total weight, drops rows of weight 0, and counts the
+    /// observations behind each row.
+    pub(super) fn merged(self) -> (Self, Observations) {
         let weights_n = self.weights();
         let values = |i: usize| self.z_nd.row(i).into_iter().chain(self.y_nt.row(i));
-        let hash = |i: usize| {
-            let mut hasher = DefaultHasher::new();
-            values(i).for_each(|v| hasher.write_u64(v.to_bits()));
-            hasher.finish()
-        };
-        let (mut first, mut weights) = (Vec::new(), Vec::new());
+        let hash = |i: usize| hash_of(values(i));
+        let (mut first, mut weights, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         let mut places = HashMap::new();
         for i in (0..weights_n.len()).filter(|&i| weights_n[i] > 0.0) {
             let place = *places.entry(hash(i)).or_insert(first.len());
             match first.get(place) {
-                Some(&same) if values(same).eq(values(i)) => weights[place] += weights_n[i],
+                Some(&same) if values(same).eq(values(i)) => {
+                    weights[place] += weights_n[i];
+                    copies[place] += 1;
+                }
                 _ => {
                     first.push(i);
                     weights.push(weights_n[i]);
+                    copies.push(1);
                 }
             }
         }
+        let distinct = (0..first.len()).map(|place| DistinctRow {
+            features_hash: hash_of(self.z_nd.row(first[place]).iter()),
+            weight: weights[place],
+            copies: copies[place],
+        });
+        let observations = Observations::count(&Vec::from_iter(distinct));
         let weights_n = Some(Array1::from(weights));
         if first.len() == self.z_nd.nrows() {
-            return Self { weights_n, ..self };
+            return (Self { weights_n, ..self }, observations);
         }
         let groups_n = self.groups_n.as_ref();
-        Self {
+        let merged = Self {
             groups_n: groups_n.map(|groups| first.iter().map(|&i| groups[i]).collect()),
             z_nd: self.z_nd.select(Axis(0), &first),
             y_nt: self.y_nt.select(Axis(0), &first),
             weights_n,
             id_n: first.iter().map(|&i| self.id_n[i]).collect(),
-        }
+        };
+        (merged, observations)
     }
 
     /// Of the targets; 1 for a constant.
@@ -105,6 +117,13 @@ impl AllRows {
         let (sum_t, square_t) = (weights_n.dot(&self.y_nt), weights_n.dot(&squares_nt));
         lambda::variances((&sum_t, &square_t), weight)
     }
+}
+
+/// Hash of the bits of some values.
+fn hash_of<'a>(values: impl Iterator<Item = &'a f64>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    values.for_each(|v| hasher.write_u64(v.to_bits()));
+    hasher.finish()
 }
 
 /// Reads all rows; `None` as soon as they are more than memory has room for.

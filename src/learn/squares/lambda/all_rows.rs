@@ -8,7 +8,10 @@ use crate::{
     device::memory_left,
     features::FeatureMap,
     flow::Run,
-    learn::fit::{lambda::rows_left_out, left_out::keep_left_out},
+    learn::fit::{
+        lambda::rows_left_out,
+        left_out::{calibrates_on_rows, keep_left_out},
+    },
     linalg::eigen::EIGEN_BYTES,
     model::{FitTimes, HeldOut, LambdaCurve, LambdaPoint, LinearModel, Targets},
     normal::NormalEquations,
@@ -69,8 +72,16 @@ pub(in crate::learn) fn fit(
     let accumulate = start.elapsed();
     let start = Instant::now();
     let path = LambdaPath::new(&sums, intercept)?;
+    let rows = |kept| LookedAt {
+        kept,
+        map: map.as_ref(),
+        targets: &targets,
+        run,
+    };
     let errors_lt = match &folds {
         Some(folds) => folds.errors(&lambdas, intercept)?,
+        // Copies are counted where all distinct rows are at hand.
+        None if kept.are_all() => path.errors_of(&lambdas, rows(&kept))?,
         None => path.leave_one_out(&lambdas, map.as_ref(), source, &targets, run.silent())?,
     };
     let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
@@ -78,13 +89,14 @@ pub(in crate::learn) fn fit(
     let points = points_of(&path, &lambdas, &relative_lt)?;
     let curve = LambdaCurve { by, points };
     let best = trusted(&curve, path.rounding())?;
-    let rows = |kept| LookedAt {
-        kept,
-        map: map.as_ref(),
-        targets: &targets,
-        run,
-    };
+    let on_rows = calibrates_on_rows(&targets, source.groups().as_deref());
     let (coefficients, scores) = match &folds {
+        Some(folds) if on_rows => {
+            let kept = folds.kept()?;
+            let of = (&sums, rows(&kept));
+            let (fit, scores) = path.solved_left_out(best.lambda, of, intercept)?;
+            (fit, Some(scores))
+        }
         Some(folds) => {
             let scores = folds.scores(best.lambda, intercept, &rows)?;
             (path.solved(best.lambda, &sums, intercept)?, scores)

@@ -3,14 +3,15 @@
 use super::Staged;
 use crate::{
     Error, Result,
-    data::{Part, Split},
+    data::{Part, Repeats, Split},
     features::FeatureMap,
+    flow::RowNeeds,
     learn::fit::worse,
     normal::NormalEquations,
     solve::Stagewise,
     sums::{HeldOutSums, Keep, Resume, RowsToSum, Sums, keeping},
 };
-use std::mem;
+use std::{mem, sync::Arc};
 
 impl HeldOutSums {
     /// Sums rows, of which this share is held out: their features decide which ones, so that equal
@@ -35,6 +36,13 @@ impl HeldOutSums {
         };
         // Other draws than those that split or sample rows with the same seed.
         let seed = data.seed.0 ^ u64::from_le_bytes(*b"stages..");
+        let repeats = if share == 0.0 {
+            Arc::default()
+        } else {
+            let columns = data.source.columns() + data.source.targets();
+            let chunk_rows = RowNeeds::read(columns).rows_of(data.run)?;
+            Repeats::find(&mut *data.source, chunk_rows)?
+        };
         let mut part = |part, from, keep: &mut Keep<'_, NormalEquations>| {
             let resume = Resume {
                 from,
@@ -44,7 +52,7 @@ impl HeldOutSums {
                 return NormalEquations::of_part(map, data.source, data.targets, data.run, resume);
             }
             data.source.rewind()?;
-            let mut rows = Split::by_contents(&mut *data.source, part, share, seed);
+            let mut rows = Split::by_contents(&mut *data.source, part, share, seed, &repeats);
             NormalEquations::of_part(map, &mut rows, data.targets, data.run, resume)
         };
         let mut fitted = match (fitted, &held_out) {
