@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    data::{Survey, median_distance, nearest_distance},
+    data::{Survey, nearest_distance, typical_distance},
     error::Remedy,
     features::{Scaling, Standardize},
     kernels::Kernel,
@@ -20,7 +20,8 @@ pub enum Bandwidth {
     /// A lengthscale for each column (automatic relevance determination).
     SigmaPerColumn(Vec<f64>),
     /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean
-    /// distance, 1/gamma for L1.
+    /// distance, 1/gamma for L1. Where most pairs are equal rows, as of counts and flags, it is the
+    /// median of the distances above 0.
     Median,
     /// For graphs: the larger of a tenth of [`Self::Median`] and the mean distance of a row to its
     /// nearest one, both among up to 2,000 sampled rows. The first keeps apart what gaps part, the
@@ -142,10 +143,10 @@ impl Bandwidth {
             return self.of_density(kernel, survey, scaling);
         }
         let one = match self {
-            Self::Median => median_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
+            Self::Median => typical_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
             Self::Neighbours => {
                 let sample = scaling.apply(&survey.sample)?;
-                let tenth = median_distance(sample.view(), kernel.norm())? / 10.0;
+                let tenth = typical_distance(sample.view(), kernel.norm())? / 10.0;
                 tenth.max(nearest_distance(sample.view(), kernel.norm()))
             }
             _ => {
@@ -368,6 +369,30 @@ mod tests {
                 rule
             );
         }
+    }
+
+    /// Pairs of equal rows say nothing of the scale of a flag or a count.
+    #[test]
+    fn most_rows_may_be_equal() {
+        let of = |x: Array2<f64>, rule: Bandwidth| {
+            let mut source = MemorySource::new(&x, None).expect("finite");
+            let survey = Survey::new(&mut source, 20, 0).expect("surveys");
+            let scaling = Standardize::No.decide(&survey, true);
+            rule.lengthscales(&Gaussian, &survey, &scaling)
+        };
+        let flag = Array2::from_shape_fn((20, 1), |(i, _)| if i % 5 == 0 { 3.0 } else { 0.0 });
+        assert_eq!(of(flag.clone(), Bandwidth::Median).expect("varies"), [3.0]);
+        assert_eq!(of(flag, Bandwidth::Neighbours).expect("varies"), [0.3]);
+        let mut count = Array2::zeros((10, 1));
+        count[[3, 0]] = 1.0;
+        count[[7, 0]] = 5.0;
+        // Distances above 0: eight of 1, one of 4 and eight of 5.
+        assert_eq!(of(count, Bandwidth::Median).expect("varies"), [4.0]);
+        let message = of(Array2::ones((9, 2)), Bandwidth::Median).expect_err("constant");
+        assert!(
+            message.to_string().contains("take the rule `scale`"),
+            "{message}"
+        );
     }
 
     #[test]
