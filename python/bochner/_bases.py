@@ -13,6 +13,7 @@ from . import _native, _score
 from ._arrays import FLOATS, table
 from ._dlpack import host, validated
 from ._explanation import Explains
+from ._labels import classes_of, numbers_of, plain, types_of
 from ._learning import Learner, scan_weights, weights_of
 from ._rows import checked, of_scans, seen
 from ._scan import Scan
@@ -196,7 +197,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         if scanned:
             seen(self, X)
         else:
-            X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS)
+            X, y = validated(self, X, plain(y), accept_sparse="csr", dtype=FLOATS)
         y = column_or_1d(host(y, "y"), warn=True)
         check_classification_targets(y)
         weights = None
@@ -252,7 +253,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
                 require_targets(X)
                 return X, None, scan_weights(sample_weight)
         else:
-            X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+            X, y = validated(self, X, plain(y), accept_sparse="csr", dtype=FLOATS, reset=reset)
         y = column_or_1d(host(y, "y"), warn=True)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
@@ -287,13 +288,13 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return np.array([float(self.class_weight.get(label, 1.0)) for label in self.classes_])
 
     def _loaded(self):
-        numbers, names = self._model.labels()
+        numbers, names, types = self._model.labels()
         if numbers is None:
             raise ValueError("the model predicts amounts; load it as a regressor")
-        classes = np.array(numbers if names is None else names)
-        if names is None and (classes == np.rint(classes)).all():
-            classes = classes.astype(np.int64)
-        self.classes_ = classes
+        self.classes_ = classes_of(numbers, names, types)
+
+    def _label_types(self):
+        return types_of(self.classes_)
 
     @of_scans
     def decision_function(self, X: Any, *, output: Any = None) -> Any:
@@ -351,11 +352,11 @@ class Classifier(Explains, ClassifierMixin, Learner):
         if isinstance(X, Scan):
             check_is_fitted(self)
             return _score.accuracy(self, X, y, sample_weight)
-        return super().score(X, host(y, "y"), host(sample_weight, "sample_weight"))
+        return super().score(X, plain(host(y, "y")), host(sample_weight, "sample_weight"))
 
     def _explained(self, y):
         """Labels as the native model numbers them, of shape (n_samples, 1)."""
-        y = column_or_1d(host(y, "y"), warn=True)
+        y = column_or_1d(plain(host(y, "y")), warn=True)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
@@ -416,15 +417,6 @@ class Classifier(Explains, ClassifierMixin, Learner):
             In the order of ``classes_``.
         """
         return self._current().sets(self.predict_proba(X), float(level))
-
-
-def numbers_of(classes):
-    """Classes as the numbers that the library keeps, ascending, and what they stand for."""
-    if classes.dtype.kind in "biuf":
-        numbers = classes.astype(np.float64)
-        if (numbers.astype(classes.dtype) == classes).all() and len(np.unique(numbers)) == len(numbers):
-            return numbers, None
-    return np.arange(len(classes), dtype=np.float64), [str(label) for label in classes]
 
 
 def require_targets(X):
