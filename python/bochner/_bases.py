@@ -213,7 +213,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
                 f"{type(self).__name__} needs at least 2 classes, and the data has one class"
             )
         if self.class_weight is not None:
-            factor = self._class_factors(codes, weights)
+            factor = self._factors_of_all(codes, weights)
             weights = factor[codes] if weights is None else weights * factor[codes]
         numbers, names = numbers_of(self.classes_)
         self._learn(X, numbers[codes][:, None], weights, classes=True, names=names)
@@ -279,6 +279,10 @@ class Classifier(Explains, ClassifierMixin, Learner):
             return weights
         factor = self._class_factors(codes, weights)[codes]
         return factor if weights is None else weights * factor
+
+    def _factors_of_all(self, codes, weights):
+        """What a row of each class counts in a fit of all rows at once."""
+        return self._class_factors(codes, weights)
 
     def _class_factors(self, codes, weights):
         """What a row of each class counts."""
@@ -387,13 +391,14 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``; each row sums to 1.
+            In the order of ``classes_``; each row sums to 1, and what `predict` says is the likeliest.
         """
         check_is_fitted(self)
         model = self._current()
         if model.is_averaged:
             return self._asked("row_probabilities", X)
-        return model.probabilities(self._scores(X))
+        scores = self._scores(X)
+        return _in_favour_of(scores.argmax(axis=1), model.probabilities(scores))
 
     @available_if(lambda self: self._has_probabilities())
     def predict_sets(self, X: Any, level: float = 0.9) -> Any:
@@ -417,6 +422,28 @@ class Classifier(Explains, ClassifierMixin, Learner):
             In the order of ``classes_``.
         """
         return self._current().sets(self.predict_proba(X), float(level))
+
+
+def _in_favour_of(predicted, p):
+    """Probabilities in which the predicted class is the likeliest.
+
+    What rows left out say of scores has a threshold of its own. Between that and the threshold of
+    predictions the predicted class and those that are likelier share what they have, the predicted one
+    ahead by less than 1e-6.
+    """
+    rows = np.flatnonzero(p.argmax(axis=1) != predicted)
+    if len(rows):
+        own, first = p[rows], predicted[rows]
+        each = np.arange(len(rows))
+        among = own >= own[each, first][:, None]
+        count = among.sum(axis=1)
+        mean = np.where(among, own, 0.0).sum(axis=1) / count
+        # Rows keep their order.
+        ahead = 1e-6 * own[each, first]
+        own = np.where(among, (mean - ahead / (count - 1))[:, None], own)
+        own[each, first] = mean + ahead
+        p[rows] = own
+    return p
 
 
 def require_targets(X):
