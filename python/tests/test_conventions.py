@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 
@@ -142,10 +143,24 @@ def test_what_others_write_while_a_device_is_opened_is_kept():
         "        os.write(2, f'line {i}\\n'.encode())\n"
         "other = threading.Thread(target=write)\n"
         "other.start()\n"
-        "for _ in range(20):\n"
+        "for _ in range(5):\n"
         "    bochner.devices()\n"
         "other.join()\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     lines = [line for line in run.stderr.splitlines() if line.startswith("line ")]
     assert sorted(lines, key=lambda line: int(line[5:])) == [f"line {i}" for i in range(200)]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="needs a compiler")
+def test_the_noise_of_drivers_is_left_out_and_nothing_else(tmp_path):
+    noise, word = "error: XDG_RUNTIME_DIR is invalid", "a word about the device"
+    source = "#include <stdio.h>\n__attribute__((constructor)) static void say(void)"
+    source += f' {{ fputs("{noise}\\n{word}\\n", stderr); }}\n'
+    (tmp_path / "loader.c").write_text(source)
+    library = ["cc", "-shared", "-fPIC", "-o", "libvulkan.so.1", "loader.c"]
+    subprocess.run(library, check=True, cwd=tmp_path)
+    env = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    program = [sys.executable, "-c", "import bochner; bochner.devices()"]
+    run = subprocess.run(program, capture_output=True, text=True, env=env, check=True)
+    assert run.stderr.splitlines() == [word]

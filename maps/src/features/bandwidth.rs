@@ -371,30 +371,6 @@ mod tests {
         }
     }
 
-    /// Pairs of equal rows say nothing of the scale of a flag or a count.
-    #[test]
-    fn most_rows_may_be_equal() {
-        let of = |x: Array2<f64>, rule: Bandwidth| {
-            let mut source = MemorySource::new(&x, None).expect("finite");
-            let survey = Survey::new(&mut source, 20, 0).expect("surveys");
-            let scaling = Standardize::No.decide(&survey, true);
-            rule.lengthscales(&Gaussian, &survey, &scaling)
-        };
-        let flag = Array2::from_shape_fn((20, 1), |(i, _)| if i % 5 == 0 { 3.0 } else { 0.0 });
-        assert_eq!(of(flag.clone(), Bandwidth::Median).expect("varies"), [3.0]);
-        assert_eq!(of(flag, Bandwidth::Neighbours).expect("varies"), [0.3]);
-        let mut count = Array2::zeros((10, 1));
-        count[[3, 0]] = 1.0;
-        count[[7, 0]] = 5.0;
-        // Distances above 0: eight of 1, one of 4 and eight of 5.
-        assert_eq!(of(count, Bandwidth::Median).expect("varies"), [4.0]);
-        let message = of(Array2::ones((9, 2)), Bandwidth::Median).expect_err("constant");
-        assert!(
-            message.to_string().contains("take the rule `scale`"),
-            "{message}"
-        );
-    }
-
     #[test]
     fn lengthscales_of_each_column_are_scales_already() {
         let each = Bandwidth::SigmaPerColumn(vec![1.0, 1000.0]);

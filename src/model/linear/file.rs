@@ -177,11 +177,7 @@ impl LinearModel {
             column_names,
             target_names: read_list(store, TARGETS)?,
             class_names,
-            label_types: if store.has_property(LABEL_TYPES) {
-                Some(store.text(LABEL_TYPES)?.to_owned())
-            } else {
-                None
-            },
+            label_types: read_label_types(store)?,
             spread: read_spread(store, (features, outputs))?,
             class_spread: ClassSpread::read(store, (features, outputs))?,
             conformal: Conformal::read(store, outputs)?,
@@ -205,6 +201,15 @@ impl LinearModel {
             device: store.text("device")?.to_owned(),
             times: None,
         })
+    }
+}
+
+/// The types of labels, of files that Python wrote.
+fn read_label_types(store: &Store) -> Result<Option<String>> {
+    if store.has_property(LABEL_TYPES) {
+        Ok(Some(store.text(LABEL_TYPES)?.to_owned()))
+    } else {
+        Ok(None)
     }
 }
 

@@ -269,3 +269,30 @@ fn sum(a: &[f64], b: &[f64], term: impl Fn(f64) -> f64) -> f64 {
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| term(a - b)).sum();
     sums.iter().sum::<f64>() + rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{median_distance, typical_distance};
+    use crate::kernels::Norm;
+    use ndarray::{Array2, array};
+
+    /// Pairs of equal rows say nothing of the scale of a flag or a count.
+    #[test]
+    fn most_rows_may_be_equal() {
+        let of = |x: &Array2<f64>| typical_distance(x.view(), Norm::L2);
+        let flag = Array2::from_shape_fn((20, 1), |(i, _)| if i % 5 == 0 { 3.0 } else { 0.0 });
+        assert!(median_distance(flag.view(), Norm::L2).is_err());
+        assert_eq!(of(&flag).expect("varies"), 3.0);
+        let mut count = Array2::zeros((10, 1));
+        count[[3, 0]] = 1.0;
+        count[[7, 0]] = 5.0;
+        // Distances above 0: eight of 1, one of 4 and eight of 5.
+        assert_eq!(of(&count).expect("varies"), 4.0);
+        // Elsewhere it is the median: of 1, 2 and 3.
+        let spread = array![[0.0], [1.0], [3.0]];
+        assert_eq!(of(&spread).expect("varies"), 2.0);
+        let message = of(&Array2::ones((9, 2))).expect_err("constant");
+        let message = message.to_string();
+        assert!(message.contains("take the rule `scale`"), "{message}");
+    }
+}
