@@ -26,7 +26,9 @@ mod sums;
 mod two_sample;
 
 pub use columns::{ColumnShift, column_shifts};
-pub use conditional::{ConditionalIndependence, ConditionalOptions, ConditionalOutcome, Variant};
+pub use conditional::{
+    ConditionalIndependence, ConditionalOptions, ConditionalOutcome, Variant, outer_features,
+};
 pub use independence::{Independence, IndependenceOptions, IndependenceOutcome};
 pub use null::{Null, Outcome, WeightedChiSquares};
 pub use of_sums::{SumsOutcome, TargetsOutcome, load_partial, partials_differ, sums_differ};

@@ -18,7 +18,7 @@ use bochner::{
     data::{ChunkSource, ColumnChoice, Format, NanRows, OpenOptions, Survey, open},
     error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
-    hypothesis::{ConditionalIndependence, Independence, Null, Outcome, Variant},
+    hypothesis::{ConditionalIndependence, Independence, Null, Outcome, Variant, outer_features},
     job::Preparation,
     sampling::Sampling,
     seed::Seed,
@@ -61,7 +61,8 @@ pub(crate) struct Args {
     /// With --given: rcot, or rcit, which takes features of x and z together
     #[arg(long, value_name = "TEST", requires = "given")]
     variant: Option<VariantOption>,
-    /// With --given: features of x and of y, phase Fourier features of the kernel [default: 5]
+    /// With --given: features of x and of y, phase Fourier features of the kernel [default: 5 for
+    /// each column of the larger, at most 30]
     #[arg(long, value_name = "D", requires = "given", value_parser = at_least_one)]
     outer_features: Option<usize>,
     /// With --given: ridge penalty of the regression on features of z [default: 1e-10]
@@ -264,10 +265,12 @@ impl Args {
             VariantOption::Rcot => (Variant::Rcot, "RCoT"),
             VariantOption::Rcit => (Variant::Rcit, "RCIT"),
         };
+        let usual = || outer_features(x.len().max(y.len()));
+        let features = self.outer_features.unwrap_or_else(usual);
         let test = ConditionalIndependence::prepared_by(preparation).variant(variant);
         let test = test.device(&run.device).memory(run.memory).progress(hear);
         let test = test
-            .outer(outer.features(self.outer_features.unwrap_or(5)))
+            .outer(outer.features(features))
             .lambda(self.lambda.unwrap_or(1e-10));
         let found = test.test_columns(source, [x, y, given]);
         let found = found.map_err(of_numbers)?;

@@ -82,7 +82,7 @@ pub use self::split::Split;
 #[doc(hidden)]
 pub use self::survey::RowSample;
 pub use self::survey::{
-    RowOrder, Survey, SurveyPart, TargetStats, median_distance, nearest_distance,
+    RowOrder, Survey, SurveyPart, TargetStats, median_distance, nearest_distance, typical_distance,
 };
 #[doc(hidden)]
 pub use self::table_column::TableColumn;

@@ -13,6 +13,7 @@ from . import _native, _score
 from ._arrays import FLOATS, table
 from ._dlpack import host, validated
 from ._explanation import Explains
+from ._labels import classes_of, numbers_of, plain, types_of
 from ._learning import Learner, scan_weights, weights_of
 from ._rows import checked, of_scans, seen
 from ._scan import Scan
@@ -196,7 +197,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         if scanned:
             seen(self, X)
         else:
-            X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS)
+            X, y = validated(self, X, plain(y), accept_sparse="csr", dtype=FLOATS)
         y = column_or_1d(host(y, "y"), warn=True)
         check_classification_targets(y)
         weights = None
@@ -212,7 +213,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
                 f"{type(self).__name__} needs at least 2 classes, and the data has one class"
             )
         if self.class_weight is not None:
-            factor = self._class_factors(codes, weights)
+            factor = self._factors_of_all(codes, weights)
             weights = factor[codes] if weights is None else weights * factor[codes]
         numbers, names = numbers_of(self.classes_)
         self._learn(X, numbers[codes][:, None], weights, classes=True, names=names)
@@ -252,7 +253,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
                 require_targets(X)
                 return X, None, scan_weights(sample_weight)
         else:
-            X, y = validated(self, X, y, accept_sparse="csr", dtype=FLOATS, reset=reset)
+            X, y = validated(self, X, plain(y), accept_sparse="csr", dtype=FLOATS, reset=reset)
         y = column_or_1d(host(y, "y"), warn=True)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
@@ -279,6 +280,10 @@ class Classifier(Explains, ClassifierMixin, Learner):
         factor = self._class_factors(codes, weights)[codes]
         return factor if weights is None else weights * factor
 
+    def _factors_of_all(self, codes, weights):
+        """What a row of each class counts in a fit of all rows at once."""
+        return self._class_factors(codes, weights)
+
     def _class_factors(self, codes, weights):
         """What a row of each class counts."""
         if isinstance(self.class_weight, str):
@@ -287,13 +292,13 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return np.array([float(self.class_weight.get(label, 1.0)) for label in self.classes_])
 
     def _loaded(self):
-        numbers, names = self._model.labels()
+        numbers, names, types = self._model.labels()
         if numbers is None:
             raise ValueError("the model predicts amounts; load it as a regressor")
-        classes = np.array(numbers if names is None else names)
-        if names is None and (classes == np.rint(classes)).all():
-            classes = classes.astype(np.int64)
-        self.classes_ = classes
+        self.classes_ = classes_of(numbers, names, types)
+
+    def _label_types(self):
+        return types_of(self.classes_)
 
     @of_scans
     def decision_function(self, X: Any, *, output: Any = None) -> Any:
@@ -351,11 +356,11 @@ class Classifier(Explains, ClassifierMixin, Learner):
         if isinstance(X, Scan):
             check_is_fitted(self)
             return _score.accuracy(self, X, y, sample_weight)
-        return super().score(X, host(y, "y"), host(sample_weight, "sample_weight"))
+        return super().score(X, plain(host(y, "y")), host(sample_weight, "sample_weight"))
 
     def _explained(self, y):
         """Labels as the native model numbers them, of shape (n_samples, 1)."""
-        y = column_or_1d(host(y, "y"), warn=True)
+        y = column_or_1d(plain(host(y, "y")), warn=True)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(
@@ -386,13 +391,14 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``; each row sums to 1.
+            In the order of ``classes_``; each row sums to 1, and what `predict` says is the likeliest.
         """
         check_is_fitted(self)
         model = self._current()
         if model.is_averaged:
             return self._asked("row_probabilities", X)
-        return model.probabilities(self._scores(X))
+        scores = self._scores(X)
+        return _in_favour_of(scores.argmax(axis=1), model.probabilities(scores))
 
     @available_if(lambda self: self._has_probabilities())
     def predict_sets(self, X: Any, level: float = 0.9) -> Any:
@@ -418,13 +424,26 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return self._current().sets(self.predict_proba(X), float(level))
 
 
-def numbers_of(classes):
-    """Classes as the numbers that the library keeps, ascending, and what they stand for."""
-    if classes.dtype.kind in "biuf":
-        numbers = classes.astype(np.float64)
-        if (numbers.astype(classes.dtype) == classes).all() and len(np.unique(numbers)) == len(numbers):
-            return numbers, None
-    return np.arange(len(classes), dtype=np.float64), [str(label) for label in classes]
+def _in_favour_of(predicted, p):
+    """Probabilities in which the predicted class is the likeliest.
+
+    What rows left out say of scores has a threshold of its own. Between that and the threshold of
+    predictions the predicted class and those that are likelier share what they have, the predicted one
+    ahead by less than 1e-6.
+    """
+    rows = np.flatnonzero(p.argmax(axis=1) != predicted)
+    if len(rows):
+        own, first = p[rows], predicted[rows]
+        each = np.arange(len(rows))
+        among = own >= own[each, first][:, None]
+        count = among.sum(axis=1)
+        mean = np.where(among, own, 0.0).sum(axis=1) / count
+        # Rows keep their order.
+        ahead = 1e-6 * own[each, first]
+        own = np.where(among, (mean - ahead / (count - 1))[:, None], own)
+        own[each, first] = mean + ahead
+        p[rows] = own
+    return p
 
 
 def require_targets(X):

@@ -38,6 +38,8 @@ class Head(Growing):
 
     _learner = "ridge"
     _weight = 0.0
+    # Columns stay as they are.
+    _follows_scales = False
 
     def _fixed_alpha(self):
         """The alpha that the model is solved by."""

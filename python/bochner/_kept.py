@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from ._partial import Growing
+from ._scales import together
 from ._scan import Scan
 from ._typing import _fit_context
 
@@ -41,20 +41,7 @@ class Kept:
 
     def together(self):
         """All rows, targets, and weights or None; they are one part from then on."""
-        if len(self.parts) > 1:
-            rows, targets, weights = zip(*self.parts)
-            if any(sparse.issparse(part) for part in rows):
-                rows = sparse.vstack([sparse.csr_array(part) for part in rows], format="csr")
-            else:
-                rows = np.concatenate(rows)
-            if any(part is not None for part in weights):
-                weights = [
-                    np.ones(len(of)) if part is None else part for part, of in zip(weights, targets)
-                ]
-                weights = np.concatenate(weights)
-            else:
-                weights = None
-            self.parts = [(rows, np.concatenate(targets), weights)]
+        self.parts = [together(self.parts)]
         return self.parts[0]
 
     def require_all_classes(self):

@@ -161,7 +161,7 @@ class Learner(BaseEstimator):
             return True
         if self._model.n_features != self.n_features_in_:
             return False
-        numbers, known = self._model.labels()
+        numbers, known, _ = self._model.labels()
         if numbers is None:
             return y.shape[1] == len(self._model.coefficients()[1])
         return known == names and np.array_equal(np.unique(y), numbers)
@@ -230,7 +230,11 @@ class Learner(BaseEstimator):
             The file.
         """
         check_is_fitted(self)
-        self._current().save(path)
+        self._current().save(path, self._label_types())
+
+    def _label_types(self):
+        """What type labels have, for a file to keep; None where there are none."""
+        return None
 
     def to_onnx(self, path: str | PathLike[str] | None = None, *, double: bool = False) -> bytes:
         """The model in ONNX, of standard operators (opset 17), for other runtimes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from copy import copy
+from copy import copy, deepcopy
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from ._arrays import table
 from ._progress import heard
+from ._scales import Early, is_in_memory, warn_of
 from ._scan import Scan
 from ._typing import _fit_context
 
@@ -27,6 +28,8 @@ class Streaming:
 
     #: What `fit` does not keep.
     _keeps = "sums"
+    #: Whether scales, bandwidth and map of sums follow the rows that come first.
+    _follows_scales = True
 
     def _is_first(self):
         """Whether `partial_fit` begins."""
@@ -42,7 +45,7 @@ class Streaming:
 
     def _learn(self, X, y, weights, **labels):
         super()._learn(X, y, weights, **labels)
-        self._state = None
+        self._state = self._early = None
 
 
 class Growing(Streaming):
@@ -50,6 +53,7 @@ class Growing(Streaming):
 
     ``_state`` has the sums where rows came by `partial_fit`, with the options of the first call, and
     ``_model`` is None until somebody asks for the model of the rows so far, or for what it found.
+    ``_early`` has the first rows while they are few, and their scales.
     """
 
     def _add(self, X, y, weights, *, classes=None, names=None):
@@ -57,16 +61,61 @@ class Growing(Streaming):
             if getattr(self, name, False):
                 raise ValueError(f"{name}={getattr(self, name)!r} needs all rows at once, by fit")
         y = None if y is None else np.ascontiguousarray(y)
+        labels = {"classes": classes, "names": names}
         state, options = getattr(self, "_state", None) or (None, self._options(X))
         with heard(self.verbose, X.n_samples if isinstance(X, Scan) else X.shape[0]) as progress:
             rows, heeded = (table(X), y, weights), {**options, "progress": progress}
             if state is None:
-                labels = {"classes": classes, "names": names}
                 state = _native.GrowingState.begin(self._learner, *rows, heeded, **labels)
+                self._state, self._early = (state, options), None
+                if self._follows_scales and is_in_memory(X):
+                    self._early = Early((X, y, weights))
             else:
                 state.add(self._learner, *rows, heeded)
-        self._state = state, options
+                self._follow((X, y, weights), labels)
         self._has_more_rows()
+
+    def _follow(self, part, labels):
+        """Begin anew with all rows while these are kept, if the scales of the first do not hold.
+
+        Later there is a warning, once.
+        """
+        early = getattr(self, "_early", None)
+        if early is None:
+            return
+        if not is_in_memory(part[0]):
+            early.pin()
+        elif early.add(part):
+            X, y, weights = early.together()
+            options = self._options_again(X)
+            state = _native.GrowingState.begin(
+                self._learner, table(X), y, weights, options, **labels
+            )
+            for X, y, weights in early.forgotten:
+                state.forget(self._learner, table(X), y, weights, options)
+            self._state = state, options
+            early.settle()
+        elif self._decides_scales():
+            warn_of(self, part[0])
+
+    def _options_again(self, X):
+        """The options of the first call, for these rows."""
+        options, new = dict(self._state[1]), self._options(X)
+        options["n_components"] = new.get("n_components")
+        if "gamma" in options:
+            options.pop("lengthscales", None)
+            if "gamma" in new and "lengthscales" in new:
+                options["lengthscales"] = new["lengthscales"]
+        return options
+
+    def _decides_scales(self):
+        """Whether rows decide on scales or a bandwidth."""
+        return isinstance(self._gamma(), str) or self.standardize not in ("no", None)
+
+    def _pin(self):
+        """Leave scales, bandwidth and map as they are from now on."""
+        if getattr(self, "_early", None) is not None:
+            self._early.pin()
 
     def _has_more_rows(self):
         """Forgets the model of fewer rows, and what it found."""
@@ -104,8 +153,9 @@ class GrowingNumbers(Growing):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
-        The first rows decide scales, bandwidth and map, which then stay, as do the parameters. `fit`
-        keeps no sums: after it this begins anew, and warns.
+        Parameters are those of the first call. Scales, bandwidth and map follow the rows up to four
+        million values; then they stay, and a warning says if later rows lie far outside. `fit` keeps
+        no sums: after it this begins anew, and warns.
 
         Parameters
         ----------
@@ -136,8 +186,9 @@ class GrowingLabels(Growing):
     ) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
-        The first rows decide scales, bandwidth and map, which then stay, as do the parameters;
-        ``class_weight`` is None or a dict. `fit` keeps no sums: after it this begins anew, and warns.
+        Parameters are those of the first call; ``class_weight`` is None or a dict. Scales, bandwidth
+        and map follow the rows up to four million values; then they stay, and a warning says if later
+        rows lie far outside. `fit` keeps no sums: after it this begins anew, and warns.
 
         Parameters
         ----------
@@ -224,6 +275,8 @@ class PartialRidge(Growing):
     def _take_out(self, X, y, weights):
         state, options = self._state
         state.forget(self._learner, table(X), y, weights, options)
+        if getattr(self, "_early", None) is not None:
+            self._early.forget((X, y, weights))
         self._has_more_rows()
 
     def _model_options(self):
@@ -242,7 +295,9 @@ class PartialRidge(Growing):
             What it has seen `merge` adds to this one.
         """
         self._require_state()
+        self._pin()
         other = copy(self)
+        other._early = deepcopy(getattr(self, "_early", None))
         state, options = self._state
         other._state = state.empty(), options
         other._has_more_rows()
@@ -262,6 +317,7 @@ class PartialRidge(Growing):
         """
         self._require_state()
         other._require_state()
+        self._pin()
         self._state[0].merge(other._state[0])
         self._has_more_rows()
         return self

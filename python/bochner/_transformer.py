@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from ._arrays import FLOATS, table
 from ._dlpack import validated
 from ._memory import empty
+from ._scales import Early, warn_of
 from ._scan import Scan
 from ._typing import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 
@@ -36,7 +37,8 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Fit to the first rows; later ones are checked, and change nothing.
 
         The map is drawn once: nothing of it is refined by more rows. With this, pipelines that go on
-        by `partial_fit` can begin with it.
+        by `partial_fit` can begin with it. Where a rule gave gamma, a warning says if later rows lie
+        far outside those that it saw.
 
         Parameters
         ----------
@@ -51,9 +53,15 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self : object
         """
         if not hasattr(self, "_n_features_out"):
-            return self.fit(X, y)
+            self.fit(X, y)
+            self._early = None
+            if isinstance(getattr(self, "gamma", None), str) and not isinstance(X, Scan):
+                X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+                self._early = Early.of_rows(X)
+            return self
         if not isinstance(X, Scan):
-            validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+            X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+            warn_of(self, X)
         elif X._for(self).n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {X.n_features} features, but {type(self).__name__} is expecting "

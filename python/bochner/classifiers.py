@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from ._kept import KeepingLabels
@@ -392,3 +393,11 @@ class KernelElasticNetClassifier(OfLabels, OfMapAndTargets, GrowingLabels, Label
         "max_iter": [COUNT],
         **LABELS,
     }
+
+    def _factors_of_all(self, codes, weights):
+        # l1 is chosen by how many rows weights stand for: those of classes make no rows, so that all
+        # weigh as many as their effective number (Kish 1965).
+        factor = super()._factors_of_all(codes, weights)
+        counts = np.bincount(codes, weights=weights)
+        squares = counts @ factor**2
+        return factor * (counts @ factor / squares) if squares > 0 else factor

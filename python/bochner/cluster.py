@@ -21,6 +21,7 @@ from ._learning import weights_of
 from ._parameters import POSITIVE, takes
 from ._progress import heard
 from ._rows import checked, of_scans
+from ._scales import Early, warn_of
 from ._scan import Scan
 from ._typing import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 
@@ -169,7 +170,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
 
         Rows go to their nearest centres, and every centre moves to the mean of all rows that ever came
         to it. The first rows decide scales, bandwidth and map, and are clustered by `fit`'s iteration;
-        after `fit` the clusters that it found go on. Batches in another order give other centres.
+        a warning says if later rows lie far outside. After `fit` the clusters that it found go on.
+        Batches in another order give other centres.
 
         Parameters
         ----------
@@ -193,6 +195,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
         if first:
             self._learn(rows, none, weights)
             self._sizes = [0.0] * self._model.n_outputs
+            self._early = Early.of_rows(rows)
+        else:
+            warn_of(self, rows)
         if self._growing is None:
             if not hasattr(self, "_sizes"):
                 raise ValueError(

@@ -146,8 +146,9 @@ default='scott'
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
 
-        The first rows decide scales, bandwidth and map, which then stay, as do the parameters. Not
-        with ``multiples``. `fit` keeps no sums: after it this begins anew, and warns.
+        Parameters are those of the first call. Scales, bandwidth and map follow the rows up to four
+        million values; then they stay, and a warning says if later rows lie far outside. Not with ``multiples``. `fit`
+        keeps no sums: after it this begins anew, and warns.
 
         Parameters
         ----------

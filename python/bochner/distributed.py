@@ -30,8 +30,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
 from ._arrays import FLOATS, seed_of, table
-from ._bases import Classifier, numbers_of
+from ._bases import Classifier
 from ._dlpack import validated
+from ._labels import numbers_of
 from ._learning import weights_of
 from ._partial import PartialRidge
 from ._travelling import Count, Part, Plan, Sums, merge

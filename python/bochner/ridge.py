@@ -268,9 +268,10 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         """Add rows to those of earlier calls; the result is that of one `fit` to all of them, of
         targets as they are.
 
-        The first rows decide scales, bandwidth and map, which then stay: give ``gamma`` as a number,
-        or first rows that are like all. ``penalty`` is a number or None here, which
-        chooses by some of the rows added. `fit` keeps no sums: after it this begins anew, and warns.
+        Scales, bandwidth and map follow the rows up to four million values; then they stay, and a
+        warning says if later rows lie far outside. Rows of a `Scan` leave them as they are.
+        ``penalty`` is a number or None here, which chooses by some of the rows added. `fit` keeps no
+        sums: after it this begins anew, and warns.
 
         Parameters
         ----------

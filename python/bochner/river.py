@@ -18,12 +18,15 @@ True
 
 from __future__ import annotations
 
+import warnings
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _native
+from ._arrays import lengthscale
+from ._stream_columns import Columns, number, without_far_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -40,41 +43,12 @@ except ImportError:
 __all__ = ["KernelClassifier", "KernelRegressor", "LinUCB", "ThompsonSampling"]
 
 
-class _Columns:
-    """The numbers of a row in the order of its columns, some of which may be missing."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        names = {name: None for row in rows for name in row}
-        self.names = sorted(names, key=str)
-        self.means = []
-        for name in self.names:
-            there = [_number(name, row[name]) for row in rows if name in row]
-            self.means.append(sum(there) / len(there))
-
-    def __call__(self, row: Row) -> list[float]:
-        get = row.get
-        return [get(name, mean) for name, mean in zip(self.names, self.means)]
-
-    def check(self, row: Row) -> None:
-        """Errors where a column is no number, and names it."""
-        for name in self.names:
-            if name in row:
-                _number(name, row[name])
-
-
-def _number(name: Hashable, value: Any) -> float:
-    try:
-        number = float(value) if not isinstance(value, str) else None
-    except (TypeError, ValueError):
-        number = None
-    if number is None:
-        raise ValueError(
-            f"column {name!r} is {value!r}, which is no number; encode it, as "
-            "river.preprocessing.OneHotEncoder does"
-        )
-    if not isfinite(number):
-        raise ValueError(f"column {name!r} is {number}; it is a finite number")
-    return number
+#: Rows, and values of rows, that are kept for another map; up to twice as many at a time.
+KEPT_ROWS, KEPT_VALUES = 2000, 1 << 18
+#: Half-lives after which a row counts for nothing beside others.
+HALF_LIVES = 20
+#: Rows that are learned again are at most this many times the rows that came.
+MOST_DRAWN = 4
 
 
 class _Stream:
@@ -108,8 +82,13 @@ class _Stream:
         self.map = map
         self.warm_up = warm_up
         self.seed = seed
+        # The last rows, and whether they are all that the model has learned.
         self._kept: list[tuple[dict[Hashable, float], list[float], float]] = []
-        self._columns: _Columns | None = None
+        self._keeps_all = True
+        # Rows that came, and those that maps were drawn for and that were learned with them.
+        self._learned = self._drawn = 0
+        self._has_warned = False
+        self._columns: Columns | None = None
         self._stream: _native.Stream | None = None
         # Of a classifier, each with the target that is 1 in its rows.
         self._classes: dict[Hashable, int] = {}
@@ -119,13 +98,49 @@ class _Stream:
             self._check(x, w)
             self._kept.append((dict(x), y, w))
             if len(self._kept) >= self.warm_up:
-                self._begin()
+                try:
+                    self._begin()
+                except Exception:
+                    # A row that cannot be learned is not kept.
+                    self._kept.pop()
+                    raise
             return
+        row = self._columns(x)
         try:
-            self._stream.learn(self._columns(x), y, float(w))
+            self._stream.learn(row, y, float(w))
         except (TypeError, ValueError):
             self._check(x, w)
             raise
+        kept = self._columns.kept(x)
+        self._kept.append((kept, y, w))
+        self._learned += 1
+        if self._columns.see(kept, row):
+            self._follow()
+
+    def _follow(self) -> None:
+        """Draw the map anew where the scales of the columns do not hold any more."""
+        assert self._columns is not None
+        most = max(self.warm_up, min(KEPT_ROWS, KEPT_VALUES // max(len(self._columns.names), 1)))
+        if len(self._kept) > 2 * most:
+            del self._kept[:-most]
+            # Rows of so long ago count for nothing.
+            self._keeps_all = self._keeps_all and self.half_life * HALF_LIVES <= most
+        moved = self._columns.moved(self._keeps_all)
+        if moved is None or self._drawn > MOST_DRAWN * self._learned:
+            return
+        if not self._keeps_all and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"{moved}, of which the first rows that scales are of knew nothing; this "
+                f"{type(self).__name__} learns the last {len(self._kept)} rows anew, and has forgotten "
+                "those before",
+                stacklevel=4,
+            )
+        try:
+            self._begin()
+        except ValueError as error:
+            self._columns.restart()
+            warnings.warn(f"{moved}, and its scale stays as it is: {error}", stacklevel=4)
 
     def _check(self, x: Row, w: float) -> None:
         """Errors on what cannot be learned."""
@@ -135,14 +150,16 @@ class _Stream:
             self._columns.check(x)
             return
         for name, value in x.items():
-            _number(name, value)
+            number(name, value)
         if not x:
             raise ValueError("a row has no columns")
 
     def _begin(self) -> None:
         """Draws the map for the rows that are kept, and learns them."""
-        columns = _Columns([row for row, _, _ in self._kept])
+        columns = Columns([row for row, _, _ in self._kept])
         rows = np.array([columns(row) for row, _, _ in self._kept], dtype=float)
+        typical = without_far_values(rows)
+        columns.settle(typical)
         plain = self.map == "none"
         kernel = "gaussian" if self.kernel == "rbf" else self.kernel
         options: dict[str, Any] = {
@@ -155,12 +172,17 @@ class _Stream:
             "device": "cpu",
             "memory": None,
         }
-        drawn = _native.FeatureMap.draw(rows, options)
-        targets = max(len(y) for _, y, _ in self._kept)
+        if not plain and (typical == typical[0]).all():
+            # Without any spread there is no median; the map is drawn anew when a column moves.
+            options.update(gamma=None, lengthscales=[lengthscale(kernel, 1.0)])
+        drawn = _native.FeatureMap.draw(typical, options)
+        targets = max(len(self._classes), *(len(y) for _, y, _ in self._kept))
         stream = _native.Stream(drawn, targets, self.penalty, self.half_life)
         for row, (_, y, w) in zip(rows, self._kept):
             stream.learn(row.tolist(), y + [0.0] * (targets - len(y)), w)
-        self._columns, self._stream, self._kept = columns, stream, []
+        self._columns, self._stream, self._keeps_all = columns, stream, True
+        self._drawn += len(self._kept)
+        self._learned = max(self._learned, len(self._kept))
 
     def _predict(self, x: Row) -> list[float]:
         assert self._columns is not None and self._stream is not None
@@ -179,8 +201,10 @@ class KernelRegressor(_Stream, _Regressor):
 
     The first ``warm_up`` rows are kept; then their columns are brought to mean 0 and deviation 1, the
     map is drawn, its bandwidth the median distance of these rows, and they are learned. Until then the
-    mean of the targets is predicted. A column that is missing in a row has its mean; one that comes later is left
-    out.
+    mean of the targets is predicted. Where a column leaves its range later, was constant and varies, or
+    is new, the map is drawn anew for the rows so far, which are learned again. The last 2,000 to 4,000
+    rows are kept for that: with more behind it the model forgets those before and warns, once, and a
+    new column is left out. A column that is missing in a row has its mean.
 
     Parameters
     ----------
@@ -347,7 +371,7 @@ class _Bandit:
     def _row(self, x: Row) -> list[float]:
         if self._names is None:
             names = sorted(x, key=str)
-            row = [_number(name, x[name]) for name in names]
+            row = [number(name, x[name]) for name in names]
             self._bandit = _native.Bandit(
                 len(names),
                 len(self.arms),
@@ -362,7 +386,7 @@ class _Bandit:
         missing = [name for name in self._names if name not in x]
         if missing:
             raise ValueError(f"a row has no column {missing[0]!r}, which the first one had")
-        return [_number(name, x[name]) for name in self._names]
+        return [number(name, x[name]) for name in self._names]
 
     def choose(self, x: Row) -> Hashable:
         """The arm for a row, a dict of numbers by the names of its columns."""

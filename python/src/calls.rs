@@ -1,5 +1,6 @@
 //! How a call of Python becomes work: devices, the GIL, interrupts, errors and warnings.
 
+use crate::drivers::quietly;
 use bochner::{Device, DeviceChoice, Error, Result, Run, Step, error::Remedy};
 use pyo3::{
     exceptions::{
@@ -235,9 +236,23 @@ fn advice(remedy: &Remedy) -> String {
 /// The device of this name, as `device=` takes it; `auto` is shared by all who ask.
 pub(crate) fn device(name: &str) -> Result<Device> {
     match name.parse::<DeviceChoice>() {
-        Ok(DeviceChoice::Auto) => Device::best(),
-        Ok(choice) => Ok(Device::open(&choice)?.0),
+        Ok(DeviceChoice::Auto) => best(),
+        Ok(DeviceChoice::Cpu) => Ok(Device::cpu()),
+        Ok(choice) => Ok(quietly(|| Device::open(&choice))?.0),
     }
+}
+
+/// What `auto` takes. A GPU is opened whenever nothing holds it, and drivers write on stderr then.
+fn best() -> Result<Device> {
+    static NO_GPU: AtomicBool = AtomicBool::new(false);
+    if NO_GPU.load(Ordering::Relaxed) {
+        return Device::best();
+    }
+    let device = quietly(Device::best);
+    if device.as_ref().is_ok_and(|device| !device.is_gpu()) {
+        NO_GPU.store(true, Ordering::Relaxed);
+    }
+    device
 }
 
 /// Work on the device of this name, with so many bytes for chunks, that hears of interrupts and
@@ -256,7 +271,7 @@ pub(crate) fn run(
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> (String, String, Vec<String>) {
     py.detach(|| {
-        let report = Device::report();
+        let report = quietly(Device::report);
         let adapters = report.adapters.iter().map(|adapter| adapter.describe());
         (report.auto.0, report.cpu.clone(), adapters.collect())
     })

@@ -5,6 +5,7 @@ mod arrays;
 mod asked;
 mod calls;
 mod clusters;
+mod drivers;
 mod explain;
 mod file;
 mod file_options;

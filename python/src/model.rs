@@ -255,13 +255,14 @@ impl Model {
         (beta_dt, coefficients.intercept_t.clone().into_pyarray(py))
     }
 
-    /// Labels of a classifier: numbers, or names.
-    fn labels(&self) -> (Option<Vec<f64>>, Option<Vec<String>>) {
+    /// Labels of a classifier: numbers, names where they have some, and types where a file has them.
+    fn labels(&self) -> (Option<Vec<f64>>, Option<Vec<String>>, Option<String>) {
         let numbers = match &self.model.targets {
             Targets::Classes(labels) => Some(labels.clone()),
             Targets::Real { .. } => None,
         };
-        (numbers, self.model.class_names.clone())
+        let types = self.model.label_types.clone();
+        (numbers, self.model.class_names.clone(), types)
     }
 
     /// Whether it has probabilities.
@@ -350,9 +351,10 @@ impl Model {
         self.model.map.describe()
     }
 
-    /// Writes the model file of the command line.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        without_gil(py, |_| self.model.save(path))
+    /// Writes the model file of the command line, with the types of labels where there are some.
+    #[pyo3(signature = (path, types=None))]
+    fn save(&self, py: Python<'_>, path: PathBuf, types: Option<&str>) -> PyResult<()> {
+        without_gil(py, |_| self.model.save_with_label_types(path, types))
     }
 
     /// Writes an ONNX file.

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 
@@ -124,10 +125,42 @@ def test_names_of_columns_are_missed_in_few_rows():
         fitted.transform(np.eye(4))
 
 
-def test_the_cpu_opens_no_driver():
+@pytest.mark.parametrize("device", ["cpu", "auto"])
+def test_drivers_say_nothing(device):
     """Drivers of graphics write on stderr where they miss something, as Mesa does here."""
     program = "import bochner, numpy as np; x = np.random.RandomState(0).normal(size=(90, 2)); "
-    program += "bochner.KernelRidgeRegressor(device='cpu').fit(x, np.sin(x[:, 0])).predict(x)"
+    program += f"bochner.KernelRidgeRegressor(device={device!r}).fit(x, np.sin(x[:, 0])).predict(x)"
     env = {name: of for name, of in os.environ.items() if name != "XDG_RUNTIME_DIR"}
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_what_others_write_while_a_device_is_opened_is_kept():
+    program = (
+        "import bochner, os, threading\n"
+        "def write():\n"
+        "    for i in range(200):\n"
+        "        os.write(2, f'line {i}\\n'.encode())\n"
+        "other = threading.Thread(target=write)\n"
+        "other.start()\n"
+        "for _ in range(5):\n"
+        "    bochner.devices()\n"
+        "other.join()\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    lines = [line for line in run.stderr.splitlines() if line.startswith("line ")]
+    assert sorted(lines, key=lambda line: int(line[5:])) == [f"line {i}" for i in range(200)]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="needs a compiler")
+def test_the_noise_of_drivers_is_left_out_and_nothing_else(tmp_path):
+    noise, word = "error: XDG_RUNTIME_DIR is invalid", "a word about the device"
+    source = "#include <stdio.h>\n__attribute__((constructor)) static void say(void)"
+    source += f' {{ fputs("{noise}\\n{word}\\n", stderr); }}\n'
+    (tmp_path / "loader.c").write_text(source)
+    library = ["cc", "-shared", "-fPIC", "-o", "libvulkan.so.1", "loader.c"]
+    subprocess.run(library, check=True, cwd=tmp_path)
+    env = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    program = [sys.executable, "-c", "import bochner; bochner.devices()"]
+    run = subprocess.run(program, capture_output=True, text=True, env=env, check=True)
+    assert run.stderr.splitlines() == [word]

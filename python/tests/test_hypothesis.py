@@ -78,3 +78,39 @@ def test_what_they_take():
         mmd_test(X, X[:, :1])
     with pytest.raises(ValueError, match="NaN"):
         mmd_test(X, X + np.nan)
+
+
+def test_counts_and_flags_have_a_bandwidth():
+    random = np.random.RandomState(0)
+    counts = random.poisson(0.2, size=(400, 1)).astype(float)
+    same = random.poisson(0.2, size=(400, 1)).astype(float)
+    flags = (random.uniform(size=(400, 1)) < 0.1).astype(float)
+    # Most pairs of rows are equal.
+    assert (np.median(counts), np.median(flags)) == (0.0, 0.0)
+    assert mmd_test(counts, same, random_state=0).pvalue > 0.01
+    assert mmd_test(counts, counts + flags, random_state=0).pvalue < 0.05
+    assert hsic_test(counts, counts + flags, random_state=0).pvalue < 1e-3
+    assert hsic_test(counts, flags, random_state=0).pvalue > 0.01
+    assert rcot_test(counts, flags, same, n_components=20, random_state=0).pvalue > 0.01
+    with pytest.raises(ValueError, match="take the rule `scale`.*gamma="):
+        mmd_test(np.ones((20, 1)), np.ones((20, 1)))
+
+
+def test_few_rows_for_many_features_keep_the_level():
+    rejected = 0
+    for seed in range(60):
+        random = np.random.RandomState(seed)
+        X, Y, Z = random.normal(size=(200, 1)), random.normal(size=(200, 1)), random.normal(size=(200, 6))
+        rejected += rcot_test(X, Y, Z, n_components=100, random_state=seed, device="cpu").pvalue <= 0.05
+    # Binomial of 60 at 0.05: more than 9 has a probability of 1e-3.
+    assert rejected <= 9
+
+
+def test_features_of_many_columns_do_not_hang_on_the_seed():
+    random = np.random.RandomState(0)
+    X, Z = random.normal(size=(600, 6)), random.normal(size=(600, 1))
+    Y = 0.2 * X.sum(axis=1, keepdims=True) + np.sin(Z) + random.normal(size=(600, 1))
+    options = {"n_components": 50, "device": "cpu"}
+    found = [rcot_test(X, Y, Z, random_state=seed, **options).pvalue for seed in range(12)]
+    few = [rcot_test(X, Y, Z, random_state=seed, n_outer=5, **options).pvalue for seed in range(12)]
+    assert max(found) < 0.05 and np.log(found).std() < np.log(few).std()

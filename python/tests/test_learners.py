@@ -13,7 +13,11 @@ from sklearn.gaussian_process import GaussianProcessRegressor as TheirGaussianPr
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_class_weight_classifiers,
+    check_classifiers_train,
+    parametrize_with_checks,
+)
 
 from bochner import (
     ExactKernelRidgeRegressor,
@@ -27,6 +31,7 @@ from bochner import (
     KernelSVC,
     KernelSVR,
 )
+from bochner._bases import _in_favour_of
 
 CLASSIFIERS = [
     KernelRidgeClassifier,
@@ -41,6 +46,37 @@ REGRESSORS = [KernelRidgeRegressor, KernelSVR, KernelElasticNet, GaussianProcess
 @parametrize_with_checks([kind(n_components=60) for kind in CLASSIFIERS + REGRESSORS])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    "kind, check",
+    [
+        (KernelRidgeClassifier, check_classifiers_train),
+        (KernelElasticNetClassifier, check_class_weight_classifiers),
+    ],
+)
+def test_checks_of_scikit_learn_by_default(kind, check):
+    # Which fail with all features and hold with few.
+    check(kind.__name__, kind(device="cpu"))
+
+
+def test_the_predicted_class_is_the_likeliest():
+    random = np.random.RandomState(0)
+    p = random.dirichlet(np.ones(4), size=500)
+    p[:50] = 0.25
+    predicted = random.randint(4, size=500)
+    agree = p.argmax(axis=1) == predicted
+    own = _in_favour_of(predicted, p.copy())
+    assert (own.argmax(axis=1) == predicted).all()
+    assert_allclose(own.sum(axis=1), 1.0, atol=1e-12)
+    assert (own[agree] == p[agree]).all() and (own >= 0.0).all()
+    # No more is moved than between the predicted class and those above it.
+    below = p < p[np.arange(500), predicted][:, None]
+    assert (own[below] == p[below]).all()
+    # Rows of two classes keep their order.
+    first = np.linspace(0.2, 0.4, 50)
+    moved = _in_favour_of(np.zeros(50, dtype=int), np.column_stack([first, 1 - first]))
+    assert (np.diff(moved[:, 0]) > 0).all() and (moved[:, 0] < 0.500001).all()
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
 """Rows that come bit by bit give what rows at once give."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
@@ -341,3 +343,86 @@ def test_sums_see_drift(wave):
     assert found.pvalue > 0.01 and found.of_targets.pvalue < 1e-4
     with pytest.raises(ValueError, match="b keeps no sums"):
         bochner.sums_test(old, KernelRidgeRegressor(**OPTIONS).fit(X, y))
+
+
+def test_a_column_that_is_constant_in_the_first_rows():
+    random = np.random.RandomState(0)
+    X = random.normal(size=(600, 2))
+    X[:20, 0] = 0.0
+    y = 2 * X[:, 0] + 0.1 * X[:, 1]
+    model = KernelRidgeRegressor(n_components=100, penalty=1e-6, random_state=0)
+    model.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
+    assert model.score(X, y) > 0.999
+    # As many rows as before decide anew: the map is that of one fit to all of them.
+    options = {"n_components": 100, "penalty": 1e-4, "random_state": 0, "gamma": "scale", "linear": "no"}
+    whole = KernelRidgeRegressor(**options).fit(X, y)
+    parts = clone(whole).partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
+    assert_allclose(parts.predict(X), whole.predict(X), atol=1e-3 * y.std())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRidgeRegressor(n_components=100, penalty=1e-6, random_state=0),
+        KernelElasticNet(n_components=100, l1=1e-6, random_state=0),
+        KernelRidgeRegressor(map="nystrom", n_components=60, gamma="scale", penalty=1e-6, random_state=0),
+    ],
+    ids=["ridge", "lasso", "nystrom"],
+)
+@pytest.mark.filterwarnings("ignore:n_components")
+def test_rows_in_the_order_of_a_column(model):
+    x = np.linspace(0, 12, 900)[:, None]
+    y = np.sin(x[:, 0])
+    model = clone(model)
+    for rows in np.array_split(np.arange(900), 30):
+        model.partial_fit(x[rows], y[rows])
+    assert model.score(x, y) > 0.99
+
+
+def test_rows_that_were_forgotten_stay_so_when_sums_begin_anew(wave):
+    X, y = wave
+    model = KernelRidgeRegressor(**OPTIONS).partial_fit(X[:100], y[:100])
+    model.partial_fit(X[100:150], -y[100:150]).forget(X[100:150], -y[100:150])
+    model.partial_fit(X[150:], y[150:])
+    rest = np.r_[0:100, 150:900]
+    expected = KernelRidgeRegressor(**OPTIONS).fit(X[rest], y[rest])
+    assert_allclose(model.predict(X), expected.predict(X), atol=2e-4)
+
+
+def test_scales_that_stay_are_said_once(wave, monkeypatch):
+    X, y = wave
+    X = np.column_stack([X, np.ones(900)])
+    options = {"n_components": 60, "penalty": 1e-4, "random_state": 0}
+    model = KernelRidgeRegressor(**options).partial_fit(X[:300], y[:300])
+    # Sums that may be merged elsewhere have one map for good.
+    part = model.without_rows()
+    moved = X[300:400] + [0.0, 0.0, 1.0]
+    with pytest.warns(UserWarning, match=r"column 2 \(counted from 0\) was constant in the first 300"):
+        part.partial_fit(moved, y[300:400])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        part.partial_fit(moved, y[300:400])
+        model.partial_fit(X[300:500], y[300:500]).merge(part)
+        # Wider by a factor is no scale that is wrong by far.
+        model.partial_fit(3 * X[300:400, :2] @ np.eye(2, 3) + [0.0, 0.0, 1.0], y[300:400])
+        # Where no row decides on a scale there is none to be wrong.
+        fixed = KernelRidgeRegressor(**options, gamma=1.0, standardize="no")
+        fixed.partial_fit(X[:300], y[:300]).without_rows().partial_fit(moved, y[300:400])
+    # So have those of more rows than are kept.
+    monkeypatch.setattr(bochner._scales, "EARLY_VALUES", 2000)
+    many = KernelRidgeRegressor(**options).partial_fit(X, y)
+    with pytest.warns(UserWarning, match="lies .* times its width outside the range of the first 900"):
+        many.partial_fit(1e4 * X, y)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array])
+def test_sparse_rows_decide_anew(wave, kind):
+    X, y = wave
+    X = np.where(X > 2.5, X, 0.0)
+    X[:50, 1] = 0.0
+    dense, rows = (KernelRidgeRegressor(n_components=60, penalty=1e-4, random_state=0) for _ in range(2))
+    for part in (slice(0, 50), slice(50, 120), slice(120, 900)):
+        dense.partial_fit(X[part], y[part])
+        rows.partial_fit(kind(X[part]), y[part])
+    assert_allclose(rows.predict(X), dense.predict(X), atol=1e-3 * y.std())
+    assert dense.score(X, y) > dense.fit(X, y).score(X, y) - 0.05

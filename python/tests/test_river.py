@@ -4,6 +4,7 @@ import math
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from numpy.testing import assert_allclose
 from river import base, compose, evaluate, metrics, preprocessing
 from sklearn.datasets import load_digits
 
+import bochner.river
 from bochner.river import KernelClassifier, KernelRegressor, LinUCB, ThompsonSampling
 
 
@@ -106,11 +108,11 @@ def test_a_row_that_is_refused_brings_no_class(learned):
 
 
 def test_rows_that_lack_columns_and_rows_that_are_none():
-    model = KernelRegressor(n_components=40, warm_up=10)
+    model = KernelRegressor(n_components=40, warm_up=30)
     for x, y in stream(30):
         model.learn_one(x, y)
     before = pickle.dumps(model)
-    mean = np.mean([x["a"] for x, _ in list(stream(30))[:10]])
+    mean = np.mean([x["a"] for x, _ in stream(30)])
     # What is missing has its mean; what comes later is left out.
     lacks, has = {"b": 90.0}, {"b": 90.0, "a": mean, "new": 5.0}
     assert model.predict_one(lacks) == model.predict_one(has)
@@ -230,3 +232,115 @@ def test_where_there_is_no_river():
         "assert labels.predict_one({'a': 3}) is True\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def r2(truth, predicted, first):
+    truth, predicted = np.array(truth[first:]), np.array(predicted[first:])
+    return 1 - np.mean((truth - predicted) ** 2) / truth.var()
+
+
+def follow(model, rows):
+    """Predictions of rows, each before it is learned."""
+    predicted = []
+    for x, y in rows:
+        predicted.append(model.predict_one(x))
+        model.learn_one(x, y)
+    return predicted
+
+
+def test_rows_that_are_mostly_alike_are_learned():
+    random = np.random.RandomState(0)
+    flags = KernelRegressor(n_components=20)
+    counts = KernelRegressor(n_components=50, penalty=0.1)
+    off = KernelRegressor(n_components=50, penalty=0.1)
+    for t in range(600):
+        flags.learn_one({"a": float(t % 4 == 0)}, float(t % 4 == 0))
+        count = float(random.poisson(0.2))
+        counts.learn_one({"a": count}, count**2)
+        # All rows of the warm-up are the same.
+        x = 0.0 if t < 130 or t % 3 else random.normal()
+        off.learn_one({"a": x, "b": 0.0}, 2 * x)
+    assert abs(flags.predict_one({"a": 1.0}) - 1) < 0.05 and abs(flags.predict_one({"a": 0.0})) < 0.05
+    assert abs(counts.predict_one({"a": 2.0}) - 4) < 0.2
+    assert abs(off.predict_one({"a": 1.0, "b": 0.0}) - 2) < 0.1
+
+
+def moving(quiet, n, wide, seed=0):
+    """A column that is still, or nearly, in the first rows."""
+    random = np.random.RandomState(seed)
+    for t in range(n):
+        still = 2.0 if wide == 0.0 else 2.0 + wide * random.normal()
+        a, b = still if t < quiet else 2.0 + random.normal(), random.normal()
+        yield {"a": a, "b": b}, 4 * math.sin(2 * a) + b
+
+
+@pytest.mark.parametrize("wide", [0.0, 1e-9])
+def test_a_column_that_moves_later_is_learned(wide):
+    rows = list(moving(130, 900, wide))
+    model = KernelRegressor(n_components=100, penalty=0.1)
+    predicted = follow(model, rows)
+    assert r2([y for _, y in rows], predicted, 600) > 0.97
+    # It is as if the column had never been still.
+    known = KernelRegressor(n_components=100, penalty=0.1, warm_up=600)
+    assert r2([y for _, y in rows], follow(known, rows), 600) < r2(
+        [y for _, y in rows], predicted, 600
+    ) + 0.02
+
+
+def test_rows_in_the_order_of_a_column():
+    rows = [({"a": t / 100}, math.sin(t / 200)) for t in range(2000)]
+    model = KernelRegressor(n_components=100, penalty=1e-3)
+    follow(model, rows)
+    predicted = [model.predict_one(x) for x, _ in rows]
+    assert r2([y for _, y in rows], predicted, 0) > 0.99
+
+
+def test_a_number_that_is_far_off_changes_no_scale():
+    rows = list(stream(400))
+    plain, hit = (KernelRegressor(n_components=50, penalty=0.1) for _ in range(2))
+    for t, (x, y) in enumerate(rows[:200]):
+        plain.learn_one(x, y)
+        hit.learn_one(x, y)
+        if t in (50, 150):
+            hit.learn_one({"a": 1e12, "b": 100.0}, 3.0)
+    expected = np.array([plain.predict_one(x) for x, _ in rows[:200]])
+    found = np.array([hit.predict_one(x) for x, _ in rows[:200]])
+    assert np.sqrt(np.mean((found - expected) ** 2)) < 0.1 * expected.std()
+
+
+def test_rows_before_those_kept_are_forgotten_with_a_warning(monkeypatch):
+    monkeypatch.setattr(bochner.river, "KEPT_ROWS", 200)
+    rows = list(moving(700, 2200, 0.0))
+    model = KernelRegressor(n_components=60, penalty=0.1)
+    with pytest.warns(UserWarning, match="column 'a' was constant.*last [0-9]* rows") as caught:
+        predicted = follow(model, rows)
+    assert len(caught) == 1 and "KernelRegressor" in str(caught[0].message)
+    assert r2([y for _, y in rows], predicted, 1500) > 0.9
+    # What is forgotten by and by is not missed.
+    forgets = KernelRegressor(n_components=60, penalty=0.1, half_life=10.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        follow(forgets, rows[:900])
+
+
+def test_columns_that_come_after_the_first_rows():
+    random = np.random.RandomState(0)
+    model = KernelClassifier(n_components=50, penalty=0.1, warm_up=20)
+    for t in range(500):
+        x = {"a": random.normal(), "b": random.normal()}
+        label = "high" if x["b"] > 0 else "low"
+        if t < 40:
+            del x["b"]
+        elif t < 100:
+            # What no map takes stays out.
+            x["name"] = "text"
+        model.learn_one(x, label)
+    assert [model.predict_one({"a": 0.0, "b": b}) for b in (1.0, -1.0)] == ["high", "low"]
+
+
+def test_a_pickle_goes_on_where_a_map_is_drawn_anew():
+    rows = list(moving(110, 300, 0.0))
+    model = KernelRegressor(n_components=40, penalty=0.1)
+    follow(model, rows[:115])
+    again = pickle.loads(pickle.dumps(model))
+    assert follow(model, rows[115:]) == follow(again, rows[115:])

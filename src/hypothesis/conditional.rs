@@ -20,13 +20,13 @@ use ndarray::{Array1, Array2, Axis, linalg::general_mat_mul, s};
 use std::sync::Arc;
 
 /// The randomised conditional tests RCIT and RCoT (Strobl, Zhang & Visweswaran 2019): whether x and
-/// y are independent given z. Few features of x and y, 5 each, are regressed on features of z by
-/// the map; n |C|^2 with the covariance C of the residuals is compared with its law. Linear in
+/// y are independent given z. Few features of x and y, 5 for each column, are regressed on features
+/// of z by the map; n |C|^2 with the covariance C of the residuals is compared with its law. Linear in
 /// rows, three passes.
 ///
 /// It tests that no feature of x is correlated with one of y after what z explains is taken away.
-/// The map of z should have 25 to 100 features, and rows some times as many: what its features
-/// cannot explain counts as dependence.
+/// The map of z should have 25 to 100 features: what they cannot explain counts as dependence. The
+/// law knows how much a regression on that many takes from few rows.
 ///
 /// ```
 /// use bochner::{hypothesis::ConditionalIndependence, prelude::*, seed::Stream};
@@ -63,17 +63,25 @@ pub enum Variant {
 pub struct ConditionalOptions {
     /// RCoT or RCIT.
     pub variant: Variant,
-    /// The map of x and of y: 5 Gaussian Fourier features with phases until said otherwise.
-    pub outer: Arc<dyn MapBuilder>,
+    /// The map of x and of y; `None` for Gaussian Fourier features with phases, as many for each as
+    /// [`outer_features`] says.
+    pub outer: Option<Arc<dyn MapBuilder>>,
     /// Ridge penalty of the regression on features of z, in their variances.
     pub lambda: f64,
+}
+
+/// Features of x or y where nobody says how many: 5 for each of its columns, 30 at most. Few
+/// features of many columns see what their draw happens to see.
+#[doc(hidden)]
+pub fn outer_features(columns: usize) -> usize {
+    (5 * columns).clamp(5, 30)
 }
 
 impl Default for ConditionalOptions {
     fn default() -> Self {
         Self {
             variant: Variant::Rcot,
-            outer: Arc::new(Fourier::new(Gaussian).form(Form::Phase).features(5)),
+            outer: None,
             lambda: 1e-10,
         }
     }
@@ -98,7 +106,7 @@ impl ConditionalIndependence {
 
     /// The map of x and of y.
     pub fn outer(mut self, map: impl MapBuilder + 'static) -> Self {
-        self.job.learner.outer = Arc::new(map);
+        self.job.learner.outer = Some(Arc::new(map));
         self
     }
 
@@ -139,14 +147,22 @@ impl ConditionalIndependence {
             apart(a, b)?;
         }
         let group = |name, columns: Vec<usize>, map| Group { name, columns, map };
+        let outer = |columns: &[usize]| -> Arc<dyn MapBuilder> {
+            let usual = || -> Arc<dyn MapBuilder> {
+                let map = Fourier::new(Gaussian).form(Form::Phase);
+                Arc::new(map.features(outer_features(columns.len())))
+            };
+            self.job.learner.outer.clone().unwrap_or_else(usual)
+        };
+        let (of_x, of_y) = (outer(x), outer(y));
         let with_z = match self.job.learner.variant {
             Variant::Rcot => x.to_vec(),
             Variant::Rcit => [x, z].concat(),
         };
         let groups = [
             group("z", z.to_vec(), &self.job.preparation.map),
-            group("x", with_z, &self.job.learner.outer),
-            group("y", y.to_vec(), &self.job.learner.outer),
+            group("x", with_z, &of_x),
+            group("y", y.to_vec(), &of_y),
         ];
         let run = self.settings.run()?;
         let drawn = Drawn::draw((&self.job.preparation, run), source, &groups)?;
@@ -230,6 +246,9 @@ struct Regression {
     scale_d: Array1<f64>,
     /// `[D_z, D_x + D_y]`.
     beta: Array2<f64>,
+    /// The factor of the correlations of z.
+    factor: Lower,
+    rows: f64,
 }
 
 impl Regression {
@@ -279,18 +298,28 @@ impl Regression {
             mean_d,
             scale_d,
             beta,
+            factor,
+            rows: n,
         })
     }
 
-    /// The products of each residual of x with each of y, `[rows, D_x D_y]`.
-    fn products(&self, z_nd: Array2<f64>) -> Array2<f64> {
+    /// The products of each residual of x with each of y, `[rows, D_x D_y]`, and how much of its
+    /// own target each row leaves to its residual: 1 less its leverage.
+    fn products(&self, z_nd: Array2<f64>) -> (Array2<f64>, Array1<f64>) {
         let [dx, dy, _] = self.dims;
         let z = (z_nd - &self.mean_d) * &self.scale_d;
         let mut outer = z.slice(s![.., ..dx + dy]).to_owned();
-        outer -= &z.slice(s![.., dx + dy..]).dot(&self.beta);
-        Array2::from_shape_fn((z.nrows(), dx * dy), |(i, k)| {
+        let of_z = z.slice(s![.., dx + dy..]);
+        outer -= &of_z.dot(&self.beta);
+        let products = Array2::from_shape_fn((z.nrows(), dx * dy), |(i, k)| {
             outer[[i, k / dy]] * outer[[i, dx + k % dy]]
-        })
+        });
+        let mut root_zn = of_z.t().as_standard_layout().into_owned();
+        self.factor.solve(&mut root_zn);
+        let left = root_zn.map_axis(Axis(0), |root| {
+            (1.0 - (1.0 + root.dot(&root)) / self.rows).max(0.0)
+        });
+        (products, left)
     }
 }
 
@@ -298,6 +327,8 @@ impl Regression {
 struct Residuals {
     sum_p: Array1<f64>,
     gram_pp: Array2<f64>,
+    /// Sums of 1 less the leverage of each row, and of its square.
+    left: [f64; 2],
 }
 
 impl Residuals {
@@ -305,19 +336,28 @@ impl Residuals {
         Self {
             sum_p: Array1::zeros(products),
             gram_pp: Array2::zeros((products, products)),
+            left: [0.0; 2],
         }
     }
 
-    fn add(&mut self, products_np: &Array2<f64>) {
+    fn add(&mut self, (products_np, left_n): &(Array2<f64>, Array1<f64>)) {
+        self.left[0] += left_n.sum();
+        self.left[1] += left_n.dot(left_n);
         self.sum_p += &products_np.sum_axis(Axis(0));
         general_mat_mul(1.0, &products_np.t(), products_np, 1.0, &mut self.gram_pp);
     }
 
     /// n |C|^2 beside the squared length of a normal vector with the products' second moments,
     /// which are their covariance if the residuals are uncorrelated (Strobl et al. 2019, sec. 3).
+    ///
+    /// A regression makes residuals smaller and depend on each other. With its projection M the
+    /// covariance of their sums is tr M where the products of a row have (M_ii)^2, so that few rows
+    /// for many features would be rejected too often.
     fn outcome(&self, n: f64) -> Outcome {
         let statistic = self.sum_p.dot(&self.sum_p) / n;
-        let law = WeightedChiSquares::of_covariance(&(&self.gram_pp / n));
+        let [left, squares] = self.left;
+        let freedom = if squares > 0.0 { left / squares } else { 1.0 };
+        let law = WeightedChiSquares::of_covariance(&(&self.gram_pp * (freedom / n)));
         Outcome::asymptotic(statistic, &law)
     }
 }

@@ -15,7 +15,7 @@ pub use row_order::RowOrder;
 pub use row_sample::RowSample;
 #[cfg(feature = "files")]
 pub(in crate::data) use sample::Reservoir;
-pub use sample::{median_distance, nearest_distance};
+pub use sample::{median_distance, nearest_distance, typical_distance};
 pub use targets::TargetStats;
 
 use super::{ChunkSource, KeptRows, Rescale, TableColumn};

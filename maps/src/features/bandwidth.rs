@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Result,
-    data::{Survey, median_distance, nearest_distance},
+    data::{Survey, nearest_distance, typical_distance},
     error::Remedy,
     features::{Scaling, Standardize},
     kernels::Kernel,
@@ -20,7 +20,8 @@ pub enum Bandwidth {
     /// A lengthscale for each column (automatic relevance determination).
     SigmaPerColumn(Vec<f64>),
     /// The median distance between up to 2,000 sampled rows: sigma for kernels of the Euclidean
-    /// distance, 1/gamma for L1.
+    /// distance, 1/gamma for L1. Where most pairs are equal rows, as of counts and flags, it is the
+    /// median of the distances above 0.
     Median,
     /// For graphs: the larger of a tenth of [`Self::Median`] and the mean distance of a row to its
     /// nearest one, both among up to 2,000 sampled rows. The first keeps apart what gaps part, the
@@ -142,10 +143,10 @@ impl Bandwidth {
             return self.of_density(kernel, survey, scaling);
         }
         let one = match self {
-            Self::Median => median_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
+            Self::Median => typical_distance(scaling.apply(&survey.sample)?.view(), kernel.norm())?,
             Self::Neighbours => {
                 let sample = scaling.apply(&survey.sample)?;
-                let tenth = median_distance(sample.view(), kernel.norm())? / 10.0;
+                let tenth = typical_distance(sample.view(), kernel.norm())? / 10.0;
                 tenth.max(nearest_distance(sample.view(), kernel.norm()))
             }
             _ => {

@@ -28,12 +28,23 @@ const FACTS: &str = "facts";
 const JOB: &str = "job";
 /// Shares of columns.
 const LEAF_IMPORTANCE: &str = "leaves.importance";
+const LABEL_TYPES: &str = "label_types";
 
 impl LinearModel {
     /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
     /// the map holds code that no file can keep.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.store()?.save(KIND, path.as_ref())
+    }
+
+    /// As [`Self::save`], with [`Self::label_types`] in the place of its own if there are some.
+    #[doc(hidden)]
+    pub fn save_with_label_types(&self, path: impl AsRef<Path>, types: Option<&str>) -> Result<()> {
+        let mut store = self.store()?;
+        if let Some(types) = types {
+            store.set(LABEL_TYPES, types);
+        }
+        store.save(KIND, path.as_ref())
     }
 
     /// The bytes of the file that [`Self::save`] writes.
@@ -54,6 +65,9 @@ impl LinearModel {
         write_targets(&self.targets, &mut store);
         if let Some(names) = &self.class_names {
             store.set("class_names", serde_json::json!(names));
+        }
+        if let Some(types) = &self.label_types {
+            store.set(LABEL_TYPES, types);
         }
         for (name, names) in [(COLUMNS, &self.column_names), (TARGETS, &self.target_names)] {
             if let Some(names) = names {
@@ -163,6 +177,7 @@ impl LinearModel {
             column_names,
             target_names: read_list(store, TARGETS)?,
             class_names,
+            label_types: read_label_types(store)?,
             spread: read_spread(store, (features, outputs))?,
             class_spread: ClassSpread::read(store, (features, outputs))?,
             conformal: Conformal::read(store, outputs)?,
@@ -186,6 +201,15 @@ impl LinearModel {
             device: store.text("device")?.to_owned(),
             times: None,
         })
+    }
+}
+
+/// The types of labels, of files that Python wrote.
+fn read_label_types(store: &Store) -> Result<Option<String>> {
+    if store.has_property(LABEL_TYPES) {
+        Ok(Some(store.text(LABEL_TYPES)?.to_owned()))
+    } else {
+        Ok(None)
     }
 }
 

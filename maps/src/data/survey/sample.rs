@@ -1,7 +1,7 @@
 //! A sample of rows, and the median distance between them.
 
 use crate::data::parting::hash;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::kernels::Norm;
 use crate::parallel;
 use crate::store::Store;
@@ -127,6 +127,39 @@ const TILE: usize = 32;
 /// the median is 0 (at least half of the pairs are the same row twice) or exceeds the range of f64.
 #[doc(hidden)]
 pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
+    let median = median(&mut distances(sample, norm)?, norm)?;
+    if median == 0.0 {
+        return Err(Error::numerical(
+            "the median distance is 0, because most pairs of sampled rows are equal; give the \
+             bandwidth as a number or remove duplicate rows",
+        ));
+    }
+    Ok(median)
+}
+
+/// [`median_distance`], or, where at least half of the pairs are equal rows, the median distance of
+/// the pairs that are not: counts and flags have a scale, too.
+///
+/// Errors as [`median_distance`] does, but with [`Error::Numerical`] on a distance of 0 only if all
+/// rows are equal.
+#[doc(hidden)]
+pub fn typical_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
+    let mut distances = distances(sample, norm)?;
+    let all = median(&mut distances, norm)?;
+    if all > 0.0 {
+        return Ok(all);
+    }
+    distances.retain(|&distance| distance > 0.0);
+    if distances.is_empty() {
+        let problem = "the median distance is 0, because all sampled rows are equal; take the \
+                       rule `scale`, which sees all rows";
+        return Err(Error::numerical(problem).help(Remedy::GiveBandwidth));
+    }
+    median(&mut distances, norm)
+}
+
+/// Distances between all pairs of rows; L2 distances as their squares.
+fn distances(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<Vec<f64>> {
     let rows = sample.nrows();
     if rows < 2 {
         return Err(Error::shape(format!(
@@ -136,7 +169,6 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
     let rows = distance_rows(sample);
     let views: Vec<_> = rows.rows().into_iter().collect();
     let slices: Vec<&[f64]> = views.iter().filter_map(|row| row.as_slice()).collect();
-    // L2 distances are compared by their squares.
     let distances = parallel::usual().map(slices.len().div_ceil(TILE), &|tile| {
         let start = tile * TILE;
         let end = (start + TILE).min(slices.len());
@@ -149,7 +181,12 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
         }
         distances
     });
-    let mut distances = distances.concat();
+    Ok(distances.concat())
+}
+
+/// The median of what [`distances`] gives, at least one; of an even number the mean of the middle
+/// two.
+fn median(distances: &mut [f64], norm: Norm) -> Result<f64> {
     let distance = |value: f64| {
         if norm == Norm::L2 {
             value.sqrt()
@@ -164,12 +201,6 @@ pub fn median_distance(sample: ArrayView2<'_, f64>, norm: Norm) -> Result<f64> {
     if even {
         let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         median = distance(lower) / 2.0 + median / 2.0;
-    }
-    if median == 0.0 {
-        return Err(Error::numerical(
-            "the median distance is 0, because most pairs of sampled rows are equal; give the \
-             bandwidth as a number or remove duplicate rows",
-        ));
     }
     if !median.is_finite() {
         return Err(Error::numerical(
@@ -237,4 +268,31 @@ fn sum(a: &[f64], b: &[f64], term: impl Fn(f64) -> f64) -> f64 {
     }
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| term(a - b)).sum();
     sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{median_distance, typical_distance};
+    use crate::kernels::Norm;
+    use ndarray::{Array2, array};
+
+    /// Pairs of equal rows say nothing of the scale of a flag or a count.
+    #[test]
+    fn most_rows_may_be_equal() {
+        let of = |x: &Array2<f64>| typical_distance(x.view(), Norm::L2);
+        let flag = Array2::from_shape_fn((20, 1), |(i, _)| if i % 5 == 0 { 3.0 } else { 0.0 });
+        assert!(median_distance(flag.view(), Norm::L2).is_err());
+        assert_eq!(of(&flag).expect("varies"), 3.0);
+        let mut count = Array2::zeros((10, 1));
+        count[[3, 0]] = 1.0;
+        count[[7, 0]] = 5.0;
+        // Distances above 0: eight of 1, one of 4 and eight of 5.
+        assert_eq!(of(&count).expect("varies"), 4.0);
+        // Elsewhere it is the median: of 1, 2 and 3.
+        let spread = array![[0.0], [1.0], [3.0]];
+        assert_eq!(of(&spread).expect("varies"), 2.0);
+        let message = of(&Array2::ones((9, 2))).expect_err("constant");
+        let message = message.to_string();
+        assert!(message.contains("take the rule `scale`"), "{message}");
+    }
 }

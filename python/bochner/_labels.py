@@ -1,0 +1,57 @@
+"""Labels as the numbers and names that a model file keeps, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def plain(y):
+    """Labels without the mask of pandas, which scikit-learn would take for float64."""
+    dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if dtype is None or dtype.kind not in "biu" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=dtype)
+
+
+def numbers_of(classes):
+    """Classes as the numbers that the library keeps, ascending, and what they stand for."""
+    if classes.dtype.kind in "biuf":
+        numbers = classes.astype(np.float64)
+        # Integers of 64 bits may be beyond those of float64.
+        with np.errstate(invalid="ignore"):
+            back = numbers.astype(classes.dtype)
+        if (back == classes).all() and len(np.unique(numbers)) == len(numbers):
+            return numbers, None
+    return np.arange(len(classes), dtype=np.float64), [str(label) for label in classes]
+
+
+def types_of(classes):
+    """The type of classes, in numpy's words, which a model file keeps beside them."""
+    return classes.dtype.str
+
+
+def classes_of(numbers, names, types):
+    """Classes from what `numbers_of` and `types_of` gave, or a file of another program has."""
+    if types is not None:
+        try:
+            return _typed(numbers, names, types)
+        except (TypeError, ValueError):
+            # What the file says of types is none of ours.
+            pass
+    classes = np.array(numbers if names is None else names)
+    if names is None and (classes == np.rint(classes)).all():
+        classes = classes.astype(np.int64)
+    return classes
+
+
+def _typed(numbers, names, types):
+    dtype = np.dtype(types)
+    if names is None:
+        return np.array(numbers).astype(dtype)
+    if dtype.kind in "iu":
+        return np.array([int(name) for name in names], dtype=dtype)
+    if dtype.kind == "m":
+        # As in "5 days".
+        return np.array([int(name.split()[0]) for name in names], dtype=np.int64).astype(dtype)
+    # Objects are text: scikit-learn takes no others for labels.
+    return np.array(names).astype(dtype)

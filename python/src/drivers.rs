@@ -1,0 +1,70 @@
+//! Graphics drivers write on stderr of their own accord ("XDG_RUNTIME_DIR is invalid", twice when a
+//! device is opened). What other threads write meanwhile is kept, and written a little later.
+
+/// What a line of a driver begins with that says nothing about a device.
+#[cfg(target_os = "linux")]
+const NOISE: &[u8] = b"error: XDG_RUNTIME_DIR";
+
+/// Runs `work`, which opens devices, without the noise of drivers on stderr.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+/// Runs `work`, which opens devices, without the noise of drivers on stderr.
+#[cfg(target_os = "linux")]
+pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    use std::sync::{Mutex, PoisonError};
+    /// One redirection at a time.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // Where the system refuses, the noise is heard: a nuisance and no fault.
+    let _kept = redirect::Kept::begin().ok();
+    work()
+}
+
+#[cfg(target_os = "linux")]
+mod redirect {
+    use super::NOISE;
+    use rustix::fs::{MemfdFlags, memfd_create};
+    use std::{
+        fs::File,
+        io::{self, Read, Seek, Write},
+        os::fd::{AsFd, OwnedFd},
+    };
+
+    /// While it lives, stderr of the process is kept in memory. What is not noise is written to
+    /// where it belongs at the end.
+    pub(super) struct Kept {
+        stderr: OwnedFd,
+        words: File,
+    }
+
+    impl Kept {
+        pub(super) fn begin() -> io::Result<Self> {
+            let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+            let words = File::from(memfd_create("stderr", MemfdFlags::CLOEXEC)?);
+            rustix::stdio::dup2_stderr(&words)?;
+            Ok(Self { stderr, words })
+        }
+
+        fn say(&mut self) -> io::Result<()> {
+            let mut words = Vec::new();
+            self.words.rewind()?;
+            self.words.read_to_end(&mut words)?;
+            words
+                .split_inclusive(|&byte| byte == b'\n')
+                .filter(|line| !line.starts_with(NOISE))
+                .try_for_each(|line| io::stderr().write_all(line))
+        }
+    }
+
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            if rustix::stdio::dup2_stderr(&self.stderr).is_ok() {
+                // Where stderr cannot be written to, nothing can be said about it.
+                let _ = self.say();
+            }
+        }
+    }
+}
