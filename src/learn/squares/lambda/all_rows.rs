@@ -70,7 +70,10 @@ pub(in crate::learn) fn fit(
     let start = Instant::now();
     let path = LambdaPath::new(&sums, intercept)?;
     let errors_lt = match &folds {
-        Some(folds) => folds.errors(&lambdas, intercept)?,
+        Some(folds) => {
+            let of = (map.as_ref(), &targets);
+            folds.errors_of_rows((&lambdas[..], intercept), of, source, run.silent())?
+        }
         None => path.leave_one_out(&lambdas, map.as_ref(), source, &targets, run.silent())?,
     };
     let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
