@@ -94,8 +94,10 @@ impl Deciding {
         if let Targets::Real { .. } = targets {
             for (k, mut y) in y_mt.columns_mut().into_iter().enumerate() {
                 let deviation = (y.dot(&y) / m as f64).sqrt();
-                // One that does not vary is 0 already.
-                if deviation > 0.0 {
+                // One that does not vary is 0 but for the rounding of its mean.
+                if deviation <= 1e-14 * middle_t[k].abs() {
+                    y.fill(0.0);
+                } else if deviation > 0.0 {
                     y /= deviation;
                     if k == 0 {
                         first.1 = deviation;
