@@ -14,6 +14,7 @@
 
 mod arrays;
 mod checked;
+mod counted_rows;
 mod curve;
 #[cfg(feature = "files")]
 mod files;
@@ -44,6 +45,7 @@ mod table_column;
 
 pub use self::arrays::{Number, ToRows, ToTargets};
 pub(crate) use self::checked::next_checked;
+pub use self::counted_rows::CountedRows;
 pub use self::curve::Curve;
 #[cfg(feature = "files")]
 pub use self::files::*;

@@ -6,17 +6,21 @@ mod tests;
 use super::Job;
 use crate::{
     Result,
-    data::{ChunkSource, Forgetting},
+    data::{ChunkSource, CountedRows, Forgetting},
     learn::Fit,
     model::LinearModel,
 };
 
 impl Job<&dyn Fit> {
-    /// The rows with the weights of the half-life, if there is one; else as they are. The source is
-    /// at its first row. Errors as [`Forgetting::new`] does.
+    /// The rows that count, with the weights of the half-life if there is one. The source is at its
+    /// first row. Errors as [`Forgetting::new`] does.
     #[doc(hidden)]
-    pub fn forgetting<S: ChunkSource>(&self, source: S) -> Result<Forgetting<S>> {
-        Forgetting::maybe(source, self.half_life)
+    pub fn forgetting<S: ChunkSource>(&self, source: S) -> Result<impl ChunkSource + use<S>> {
+        // Precisions have the unit of what a learner finds of the noise.
+        let are_precisions = !self.learner.takes_half_life();
+        let rows = CountedRows::new(source).keep_unit(are_precisions);
+        let rows = Forgetting::maybe(rows, self.half_life)?;
+        Ok(CountedRows::new(rows).keep_unit(are_precisions))
     }
 
     /// Has a model keep whether rows had weights of their own, which those of the half-life hide.

@@ -3,3 +3,4 @@
 mod defaults;
 mod losses;
 mod objectives;
+mod weights;

@@ -101,8 +101,11 @@ impl Scores {
         (self.squared_error / self.values as f64).sqrt()
     }
 
-    /// `|predicted - y| / |y|` in the Euclidean norm over all values.
+    /// `|predicted - y| / |y|` in the Euclidean norm over all values; 0 where nothing is off.
     pub fn relative_error(&self) -> f64 {
+        if self.squared_error == 0.0 {
+            return 0.0;
+        }
         (self.squared_error / self.squared_target).sqrt()
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of cross-validation for many penalties, from sums alone.
 
-use super::{Intercept, LambdaPath, LookedAt};
+use super::{Intercept, LambdaPath, LookedAt, looked_at::each_row};
 use crate::{
     Error, Result,
     data::{ChunkSource, Keeping, KeptRows, Split},
@@ -11,7 +11,7 @@ use crate::{
     model::{CalibratedOn, Coefficients, LeftOutScores, Targets},
     normal::NormalEquations,
 };
-use ndarray::{Array1, Array2, Axis, Zip, s};
+use ndarray::{Array1, Array2, Axis, Zip, concatenate, s};
 
 /// The sums of k parts of the rows: the sums of all rows without a part are a difference, so that
 /// no fit of cross-validation needs the rows again.
@@ -21,6 +21,8 @@ pub struct FoldSums {
     total: NormalEquations,
     /// Some rows of each fold.
     kept: Vec<KeptRows>,
+    /// Draws the folds.
+    seed: u64,
 }
 
 impl FoldSums {
@@ -69,6 +71,7 @@ impl FoldSums {
                 folds: parts,
                 total,
                 kept,
+                seed,
             }),
         }
     }
@@ -125,7 +128,8 @@ impl FoldSums {
     /// `[L, t]`: one eigendecomposition a fold. lambda is PER SAMPLE of the rows that are fitted.
     ///
     /// The squares are summed by the sums themselves, whose features are f32: they are within some
-    /// 1e-7 of `|beta|^2` of those of predictions.
+    /// 1e-7 of `|beta|^2` of those of predictions. Infinite at penalties that do not exceed the
+    /// rounding of the sums of a fold's fit; [`Self::errors_of_rows`] has no such limit.
     ///
     /// Errors with [`Error::Parameter`] on a lambda that is negative or not finite.
     pub fn errors(&self, lambdas: &[f64], intercept: impl Into<Intercept>) -> Result<Array2<f64>> {
@@ -138,11 +142,66 @@ impl FoldSums {
             let gram_dd = symmetric(&fold.gram_dd);
             for (&lambda, mut squares_t) in lambdas.iter().zip(squares_lt.rows_mut()) {
                 let fit = path.coefficients(lambda)?;
-                squares_t += &squares(fold, &gram_dd, &fit);
+                if lambda > path.rounding() {
+                    squares_t += &squares(fold, &gram_dd, &fit);
+                } else {
+                    squares_t.fill(f64::INFINITY);
+                }
             }
         }
         Ok(squares_lt / self.total.weight)
     }
+
+    /// As [`Self::errors`], by predictions of the rows themselves, which are read and featurized
+    /// once more: no rounding of the sums cancels in them, however large the coefficients are.
+    /// `map`, `targets` and the rows are those that were summed.
+    ///
+    /// Errors as [`Self::errors`] does, and as sources and devices do.
+    pub fn errors_of_rows(
+        &self,
+        (lambdas, intercept): (&[f64], impl Into<Intercept>),
+        (map, targets): (&dyn FeatureMap, &Targets),
+        source: &mut dyn ChunkSource,
+        run: impl Into<Run>,
+    ) -> Result<Array2<f64>> {
+        let (intercept, run) = (intercept.into(), run.into());
+        let shape = (lambdas.len(), targets.outputs());
+        let mut squares_c = Array1::zeros(shape.0 * shape.1);
+        for (k, fold) in self.folds.iter().enumerate() {
+            let mut rest = self.total.clone();
+            rest.subtract(fold)?;
+            let path = LambdaPath::new(&rest, intercept)?;
+            let fits = lambdas.iter().map(|&lambda| path.coefficients(lambda));
+            let (beta_dc, intercept_c) = side_by_side(&fits.collect::<Result<Vec<_>>>()?)?;
+            source.rewind()?;
+            let mut part = Split::fold(&mut *source, (k, self.folds.len()), self.seed)?;
+            each_row(map, &mut part, targets, &run, |z_md, y_mt, weights_m| {
+                let mut wide_md = Array2::zeros(z_md.raw_dim());
+                entries::widen(wide_md.view_mut(), z_md);
+                let fitted_mc = wide_md.dot(&beta_dc) + &intercept_c;
+                let rows = fitted_mc.rows().into_iter().zip(y_mt.rows());
+                for ((fitted_c, y_t), weight) in rows.zip(weights_m) {
+                    for (c, square) in squares_c.iter_mut().enumerate() {
+                        *square += weight * (y_t[c % shape.1] - fitted_c[c]).powi(2);
+                    }
+                }
+            })?;
+        }
+        source.rewind()?;
+        let squares_lt = squares_c.into_shape_with_order(shape);
+        Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / self.total.weight)
+    }
+}
+
+/// The coefficients of all fits as columns, `[D, L t]`, and their intercepts.
+fn side_by_side(fits: &[Coefficients]) -> Result<(Array2<f64>, Array1<f64>)> {
+    let beta: Vec<_> = fits.iter().map(|fit| fit.beta_dt.view()).collect();
+    let intercept: Vec<_> = fits.iter().map(|fit| fit.intercept_t.view()).collect();
+    let joined = |e: ndarray::ShapeError| Error::shape(e.to_string());
+    Ok((
+        concatenate(Axis(1), &beta).map_err(joined)?,
+        concatenate(Axis(0), &intercept).map_err(joined)?,
+    ))
 }
 
 /// Both triangles.
@@ -271,6 +330,16 @@ mod tests {
             }
             let worst = (&fast_lt / &slow_lt - 1.0).fold(0.0, |m: f64, v| m.max(v.abs()));
             assert!(worst < 1e-3, "{intercept}: {worst:e}, {fast_lt} {slow_lt}");
+            let of = (example.map.as_ref(), &example.targets);
+            let rows_lt = sums.errors_of_rows(
+                (&lambdas[..], intercept),
+                of,
+                &mut example.source(),
+                &example.cpu,
+            );
+            let worst =
+                (&rows_lt.expect("errors") / &slow_lt - 1.0).fold(0.0, |m: f64, v| m.max(v.abs()));
+            assert!(worst < 1e-9, "{intercept}: {worst:e}");
         }
     }
 

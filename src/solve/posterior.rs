@@ -64,6 +64,11 @@ pub struct KnownVariances {
     pub signal: Option<f64>,
 }
 
+/// Of a target that has the same value in all rows: a variance of nothing, whose logarithm is
+/// finite.
+const LEAST_MISFIT: f64 = 1e-290;
+/// A target varies by rounding alone where its squares about the mean are so little of all.
+const CONSTANT: f64 = 1e-13;
 /// Ratios that are looked at before the best is refined.
 const GRID: usize = 81;
 /// The interval of the logarithm of the ratio ends at this length.
@@ -127,8 +132,15 @@ impl Evidence {
                 c.fill(0.0);
             }
         }
+        let mut square_t = &sums.y_square_t - &(&path.y_mean_t * &path.y_mean_t * n);
+        for (k, square) in square_t.iter_mut().enumerate() {
+            if *square <= CONSTANT * sums.y_square_t[k] {
+                *square = 0.0;
+                path.projected_pt.column_mut(k).fill(0.0);
+            }
+        }
         Ok(Self {
-            square_t: &sums.y_square_t - &(&path.y_mean_t * &path.y_mean_t * n),
+            square_t,
             path,
             counted,
             of_weights: 0.5 * (log_weight - along),
@@ -148,7 +160,7 @@ impl Evidence {
         }
         // What a perfect fit leaves is rounding of the squares.
         for (m, y) in misfit_t.iter_mut().zip(&self.square_t) {
-            *m = m.max(y * f64::EPSILON);
+            *m = m.max(y * f64::EPSILON).max(LEAST_MISFIT);
         }
         misfit_t
     }
@@ -166,6 +178,11 @@ impl Evidence {
     /// `-1/2 (y'K^-1 y + log |K| + N log 2 pi)`, `K = signal Z Z' + noise W^-1` with W the diagonal
     /// of the weights.
     pub fn log_marginal_likelihood(&self, variances: &Variances) -> f64 {
+        self.log_marginal_likelihood_t(variances).iter().sum()
+    }
+
+    /// As [`Self::log_marginal_likelihood`], of each target.
+    fn log_marginal_likelihood_t(&self, variances: &Variances) -> Vec<f64> {
         let Variances { ratio, noise_t } = variances;
         let stretch: f64 = self
             .path
@@ -179,7 +196,7 @@ impl Evidence {
             .iter()
             .zip(noise_t)
             .map(|(misfit, noise)| -0.5 * (misfit + self.counted * (TAU * noise).ln() + stretch));
-        each.map(|target| target + self.of_weights).sum()
+        each.map(|target| target + self.of_weights).collect()
     }
 
     /// The variances of the largest marginal likelihood, of those that are not known. The ratio is
@@ -205,10 +222,9 @@ impl Evidence {
         if let (Some(noise), Some(signal)) = (known.noise, known.signal) {
             return Ok(at(noise / signal));
         }
-        if known.noise.is_none() && self.square_t.iter().any(|&s| s <= 0.0) {
-            return Err(Error::numerical(
-                "a target has the same value in all rows, so nothing is known of its noise",
-            ));
+        if self.square_t.iter().all(|&square| square <= 0.0) {
+            // Nothing is left to explain, at any ratio.
+            return Ok(at(self.least.max(f64::MIN_POSITIVE)));
         }
         let largest = self.path.eigen.values_n.first().copied().unwrap_or(0.0);
         if largest <= 0.0 {
@@ -219,7 +235,14 @@ impl Evidence {
         // From a noise that rounding hides to one that hides every feature.
         let (low, high) = (self.least.ln(), (largest * 1e4).ln());
         let step = (high - low) / (GRID - 1) as f64;
-        let value = |log: f64| self.log_marginal_likelihood(&at(log.exp()));
+        // A target that does not vary says nothing of the ratio.
+        let value = |log: f64| -> f64 {
+            let likelihood_t = self.log_marginal_likelihood_t(&at(log.exp()));
+            let each = likelihood_t.iter().zip(&self.square_t);
+            each.filter(|(_, square)| **square > 0.0)
+                .map(|(l, _)| l)
+                .sum()
+        };
         let best = (0..GRID).map(|i| low + step * i as f64);
         let best = best.max_by(|&a, &b| value(a).total_cmp(&value(b)));
         let best = best.unwrap_or(low);

@@ -82,6 +82,13 @@ pub(in crate::data) fn settled<T>(
     }
 }
 
+/// Whether values from `min` to `max` are one up to rounding: a quotient such as `1.1 * v / v` is
+/// within two ulps of what it should be.
+fn is_constant(min: f64, max: f64) -> bool {
+    const ULPS: f64 = 4.0;
+    max - min <= ULPS * f64::EPSILON * min.abs().max(max.abs())
+}
+
 /// Values per chunk: small beside the page cache, large beside the cost of a call.
 const CHUNK_VALUES: usize = 1 << 19;
 
@@ -196,9 +203,9 @@ impl Survey {
         }
     }
 
-    /// Whether all rows have the same value in column `j`.
+    /// Whether all rows have the same value in column `j`, up to rounding of f64.
     pub fn is_constant(&self, j: usize) -> bool {
-        self.min[j] == self.max[j]
+        is_constant(self.min[j], self.max[j])
     }
 
     /// Variance over all entries of X, as the `scale` rule has it: the mean of the columns'
@@ -213,5 +220,37 @@ impl Survey {
             .map(|m| (m - centre).powi(2) / d)
             .sum::<f64>();
         self.variance.iter().map(|v| v / d).sum::<f64>() + between
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{data::MemorySource, features::Affine};
+
+    /// Quotients that are one number up to rounding are constant; numbers that differ are not, even
+    /// far from 0.
+    #[test]
+    fn a_column_is_constant_up_to_rounding() {
+        let v = |i: usize| 1.0 + (i * 37 % 800) as f64 / 100.0;
+        let x = Array2::from_shape_fn((200, 4), |(i, j)| match j {
+            0 => v(i) * 1.1 / v(i),
+            1 => 1e15 + (i % 2) as f64,
+            2 => -3.7,
+            _ => 1e-200 * v(i),
+        });
+        assert!(x.column(0).iter().any(|&value| value != x[[0, 0]]));
+        let mut rows = MemorySource::new(&x, Some(x.clone())).expect("rows");
+        let survey = Survey::new(&mut rows, 0, 0).expect("a survey");
+        let constant = |j| (survey.is_constant(j), survey.targets[j].is_constant());
+        assert_eq!(
+            [0, 1, 2, 3].map(|j| constant(j).0),
+            [true, false, true, false]
+        );
+        assert_eq!(
+            [0, 1, 2, 3].map(|j| constant(j).1),
+            [true, false, true, false]
+        );
+        assert_eq!(Affine::standardize(&survey).scale()[0], 0.0);
     }
 }

@@ -108,8 +108,10 @@ impl Deciding {
             for (k, mut y) in y_mt.columns_mut().into_iter().enumerate() {
                 let squares_m = &y.mapv(|y| y * y) * &weights_m;
                 let deviation = (squares_m.sum() / weights_m.sum()).sqrt();
-                // One that does not vary is 0 already.
-                if deviation > 0.0 {
+                // One that does not vary is 0 but for the rounding of its mean.
+                if deviation <= 1e-14 * middle_t[k].abs() {
+                    y.fill(0.0);
+                } else if deviation > 0.0 {
                     y /= deviation;
                     if k == 0 {
                         first.1 = deviation;

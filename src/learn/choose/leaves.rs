@@ -8,7 +8,7 @@ mod tests;
 
 use crate::{
     Error, Result, Run, Step,
-    data::{ChunkSource, Survey},
+    data::{ChunkSource, Survey, TargetStats},
     features::{
         Affine, Child, Cut, DEEPEST, FeatureMap, LeafFeatures, MOST_LEAVES, MapBuilder, Scaling,
         Tree,
@@ -222,7 +222,7 @@ impl Task<'_> {
                 (source.as_mut(), &own)
             }
         };
-        let constant = survey.targets.iter().all(|target| target.min == target.max);
+        let constant = survey.targets.iter().all(TargetStats::is_constant);
         let small = survey.rows <= self.most || depth > DEEPEST;
         // Nodes draw other numbers than leaves.
         let node = (1 << 32) + grown.cuts.len() as u64;

@@ -28,6 +28,11 @@ impl TargetStats {
     /// So many different values are kept: enough for the classes of a classifier.
     #[doc(hidden)]
     pub const MOST_DISTINCT: usize = 1025;
+
+    /// Whether all rows have the same value, up to rounding of f64.
+    pub fn is_constant(&self) -> bool {
+        super::is_constant(self.min, self.max)
+    }
 }
 
 /// [`TargetStats`] in the making.

@@ -79,7 +79,10 @@ pub(in crate::learn) fn fit(
         run,
     };
     let errors_lt = match &folds {
-        Some(folds) => folds.errors(&lambdas, intercept)?,
+        Some(folds) => {
+            let of = (map.as_ref(), &targets);
+            folds.errors_of_rows((&lambdas[..], intercept), of, source, run.silent())?
+        }
         // Copies are counted where all distinct rows are at hand.
         None if kept.are_all() => path.errors_of(&lambdas, rows(&kept))?,
         None => path.leave_one_out(&lambdas, map.as_ref(), source, &targets, run.silent())?,

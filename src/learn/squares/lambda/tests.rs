@@ -185,3 +185,30 @@ fn leave_one_out_chooses_as_refitting_does() {
         assert!((ratio - 1.0).abs() < 1e-2, "{point:?}: {ratio}");
     }
 }
+
+/// What folds say of a wide kernel is what new rows say: no penalty is chosen by errors that are
+/// rounding.
+#[test]
+fn folds_say_what_new_rows_say() {
+    let mut draws = crate::seed::Seed(1).stream(crate::seed::Stream::Data, 0);
+    let mut rows = |n: usize| {
+        let x = Array2::from_shape_simple_fn((n, 1), || 2.0 * draws.uniform() - 1.0);
+        let noise = Array1::from_shape_simple_fn(n, || draws.normal());
+        let y = &x.column(0) + &noise;
+        (x, y)
+    };
+    let ((x, y), (x1, y1)) = (rows(600), rows(2000));
+    let map = Fourier::new(Gaussian).features(200);
+    let ridge = Ridge::on(map).lambda(Lambda::auto(HeldOut::Folds(5)));
+    let ridge = ridge
+        .standardize(Standardize::No)
+        .bandwidth(Bandwidth::Sigma(20.0));
+    let model = ridge.device(&Device::cpu()).fit((&x, &y)).expect("fits");
+    let said = model.linear().facts["held_out_r2"];
+    let error = (&model.predict(&x1).expect("predicts") - &y1).mapv(|e| e * e);
+    let r2 = 1.0 - error.sum() / (y1.var(0.0) * 2000.0);
+    assert!(
+        (0.15..0.35).contains(&said) && r2 > 0.2,
+        "said {said}, is {r2}"
+    );
+}

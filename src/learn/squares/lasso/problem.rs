@@ -28,7 +28,8 @@ pub(super) struct Problem {
     /// Products of features and targets, centred with an intercept, `[t, D]`.
     c_td: Array2<f64>,
     variance_t: Array1<f64>,
-    /// Rows that the sums speak of.
+    /// The effective number of rows, `(sum w)^2 / sum w^2` (Kish 1965), which does not depend on
+    /// the unit of weights.
     n: f64,
     lambda: f64,
     intercept: bool,
@@ -44,7 +45,14 @@ pub(super) struct Chosen {
 
 impl Problem {
     pub(super) fn from_sums(sums: NormalEquations, lambda: f64, intercept: bool) -> Self {
-        let (rows, weight) = (sums.rows as f64, sums.weight);
+        let weight = sums.weight;
+        let effective = weight * weight / sums.weight_squares;
+        // Sums of earlier versions do not know the squares of weights.
+        let n = if effective.is_finite() {
+            effective
+        } else {
+            sums.rows as f64
+        };
         let y_mean_t = &sums.y_sum_t / weight;
         let mut variance_t = &sums.y_square_t / weight;
         let mut c_dt = &sums.zty_dt / weight;
@@ -62,8 +70,7 @@ impl Problem {
             y_mean_t,
             c_td: c_dt.reversed_axes().as_standard_layout().into_owned(),
             variance_t,
-            // Weights that are shares say nothing about how many rows there are.
-            n: if weight > 0.1 * rows { weight } else { rows },
+            n,
             lambda,
             intercept,
         }
