@@ -9,7 +9,6 @@ mod tests;
 mod weighed;
 
 pub(super) use contents::hash_of_features;
-use contents::hash_of_places;
 pub use contents::{hash, hash_of_row};
 
 use super::{Chunk, ChunkSource, Rows};

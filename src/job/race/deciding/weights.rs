@@ -1,7 +1,7 @@
 //! Weights of the rows that decide, and the number of observations that they stand for.
 
 use super::{Deciding, Judged, squares};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis, s};
 use std::ops::Range;
 
 /// Share of the weight by which single observations may differ from whole rows; above it, rows are
@@ -11,7 +11,7 @@ const MAX_REPEATED_WEIGHT: f64 = 0.1;
 impl Deciding {
     /// Number of rows that tell as much as all rows of the fit, if the first `rows` tell as much as
     /// they are: in proportion to their effective numbers.
-    pub(super) fn all_rows(&self, rows: usize) -> f64 {
+    pub(in crate::job::race) fn all_rows(&self, rows: usize) -> f64 {
         let weights_m = self.weights(0..rows);
         let own = effective(weights_m.view(), &self.observations.count_m[..rows]);
         rows as f64 * self.effective / own
@@ -19,7 +19,7 @@ impl Deciding {
 
     /// Weights of mean 1 of some rows. Those of the first rows, a priority sample, stand for all
     /// before the ones that are held out: each weighs at least the inverse of the next key.
-    fn weights(&self, rows: Range<usize>) -> Array1<f64> {
+    pub(super) fn weights(&self, rows: Range<usize>) -> Array1<f64> {
         let is_sample = rows.end < self.seen;
         let least = if is_sample {
             1.0 / self.keys_m[rows.end]
@@ -31,14 +31,14 @@ impl Deciding {
     }
 
     /// Whether most of the weight lies in rows that stand for several observations each.
-    pub(super) fn are_cells(&self) -> bool {
+    pub(in crate::job::race) fn are_cells(&self) -> bool {
         let pairs = self.weights_m.iter().zip(&self.observations.share_m);
         let repeated: f64 = pairs.map(|(weight, share)| weight * (1.0 - share)).sum();
         repeated > MAX_REPEATED_WEIGHT * self.weights_m.sum()
     }
 
     /// Their weights, of mean 1.
-    fn judged_weights(&self, judged: Judged) -> Array1<f64> {
+    pub(super) fn judged_weights(&self, judged: Judged) -> Array1<f64> {
         match judged {
             Judged::LeftOut(from, to) => self.weights(from..to),
             Judged::HeldOut => self.weights(self.seen..self.all()),
