@@ -24,10 +24,13 @@ pub(crate) struct Args {
     /// The file, .onnx
     #[arg(long, short, value_name = "OUT", value_parser = named())]
     output: PathBuf,
-    /// Take and give f64 instead of f32: for columns whose numbers are large beside what tells them
-    /// apart
+    /// Take and give f64: for columns whose numbers are large beside what tells them apart. The
+    /// default is f32, and f64 where f32 would lose digits of a column
     #[arg(long)]
     double: bool,
+    /// Take and give f32, whatever digits that loses
+    #[arg(long, conflicts_with = "double")]
+    single: bool,
     #[command(flatten)]
     pub(crate) report: OutputArgs,
 }
@@ -36,10 +39,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     keep_apart([Some(args.output.as_path())], [Some(args.model.as_path())])?;
     let model = LinearModel::load(&args.model)?;
-    let input = if args.double {
-        Input::Double
-    } else {
-        Input::Single
+    let input = match (args.double, args.single) {
+        (true, _) => Input::Double,
+        (_, true) => Input::Single,
+        _ => Input::Auto,
     };
     let bytes = model.to_onnx(input)?;
     let mut file = AtomicFile::create(&args.output)?;
@@ -53,7 +56,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report.set("outputs", outputs.to_vec());
     report.set("bytes", bytes.len());
     report.line("model", model.map.describe());
-    report.line("input", format!("X [rows, {}]", model.map.input_dim()));
+    let entries = match input.of_model(&model) {
+        Input::Double => "f64",
+        _ => "f32",
+    };
+    report.set("entries", entries);
+    report.line(
+        "input",
+        format!("X [rows, {}], {entries}", model.map.input_dim()),
+    );
     report.line("outputs", outputs.join(", "));
     report.output("written", &args.output);
     report.print(args.report.json)

@@ -336,6 +336,10 @@ class AdditiveChi2Sampler(Transformer):
             )
         if not sparse.issparse(X):
             return self._of_columns(X, X.shape[1])
+        if not X.has_canonical_format:
+            # Entries of one place add up before they become features.
+            X = X.copy()
+            X.sum_duplicates()
         # A column of what is there, whose features go to its places.
         there = np.ascontiguousarray(X.data)[:, np.newaxis]
         kind = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix

@@ -236,7 +236,7 @@ class Learner(BaseEstimator):
         """What type labels have, for a file to keep; None where there are none."""
         return None
 
-    def to_onnx(self, path: str | PathLike[str] | None = None, *, double: bool = False) -> bytes:
+    def to_onnx(self, path: str | PathLike[str] | None = None, *, double: bool | None = None) -> bytes:
         """The model in ONNX, of standard operators (opset 17), for other runtimes.
 
         Its input is ``X``. Regressors and learners without classes give ``values``; classifiers
@@ -247,9 +247,10 @@ class Learner(BaseEstimator):
         path : str or path, default=None
             A file that is written, too.
 
-        double : bool, default=False
+        double : bool, default=None
             Whether X and what comes out are float64: for columns whose numbers are large beside
-            what tells them apart.
+            what tells them apart. ``None`` takes float32, and float64 with a warning where float32
+            would lose digits of a column.
 
         Returns
         -------

@@ -225,8 +225,9 @@ def scan(
         cells of a column allow.
 
     na : str or list of str, default=None
-        Texts that stand for no value in files without types, beside empty cells; None for those
-        that pandas takes for it (``NA``, ``N/A``, ``NaN``, ``None``, ``null`` and more), and ``?``.
+        Texts that stand for no value, beside empty cells; in columns of types numbers and dates
+        that are one of them. None for those that pandas takes for it (``NA``, ``N/A``, ``NaN``,
+        ``None``, ``null`` and more), and ``?``, in files without types alone.
 
     all_columns : bool, default=False
         Whether columns are kept that only tell rows apart: a text of its own in each row, or a

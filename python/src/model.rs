@@ -358,9 +358,9 @@ impl Model {
     }
 
     /// Writes an ONNX file.
-    fn to_onnx<'py>(&self, py: Python<'py>, double: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let input = if double { Input::Double } else { Input::Single };
-        let bytes = without_gil(py, |_| self.model.to_onnx(input))?;
+    fn to_onnx<'py>(&self, py: Python<'py>, double: Option<bool>) -> PyResult<Bound<'py, PyBytes>> {
+        let of = |double| if double { Input::Double } else { Input::Single };
+        let bytes = without_gil(py, |_| self.model.to_onnx(double.map_or(Input::Auto, of)))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

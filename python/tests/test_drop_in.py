@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from bochner import Nystroem, PolynomialCountSketch, RBFSampler
+from bochner import AdditiveChi2Sampler, Nystroem, PolynomialCountSketch, RBFSampler
 
 
 @pytest.fixture
@@ -225,3 +225,14 @@ def test_scikit_learn_s_own_tests(tmp_path):
     )
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
     assert " passed" in run.stdout
+
+
+def test_entries_of_one_place_add_up():
+    starts = list(range(0, 61, 3))
+    rows = sparse.csr_matrix((np.linspace(0.1, 1.0, 60), [0, 0, 1] * 20, starts), shape=(20, 2))
+    dense = rows.toarray()
+    for sampler in (AdditiveChi2Sampler(), RBFSampler(n_components=8, random_state=0)):
+        features = sampler.fit_transform(rows)
+        features = features.toarray() if sparse.issparse(features) else features
+        assert_allclose(features, sampler.fit_transform(dense), atol=1e-6)
+    assert rows.nnz == 60

@@ -2,6 +2,7 @@
 
 import platform
 import sys
+import warnings
 
 import numpy as np
 import onnxruntime as onnx
@@ -263,11 +264,25 @@ def test_doubles_keep_what_floats_lose(run, rows):
     X[:, 0] += 1.7e9
     model = KernelRidgeRegressor(n_components=60, random_state=0, penalty=1e-3).fit(X, y)
     here, scale = model.predict(X), np.abs(y).max()
-    rough = run(model, X.astype(np.float32))
+    with pytest.warns(UserWarning, match="column 0 .* f32 goes in steps of 128 .* --double"):
+        rough = run(model, X.astype(np.float32))
     for runtime, there in run(model, X, double=True).items():
         assert there["values"].dtype == np.float64, runtime
         assert np.abs(there["values"][:, 0] - here).max() <= 2e-6 * scale, runtime
         assert np.abs(rough[runtime]["values"][:, 0] - here).max() > 1e-2 * scale, runtime
+
+
+def test_files_are_of_doubles_where_floats_lose_digits(rows):
+    X, y = rows
+    X = X.astype(np.float64)
+    model = KernelRidgeRegressor(n_components=20, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.to_onnx() == model.to_onnx(double=False)
+    X[:, 0] += 1.7e9
+    model = KernelRidgeRegressor(n_components=20, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="takes and gives f64"):
+        assert model.to_onnx() == model.to_onnx(double=True)
 
 
 def test_what_has_no_operators_is_refused(rows, tmp_path):

@@ -2,6 +2,7 @@
 //! phones and browsers run them.
 
 mod bends;
+mod digits;
 mod features;
 mod graph;
 mod kernels;
@@ -18,11 +19,47 @@ use ndarray::{Array1, ArrayView1, Axis};
 /// What the input holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Input {
-    /// f32, which most runtimes expect.
+    /// f32, or f64 where f32 would lose digits of a column that the model goes by, as far as it
+    /// knows the ranges of its columns. A warning names the column.
     #[default]
+    Auto,
+    /// f32, which most runtimes expect. A warning names a column whose digits it loses.
     Single,
     /// f64: for columns whose numbers are large beside what tells them apart, such as dates.
     Double,
+}
+
+impl Input {
+    /// [`Self::Double`] or [`Self::Single`]: the type that the file of this model has.
+    pub fn of_model(self, model: &LinearModel) -> Self {
+        match self {
+            Self::Auto if digits::coarse_column(model).is_some() => Self::Double,
+            Self::Auto => Self::Single,
+            given => given,
+        }
+    }
+
+    /// Warns of a column whose digits f32 loses, unless f64 was asked for.
+    fn warn(self, model: &LinearModel) {
+        let Some((j, step)) = digits::coarse_column(model).filter(|_| self != Self::Double) else {
+            return;
+        };
+        let column = match &model.column_names {
+            Some(names) => format!("column {:?}", names[j]),
+            None => format!("column {j} (counted from 0)"),
+        };
+        let cure = match self {
+            Self::Auto => "the file takes and gives f64",
+            _ => {
+                "predictions of the file differ from the model's; export it in f64 (--double, \
+                 double=)"
+            }
+        };
+        log::warn!(
+            "{column}: f32 goes in steps of {step} there, which is too coarse for this model; \
+             {cure}"
+        );
+    }
 }
 
 /// The largest file that the format allows.
@@ -49,7 +86,7 @@ impl LinearModel {
     /// use ndarray::array;
     /// let (x, y) = (array![[0.0], [1.0], [2.0], [3.0]], array![0.0, 1.0, 0.0, -1.0]);
     /// let model = Ridge::on(Fourier::new(Gaussian).features(8)).fit((&x, &y))?;
-    /// let bytes = model.linear().to_onnx(Input::Single)?;
+    /// let bytes = model.linear().to_onnx(Input::Auto)?;
     /// assert!(bytes.len() > 100);
     /// # Ok::<(), bochner::Error>(())
     /// ```
@@ -58,12 +95,13 @@ impl LinearModel {
     /// for maps without a [formula](crate::features::Formula) (random binning), for nonlinearities
     /// and kernels that standard operators do not give, and for models of 2 GiB.
     pub fn to_onnx(&self, input: Input) -> Result<Vec<u8>> {
-        let outside = match input {
-            Input::Single => Entries::F32,
-            Input::Double => Entries::F64,
-        };
         self.require_numbers()?;
         let formula = self.map.formula()?;
+        input.warn(self);
+        let outside = match input.of_model(self) {
+            Input::Double => Entries::F64,
+            Input::Auto | Input::Single => Entries::F32,
+        };
         let mut graph = Graph::default();
         let u = self.prepared(&mut graph, outside);
         let z = features::features(&mut graph, &formula, &u)?;

@@ -1,6 +1,6 @@
 //! The stages in which a job learns.
 
-use super::{Job, Rows, codes, odd::warn_of_odd_cells, worth};
+use super::{Job, Rows, codes, odd::warn_of_odd_rows, worth};
 use crate::{
     Error, Result, Run,
     data::{ChunkSource, KeptRows, Rescaled, Survey},
@@ -36,7 +36,8 @@ impl Job<&dyn Fit> {
             source: &mut *source,
             ..data
         };
-        warn_of_odd_cells(survey, &mut [&mut *data.source])?;
+        let about = (Some(&data.targets), Some(map.as_ref()));
+        warn_of_odd_rows(survey, &mut [&mut *data.source], about)?;
         let with = WithProbabilities(self.learner);
         let fit: &dyn Fit = if self.probabilities {
             &with
@@ -71,7 +72,8 @@ impl Job<&dyn Fit> {
     pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
         let options = self.penalised()?;
         let search = self.search.clone().unwrap_or_default();
-        warn_of_odd_cells(rows.survey, &mut [&mut *rows.source])?;
+        let about = (Some(rows.targets), None);
+        warn_of_odd_rows(rows.survey, &mut [&mut *rows.source], about)?;
         let data = self.search_data(rows.again(), options)?;
         let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
         model.name_columns(rows.source);

@@ -1,10 +1,13 @@
 //! Cells that may not be what they say: numbers that stand for no value, and slips.
 
+mod close_rows;
 mod gap_codes;
 
 use crate::{
     Result,
     data::{ChunkSource, KeptRows, Kind, Schema, Survey, date_text},
+    features::FeatureMap,
+    model::Targets,
 };
 use gap_codes::{GapCodes, no_date};
 
@@ -26,6 +29,16 @@ const FIRST: (usize, usize) = (4096, 4 << 20);
 /// rows that the survey kept to decide by, or of the first of each source. These are at their first
 /// rows again. Errors as they do.
 pub fn warn_of_odd_cells(survey: &Survey, sources: &mut [&mut dyn ChunkSource]) -> Result<()> {
+    warn_of_odd_rows(survey, sources, (None, None))
+}
+
+/// As [`warn_of_odd_cells`], where labels of classes are no amounts, and of columns whose values a
+/// map does not tell apart.
+pub(super) fn warn_of_odd_rows(
+    survey: &Survey,
+    sources: &mut [&mut dyn ChunkSource],
+    (targets, map): (Option<&Targets>, Option<&dyn FeatureMap>),
+) -> Result<()> {
     let first;
     let rows = match &survey.deciding {
         Some(rows) => rows,
@@ -35,7 +48,9 @@ pub fn warn_of_odd_cells(survey: &Survey, sources: &mut [&mut dyn ChunkSource]) 
         }
     };
     let schema = sources.first().and_then(|source| source.schema());
-    for warning in warnings(survey, rows, schema) {
+    let are_labels = matches!(targets, Some(Targets::Classes(_)));
+    let close = map.map_or_else(Vec::new, |map| close_rows::warnings(survey, rows, map));
+    for warning in (warnings(survey, rows, schema, are_labels).into_iter()).chain(close) {
         log::warn!("{warning}");
     }
     Ok(())
@@ -59,7 +74,12 @@ fn first_rows(sources: &mut [&mut dyn ChunkSource]) -> Result<KeptRows> {
     Ok(rows)
 }
 
-fn warnings(survey: &Survey, rows: &KeptRows, schema: Option<&Schema>) -> Vec<String> {
+fn warnings(
+    survey: &Survey,
+    rows: &KeptRows,
+    schema: Option<&Schema>,
+    are_labels: bool,
+) -> Vec<String> {
     let days = days(schema);
     let features = (0..survey.mean.len()).filter(|&j| {
         let ends = [survey.min[j], survey.max[j]];
@@ -73,9 +93,12 @@ fn warnings(survey: &Survey, rows: &KeptRows, schema: Option<&Schema>) -> Vec<St
         let says = said(rows.feature(j), days.contains(&j))?;
         Some(format!("{}: {says}", survey.column(j)))
     });
-    let targets = survey.targets.iter().enumerate().filter(|(_, target)| {
+    let targets = survey.targets.iter().enumerate();
+    let targets = targets.filter(|(_, target)| {
         let ends = [target.min, target.max].map(|end| as_written(survey, end));
-        survey.rescale.is_some() || is_suspect(ends, (target.mean, target.variance), false)
+        let may =
+            survey.rescale.is_some() || is_suspect(ends, (target.mean, target.variance), false);
+        may && !are_labels
     });
     let targets = targets.filter_map(|(k, target)| {
         let values = rows.target(k).into_iter();
@@ -253,12 +276,25 @@ mod tests {
         let mut source = MemorySource::new(x, None).expect("rows");
         let survey = Survey::new(&mut source, 0, 0).expect("a survey");
         let rows = first_rows(&mut [&mut source]).expect("rows");
-        let found = warnings(&survey, &rows, None);
+        let found = warnings(&survey, &rows, None, false);
         assert!(
             found.len() == 1 && found[0].contains("--na -999"),
             "{found:?}"
         );
         assert!(source.next_chunk(300).expect("reads").is_some(), "rewound");
+    }
+
+    /// A class has any number, and a target of amounts holds such numbers for no value.
+    #[test]
+    fn labels_of_classes_are_no_amounts() {
+        let x = normal(300).insert_axis(ndarray::Axis(1));
+        let label = |i| if i % 9 == 0 { 9999.0 } else { (i % 4) as f64 };
+        let y = Array2::from_shape_fn((300, 1), |(i, _)| label(i));
+        let mut source = MemorySource::new(x, Some(y)).expect("rows");
+        let survey = Survey::new(&mut source, 0, 0).expect("a survey");
+        let rows = first_rows(&mut [&mut source]).expect("rows");
+        assert_eq!(warnings(&survey, &rows, None, false).len(), 1);
+        assert!(warnings(&survey, &rows, None, true).is_empty());
     }
 
     #[test]

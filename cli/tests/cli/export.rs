@@ -33,6 +33,7 @@ fn a_model_becomes_an_onnx_file() {
     )
     .ok();
     assert!(double.stdout.contains("X [rows, 64]"), "{double:?}");
+    assert_eq!(report["entries"], "f32");
     assert_ne!(fs::read(at.join("double.onnx")).expect("is there"), bytes);
     // What cannot be leaves what was there.
     fit(&["--map", "binning", "--features", "4", "-o", "binned.model"]);
@@ -56,4 +57,39 @@ fn a_model_becomes_an_onnx_file() {
     assert_eq!(fs::read(at.join("digits.onnx")).expect("is there"), bytes);
     bochner(at, "export", &["digits.model", "-o", "digits.model"]).fails(&["digits.model"]);
     bochner(at, "export", &["digits.onnx", "-o", "x.onnx"]).fails(&["digits.onnx"]);
+}
+
+#[test]
+fn a_model_of_numbers_beyond_f32_becomes_a_file_of_f64() {
+    let here = here();
+    let at = here.path();
+    let table = (0..90).fold("t,y\n".to_owned(), |text, i| {
+        let seconds = 40.0 * f64::from(i);
+        format!("{text}{},{}\n", 1.7e9 + seconds, (seconds / 600.0).sin())
+    });
+    fs::write(at.join("t.csv"), table).expect("writes");
+    let fit = "fit t.csv --target y --features 40 --device cpu -q -o m";
+    bochner(at, fit, &[]).ok();
+    let export = |more: &str| bochner(at, &format!("export m -o m.onnx --json {more}"), &[]).ok();
+    for (more, entries, noted) in [
+        ("", "f64", Some("takes and gives f64")),
+        (
+            "--single",
+            "f32",
+            Some("export it in f64 (--double, double=)"),
+        ),
+        ("--double", "f64", None),
+    ] {
+        let done = export(more);
+        let wanted = format!("\"entries\":\"{entries}\"");
+        assert!(done.stdout.contains(&wanted), "{more}: {}", done.stdout);
+        let said = done
+            .stderr
+            .contains("column \"t\": f32 goes in steps of 128");
+        assert_eq!(said, noted.is_some(), "{more}: {}", done.stderr);
+        assert!(
+            noted.is_none_or(|noted| done.stderr.contains(noted)),
+            "{more}"
+        );
+    }
 }

@@ -283,15 +283,20 @@ impl Affine {
         }
     }
 
+    /// What becomes of one value of column `j`, in f64, whether the domain has it or not.
+    #[doc(hidden)]
+    pub fn prepare(&self, value: f64, j: usize) -> f64 {
+        self.finish((self.straightened(value, j) - self.center[j]) * self.scale[j])
+    }
+
     /// Applies the map in f64, shape `[rows, d]`.
     pub fn apply(&self, rows: &Rows) -> Result<Array2<f64>> {
         self.check(rows)?;
         self.admit(rows, 0)?;
         let mut u = rows.clone().into_f64();
         for mut row in u.rows_mut() {
-            let affine = self.center.iter().zip(&self.scale).enumerate();
-            for (u, (j, (c, s))) in row.iter_mut().zip(affine) {
-                *u = self.finish((self.straightened(*u, j) - c) * s);
+            for (j, u) in row.iter_mut().enumerate() {
+                *u = self.prepare(*u, j);
             }
         }
         Ok(u)

@@ -20,3 +20,9 @@ pub(crate) const SKEWED_CHI2: &str = "skewed-chi2";
 pub(crate) const SORF: &str = "sorf";
 pub(crate) const TENSOR_SKETCH: &str = "tensor-sketch";
 pub(crate) const UNION: &str = "union";
+
+/// Whether maps of this kind take phases in turns, so that a width of the kernel is 1 / (2 pi)
+/// behind their preparation, and not 1.
+pub fn takes_turns(kind: &str) -> bool {
+    matches!(kind, FOURIER | FASTFOOD | SORF)
+}

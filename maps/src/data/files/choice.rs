@@ -2,8 +2,9 @@
 
 use super::{
     Schema,
-    table::{short, shortened},
+    table::{seen, short, shortened},
 };
+use crate::data::schema::composed;
 use crate::error::{Error, Result};
 use std::{collections::HashSet, path::Path};
 
@@ -46,6 +47,34 @@ pub fn names_tell(names: &[String]) -> bool {
     !names.iter().all(|name| name.parse::<f64>().is_ok())
 }
 
+/// The first few names for an error about one that is not there. Characters that are not seen are
+/// spelled.
+fn seen_names(names: &[String], wanted: &str) -> String {
+    let shown: Vec<_> = names.iter().map(|name| seen(name)).collect();
+    shortened(&shown) + &alike(names, wanted)
+}
+
+/// What is said of a name that looks as the one that is asked for, and is another.
+fn alike(names: &[String], wanted: &str) -> String {
+    let looks = looks(wanted);
+    match names.iter().find(|name| self::looks(name) == looks) {
+        Some(name) => format!(
+            ", of which {} looks the same: it has other characters, so write both alike",
+            short(name)
+        ),
+        None => String::new(),
+    }
+}
+
+/// What is seen of a name: in one form of Unicode, without characters of no width.
+fn looks(name: &str) -> String {
+    let is_seen =
+        |c: &char| !matches!(*c as u32, 0xAD | 0x200B..=0x200F | 0x2060..=0x2064 | 0xFEFF);
+    let shown: String = name.chars().filter(is_seen).collect();
+    let words: Vec<&str> = shown.split_whitespace().collect();
+    composed(&words.join(" ")).into_owned()
+}
+
 /// The column of this name; `why` it is looked for follows it in the error.
 pub(in crate::data) fn find(names: &[String], name: &str, why: &str, path: &Path) -> Result<usize> {
     let mut found = (0..names.len()).filter(|&j| names[j] == name);
@@ -56,7 +85,7 @@ pub(in crate::data) fn find(names: &[String], name: &str, why: &str, path: &Path
             Err(Error::data(path, problem))
         }
         (None, _) => {
-            let shown = shortened(names);
+            let shown = seen_names(names, name);
             let problem = format!("has no column {name:?}{why}; its columns are {shown}");
             Err(Error::data(path, problem))
         }
@@ -93,10 +122,9 @@ pub(in crate::data) fn targets(
             }
             (None, _) if target_use == TargetUse::Required => {
                 let shown: Vec<_> = names.iter().map(|name| short(name)).collect();
-                let problem = format!(
-                    "has no column {target:?} for the target; its columns are {}",
-                    shortened(&shown)
-                );
+                let shown = shortened(&shown) + &alike(names, target);
+                let problem =
+                    format!("has no column {target:?} for the target; its columns are {shown}");
                 return Err(Error::data(path, problem));
             }
             (None, _) => {}
@@ -193,5 +221,34 @@ impl ColumnChoice {
                 Err(Error::parameter(problem))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_look_alike_are_told_apart() {
+        let names = ["Gro\u{308}\u{DF}e", "a\u{200B}", "b"].map(str::to_owned);
+        let path = Path::new("t.csv");
+        for (wanted, says) in [
+            (
+                "Gr\u{F6}\u{DF}e",
+                r#"are "Gro\u{308}\u{df}e", "a\u{200b}", b, of which "Gro\u{308}\u{df}e" looks"#,
+            ),
+            ("a", r#", b, of which "a\u{200b}" looks the same"#),
+        ] {
+            let says = says.replace(r"\u{df}", "\u{DF}");
+            let found = find(&names, wanted, "", path)
+                .expect_err("another")
+                .to_string();
+            assert!(found.contains(&says), "{found}");
+            let targets = targets(&[wanted.into()], TargetUse::Required, &names, path);
+            let found = targets.expect_err("another").to_string();
+            assert!(found.contains("looks the same"), "{found}");
+        }
+        let found = find(&names, "c", "", path).expect_err("none").to_string();
+        assert!(!found.contains("looks"), "{found}");
     }
 }

@@ -4,6 +4,8 @@ mod arrays;
 mod ipc;
 mod layout;
 mod parquet;
+#[cfg(test)]
+mod tests;
 
 use self::layout::{ColumnSource, Layout};
 use super::input::{Stamp, open_file};

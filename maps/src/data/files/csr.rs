@@ -11,6 +11,9 @@ use ndarray::Array2;
 use std::io::Read;
 use std::path::Path;
 
+/// Entries of a row that are read at a time: a damaged file may claim any number.
+const ENTRIES: usize = 1 << 16;
+
 /// A sparse matrix in compressed rows, as `scipy.sparse.save_npz` writes it, and perhaps a file of
 /// targets.
 ///
@@ -129,14 +132,11 @@ impl CsrSource {
         let mut lengths = Vec::with_capacity(rows);
         for (i, &end) in ends.iter().enumerate() {
             let length = end - self.start as f64;
-            if !(length >= 0.0 && length <= self.columns as f64 && end <= all as f64)
-                || end.fract() != 0.0
-            {
+            if !(length >= 0.0 && end <= all as f64) || end.fract() != 0.0 {
                 let how = format!(
-                    "row {} (counted from 0) ends at {end} of {all} entries after {}, of {} columns",
+                    "row {} (counted from 0) ends at {end} of {all} entries after {}",
                     self.next + i,
-                    self.start,
-                    self.columns
+                    self.start
                 );
                 return Err(self.damaged(how));
             }
@@ -144,20 +144,22 @@ impl CsrSource {
             self.start = end as usize;
         }
         for (mut row, length) in x.rows_mut().into_iter().zip(lengths) {
-            if length == 0 {
-                continue;
-            }
-            let places = self.places.read_targets(length)?;
-            let values = self.values.read_targets(length)?;
-            for (&j, &value) in places.iter().zip(&values) {
-                if !(j >= 0.0 && j < self.columns as f64 && j.fract() == 0.0) {
-                    return Err(self.places.place().problem(format!(
-                        "is damaged: it holds column {j} of {}; write the file again",
-                        self.columns
-                    )));
+            // A row may have more entries than columns: those of one place add up, as in scipy.
+            let mut left = length;
+            while left > 0 {
+                let count = left.min(ENTRIES);
+                let places = self.places.read_targets(count)?;
+                let values = self.values.read_targets(count)?;
+                for (&j, &value) in places.iter().zip(&values) {
+                    if !(j >= 0.0 && j < self.columns as f64 && j.fract() == 0.0) {
+                        return Err(self.places.place().problem(format!(
+                            "is damaged: it holds column {j} of {}; write the file again",
+                            self.columns
+                        )));
+                    }
+                    row[j as usize] += value;
                 }
-                // Entries of one place add up, as scipy has it.
-                row[j as usize] += value;
+                left -= count;
             }
         }
         self.next += rows;
@@ -271,4 +273,50 @@ fn open_targets((path, y): (&Path, Option<&Path>), rows: f64) -> Result<Option<A
         )));
     }
     Ok(y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// An array of whole numbers as .npy has it.
+    fn npy(values: &[i64]) -> Vec<u8> {
+        let count = values.len();
+        let head = format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({count},), }}");
+        let mut bytes = b"\x93NUMPY\x01\x00v\x00".to_vec();
+        bytes.extend(format!("{head:117}\n").bytes());
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        bytes
+    }
+
+    /// Two columns; the second row has more entries than are read at a time.
+    #[test]
+    fn rows_may_have_more_entries_than_columns() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.npz");
+        let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).expect("a file"));
+        let long = 2 * ENTRIES as i64 + 1;
+        let places: Vec<i64> = (0..3 + long).map(|i| (i + 1) % 2).collect();
+        let values = vec![1; places.len()];
+        for (name, bytes) in [
+            ("format", b"\ncsr".to_vec()),
+            ("shape", npy(&[3, 2])),
+            ("indptr", npy(&[0, 3, 3 + long, 3 + long])),
+            ("indices", npy(&places)),
+            ("data", npy(&values)),
+        ] {
+            let options = zip::write::SimpleFileOptions::default();
+            let options = options.compression_method(zip::CompressionMethod::Stored);
+            let name = format!("{name}.npy");
+            zip.start_file(name, options).expect("begins");
+            zip.write_all(&bytes).expect("writes");
+        }
+        zip.finish().expect("ends");
+        let mut source = CsrSource::open(&path, None).expect("opens");
+        let chunk = source.next_chunk(9).expect("reads").expect("rows");
+        let n = ENTRIES as f64;
+        let right = ndarray::array![[1.0, 2.0], [n + 1.0, n], [0.0, 0.0]];
+        assert_eq!(chunk.x, Rows::F64(right));
+    }
 }

@@ -28,12 +28,12 @@ pub fn groups(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Vec<u32>>
     let mut table = opened(path.as_ref(), options)?;
     let place = choice::find(table.names(), column, " of groups", table.path())?;
     let no_value = NoValue::from_given(options.table.na.as_deref());
-    let typed = table.is_typed();
+    let rule = no_value.rule(table.is_typed());
     table.select(&[place])?;
     let (mut numbers, mut groups) = (HashMap::<String, u32>::new(), Vec::new());
     while let Some(batch) = table.next_batch(ROWS)? {
         for cell in batch.columns.iter().flat_map(Column::cells) {
-            if cell.is_empty() || (!typed && no_value.says(&cell)) {
+            if cell.is_empty() || rule.text(&cell) {
                 let error = table.fault(groups.len() as u64, place, "names no group");
                 let fill = Remedy::words("fill in a value");
                 return Err(error.help(Remedy::DropRows).help(fill));

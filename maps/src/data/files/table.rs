@@ -227,6 +227,13 @@ pub(in crate::data) fn short(text: &str) -> String {
     format!("{:?}...", text.chars().take(SHOWN).collect::<String>())
 }
 
+/// A name as it is, or quoted where it has characters that are not seen: marks, zero-width ones.
+pub(in crate::data) fn seen(name: &str) -> String {
+    let quoted = format!("{name:?}");
+    let is_plain = quoted[1..quoted.len() - 1] == *name;
+    if is_plain { name.to_owned() } else { quoted }
+}
+
 /// The first few names, and how many follow.
 pub(in crate::data) fn shortened(names: &[impl AsRef<str>]) -> String {
     const SHOWN: usize = 8;

@@ -1,7 +1,7 @@
 //! Batches of a table as the numbers that a schema makes of them.
 
 use super::{
-    Field, Kind, NoValue, Schema, date,
+    Field, Kind, MissingRule, Schema, date,
     hashed::place_of,
     later,
     means::{self, OutOfFold, TargetMeans},
@@ -88,7 +88,7 @@ impl Encoder {
         let read = Reading {
             table,
             marks: self.schema.said_marks(),
-            no_value: (!table.is_typed()).then_some(&self.schema.no_value),
+            rule: self.schema.no_value.rule(table.is_typed()),
             first,
         };
         let features = self.schema.features.iter().zip(&self.places.features);
@@ -116,7 +116,7 @@ impl Encoder {
         if let (Some(j), Some(column)) = (self.places.weight, columns.next()) {
             let mut found = Array1::zeros(rows);
             let by = self.schema.weight_reading.as_ref();
-            cell::for_each_cell(column, read.no_value, |i, cell| {
+            cell::for_each_cell(column, read.rule, |i, cell| {
                 found[i] = weight::read_weight(cell, by).map_err(|says| read.fault(i, j, says))?;
                 Ok::<_, Error>(())
             })?;
@@ -135,7 +135,7 @@ struct Reading<'a> {
     table: &'a dyn Table,
     /// Marks of plain numbers, of which somebody said that they have them.
     marks: (Option<char>, Option<char>),
-    no_value: Option<&'a NoValue>,
+    rule: MissingRule<'a>,
     first: u64,
 }
 
@@ -223,7 +223,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let [unknown, _, rounded] = said;
-        cell::for_each_cell(column, self.no_value, |i, cell| {
+        cell::for_each_cell(column, self.rule, |i, cell| {
             if let Cell::Missing(text) = cell {
                 return self.fill((i, j), (text, field), out_nw.row_mut(i));
             }
@@ -269,7 +269,7 @@ impl Reading<'_> {
         mut out_nw: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
         let [unknown, ..] = said;
-        cell::for_each_cell(column, self.no_value, |i, cell| {
+        cell::for_each_cell(column, self.rule, |i, cell| {
             if let Cell::Missing(text) = cell {
                 return self.fill((i, j), (text, field), out_nw.row_mut(i));
             }
@@ -347,7 +347,7 @@ impl Reading<'_> {
         mut put: impl FnMut(usize, f64),
     ) -> Result<()> {
         let [_, unknown, _] = said;
-        cell::for_each_cell(column, self.no_value, |i, cell| {
+        cell::for_each_cell(column, self.rule, |i, cell| {
             if let Cell::Missing(text) = cell {
                 let error = self.fault(i, j, &cell::missing(text));
                 return Err(cell::refused(error, false));

@@ -1,7 +1,8 @@
 //! One column of a table, and what its values are.
 
 use super::{
-    DateFormat, DateParts, Marks, TargetMeans, Words, amount::Amount, answers, reading::Reading,
+    DateFormat, DateParts, Marks, TargetMeans, Words, amount::Amount, answers, forms::composed,
+    reading::Reading,
 };
 use std::{fmt, sync::Arc};
 
@@ -13,6 +14,18 @@ pub struct Field {
     pub(super) fill: Option<Fill>,
     /// How numbers or dates are written, where that is not plain.
     pub(super) reading: Option<Reading>,
+}
+
+/// The place of a text among others that ascend, or of the one that is the same in another form of
+/// Unicode.
+pub(super) fn place_in_forms(all: &[String], text: &str) -> Option<usize> {
+    let find = |text: &str| all.binary_search_by(|own| (**own).cmp(text)).ok();
+    find(text).or_else(|| {
+        let whole = composed(text);
+        let is_same = |own: &String| !own.is_ascii() && composed(own) == whole;
+        let search = || all.iter().position(is_same);
+        (!text.is_ascii()).then(|| find(&whole).or_else(search))?
+    })
 }
 
 /// What the values of a column are.
@@ -107,7 +120,7 @@ impl Field {
         };
         match self.reading {
             Some(Reading::Answers) => answers::place(text, all),
-            _ => all.binary_search_by(|own| (**own).cmp(text)).ok(),
+            _ => place_in_forms(all, text),
         }
     }
 
@@ -221,6 +234,24 @@ impl fmt::Display for Field {
             f.write_str(", and whether it is missing")
         } else {
             Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn categories_are_found_in_either_form_of_unicode() {
+        let whole = ["Bern", "Z\u{FC}rich"].map(str::to_owned);
+        let apart = ["Bern", "Zu\u{308}rich"].map(str::to_owned);
+        for all in [&whole, &apart] {
+            for text in ["Z\u{FC}rich", "Zu\u{308}rich"] {
+                assert_eq!(place_in_forms(all, text), Some(1), "{text:?}");
+            }
+            assert_eq!(place_in_forms(all, "Zurich"), None);
+            assert_eq!(place_in_forms(all, "Gen\u{E8}ve"), None);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Columns of many texts as smoothed means of the target.
 
-use super::{hashed::number_of, places::Answers};
+use super::{forms::composed, hashed::number_of, places::Answers};
 use crate::{
     data::parting::hash,
     error::{Error, Result},
@@ -73,7 +73,8 @@ impl TargetMeans {
     }
 
     fn place(&self, text: &str) -> Option<usize> {
-        self.texts.binary_search(&number_of(text)).ok()
+        let find = |text: &str| self.texts.binary_search(&number_of(text)).ok();
+        find(text).or_else(|| find(&composed(text)))
     }
 
     /// Puts them under names of their own.

@@ -10,6 +10,9 @@ pub(in crate::data) struct NoValue {
     /// Those that are whole numbers, and the days of those that are dates.
     numbers: Vec<String>,
     days: Vec<f64>,
+    /// Those that are numbers or dates of any form, as columns of these types hold them.
+    values: Vec<(f64, String)>,
+    moments: Vec<(f64, String)>,
     /// A bit of each [`mark`] that one of them has: nearly all cells have another.
     marks: [u64; 4],
 }
@@ -57,6 +60,8 @@ impl NoValue {
         Self {
             numbers: texts.iter().filter(is_whole).cloned().collect(),
             days: texts.iter().filter_map(|text| days(text)).collect(),
+            values: with_text(&texts, |text| text.parse().ok()),
+            moments: with_text(&texts, date::days),
             texts,
             marks,
         }
@@ -72,6 +77,16 @@ impl NoValue {
             || self.days.iter().any(|own| is_day(*own, text))
     }
 
+    /// Which cells of a table hold no value. A table without types goes by any list, one of types
+    /// by a list that was given: there a text `NA` is a text, unless the user says otherwise.
+    pub(in crate::data) fn rule(&self, is_typed: bool) -> MissingRule<'_> {
+        let is_default = || self.texts == Self::from_given(None).texts || *self == Self::before();
+        MissingRule {
+            list: (!is_typed || !is_default()).then_some(self),
+            is_typed,
+        }
+    }
+
     pub(super) fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -83,6 +98,57 @@ impl NoValue {
         let own = Self::from_texts(texts.iter().copied());
         (own.texts == texts).then_some(own)
     }
+}
+
+/// Which cells of a table hold no value, beside those that are empty in columns of types.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::data) struct MissingRule<'a> {
+    list: Option<&'a NoValue>,
+    is_typed: bool,
+}
+
+impl<'a> MissingRule<'a> {
+    /// No text, number or date stands for no value.
+    pub(in crate::data) const NONE: Self = Self {
+        list: None,
+        is_typed: true,
+    };
+
+    /// Whether cells of text may stand for numbers, as in a table without types.
+    pub(in crate::data) fn reads_text(self) -> bool {
+        !self.is_typed
+    }
+
+    /// Whether a cell of text stands for no value. An empty one of a column of text is a text.
+    pub(in crate::data) fn text(self, text: &str) -> bool {
+        let may = !(self.is_typed && text.is_empty());
+        may && self.list.is_some_and(|list| list.says(text))
+    }
+
+    /// The text of the list that is this number, if there is one. Columns of f32 hold it rounded.
+    pub(in crate::data) fn number(self, value: f64) -> Option<&'a str> {
+        let is = |own: f64| value == own || value == f64::from(own as f32);
+        find(&self.list?.values, is)
+    }
+
+    /// The text of the list that is this date: its day, or its moment where it has a time.
+    pub(in crate::data) fn date(self, days: f64) -> Option<&'a str> {
+        let is = |own: f64| days == own || (own.fract() == 0.0 && days.floor() == own);
+        find(&self.list?.moments, is)
+    }
+}
+
+fn find(all: &[(f64, String)], is: impl Fn(f64) -> bool) -> Option<&str> {
+    let found = all.iter().find(|(own, _)| is(*own));
+    found.map(|(_, text)| text.as_str())
+}
+
+/// The finite values of those texts that have one.
+fn with_text(texts: &[String], value: impl Fn(&str) -> Option<f64>) -> Vec<(f64, String)> {
+    let finite = |text: &String| value(text).filter(|value| value.is_finite());
+    let each = texts.iter();
+    each.filter_map(|text| Some((finite(text)?, text.clone())))
+        .collect()
 }
 
 /// Whether text is a whole number with a fraction of zeros, `-999.00` or `-999,0`, with marks
@@ -210,6 +276,28 @@ mod tests {
             ("01.01.01", false),
             ("9999", false),
         ]);
+    }
+
+    #[test]
+    fn a_given_list_holds_in_columns_of_types() {
+        let given = ["-999", "0.1", "-", "9999-12-31", "2000-01-01T06:00"].map(String::from);
+        let given = NoValue::from_given(Some(&given));
+        let usual = NoValue::from_given(None);
+        let rule = given.rule(true);
+        assert_eq!(rule.number(-999.0), Some("-999"));
+        assert_eq!(rule.number(f64::from(0.1_f32)), Some("0.1"));
+        assert_eq!(rule.number(-998.0), None);
+        let last = date::days("9999-12-31").expect("a date");
+        assert_eq!(rule.date(last + 0.5), Some("9999-12-31"));
+        let morning = date::days("2000-01-01T06:00").expect("a date");
+        assert_eq!(rule.date(morning), Some("2000-01-01T06:00"));
+        assert_eq!(rule.date(morning + 0.1), None);
+        assert!(rule.text("-") && !rule.text("NA") && !rule.text(""));
+        for other in [&usual, &NoValue::before()] {
+            assert!(!other.rule(true).text("NA") && other.rule(false).text("NA"));
+            assert!(other.rule(false).text("") && !other.rule(true).text(""));
+            assert_eq!(other.rule(true).number(-999.0), None);
+        }
     }
 
     #[test]

@@ -45,8 +45,9 @@ pub struct TableOptions {
     /// What columns of dates become that are features; `None`: their days, with a note where
     /// [`Dates::Parts`] would tell more. Targets are days.
     pub dates: Option<Dates>,
-    /// Texts that stand for no value in files without types, beside empty cells; `None`: those
-    /// that pandas takes for it (`NA`, `N/A`, `NaN`, `None`, `null` and more), and `?`.
+    /// Texts that stand for no value, beside empty cells; in columns of types numbers and dates
+    /// that are one of them. `None`: those that pandas takes for it (`NA`, `N/A`, `NaN`, `None`,
+    /// `null` and more), and `?`, in files without types alone.
     pub na: Option<Vec<String>>,
     /// Whether columns are kept that only tell rows apart ([`Kind::Id`](super::Kind::Id)), or what
     /// another tells ([`Kind::Copy`](super::Kind::Copy)).

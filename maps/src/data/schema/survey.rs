@@ -322,7 +322,7 @@ fn pass(
     tallies: &mut [Tally],
     takes: &mut dyn FnMut(u64) -> bool,
 ) -> Result<()> {
-    let no_value = (!table.is_typed()).then_some(no_value);
+    let rule = no_value.rule(table.is_typed());
     let all = places.all();
     let (features, targets) = (places.features.len(), places.targets.len());
     table.select(&all)?;
@@ -340,7 +340,7 @@ fn pass(
         }
         let taken = weights.clone();
         if let Some(j) = places.weight {
-            cell::for_each_cell(&batch.columns[features + targets], no_value, |i, cell| {
+            cell::for_each_cell(&batch.columns[features + targets], rule, |i, cell| {
                 let row = first + i as u64;
                 let weight =
                     weight::read_weight(cell, by).map_err(|says| table.fault(row, j, says))?;
@@ -350,7 +350,7 @@ fn pass(
         }
         for (k, tally) in tallies[..features + targets].iter_mut().enumerate() {
             let counts = if k < features { &weights } else { &taken };
-            cell::for_each_cell(&batch.columns[k], no_value, |i, cell| {
+            cell::for_each_cell(&batch.columns[k], rule, |i, cell| {
                 if counts[i] == 0.0 {
                     return Ok(());
                 }

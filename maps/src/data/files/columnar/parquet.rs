@@ -2,12 +2,13 @@
 
 use super::Batches;
 use crate::error::{Error, Result};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::{
     arrow::{
         ProjectionMask,
         arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
     },
+    basic::Type,
     column::page::PageReader,
     errors::ParquetError,
     file::serialized_reader::SerializedPageReader,
@@ -30,7 +31,8 @@ impl Opened {
     /// Errors with [`Error::Data`] if it is no whole .parquet.
     pub(super) fn new(path: &Path, file: &File) -> Result<Self> {
         let metadata = guarded(path, || {
-            ArrowReaderMetadata::load(file, ArrowReaderOptions::new())
+            let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
+            with_early_times(metadata)
         })?;
         let groups = metadata.metadata().row_groups();
         let said = metadata.metadata().file_metadata().num_rows();
@@ -88,6 +90,45 @@ impl Opened {
     }
 }
 
+/// The same file with INT96 timestamps, as Spark and Hive write them, in microseconds: nanoseconds
+/// since 1970 in 64 bits end in 1677 and in 2262, and wrap around without an error.
+fn with_early_times(
+    metadata: ArrowReaderMetadata,
+) -> std::result::Result<ArrowReaderMetadata, ParquetError> {
+    let leaves = metadata.parquet_schema();
+    let holds_int96 = |root: usize| {
+        let mut own = (0..leaves.num_columns()).filter(|&k| leaves.get_column_root_idx(k) == root);
+        own.any(|leaf| leaves.column(leaf).physical_type() == Type::INT96)
+    };
+    let schema = metadata.schema();
+    let fields = schema.fields().iter().enumerate();
+    let fields: Vec<FieldRef> = fields
+        .map(|(root, field)| match holds_int96(root) {
+            true => in_microseconds(field),
+            false => field.clone(),
+        })
+        .collect();
+    if fields[..] == schema.fields()[..] {
+        return Ok(metadata);
+    }
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
+}
+
+/// A field of timestamps or of lists of them, in nanoseconds, with microseconds instead.
+fn in_microseconds(field: &FieldRef) -> FieldRef {
+    use DataType::*;
+    let data_type = match field.data_type() {
+        Timestamp(TimeUnit::Nanosecond, zone) => Timestamp(TimeUnit::Microsecond, zone.clone()),
+        List(of) => List(in_microseconds(of)),
+        LargeList(of) => LargeList(in_microseconds(of)),
+        FixedSizeList(of, width) => FixedSizeList(in_microseconds(of), *width),
+        other => other.clone(),
+    };
+    Arc::new(Field::clone(field).with_data_type(data_type))
+}
+
 /// Errors unless the pages of the columns have as many values as the end of the file says they
 /// have: a few bytes of a page that is damaged may claim billions. Only heads of pages are read.
 fn require_levels(
@@ -127,4 +168,63 @@ fn guarded<T>(
     read: impl FnOnce() -> std::result::Result<T, ParquetError>,
 ) -> Result<T> {
     super::guarded(path, || read().map_err(|error| super::damage(path, &error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::{Column, ColumnarTable, Format, Table};
+    use parquet::{
+        data_type::{Int96, Int96Type},
+        file::writer::SerializedFileWriter,
+        schema::parser::parse_message_type,
+    };
+    use std::{fs::File, path::Path, sync::Arc};
+
+    /// Days since 1970-01-01 of 1000-01-01, 1600-01-01, 2024-01-01 and 9999-12-31, some at noon.
+    const DAYS: [f64; 4] = [-354_285.0, -135_140.0, 19_723.5, 2_932_896.5];
+
+    fn int96(days: f64) -> Int96 {
+        let nanoseconds = (days.rem_euclid(1.0) * 86_400e9) as u64;
+        let day = days.floor() as i64 + 2_440_588;
+        let mut value = Int96::new();
+        value.set_data(nanoseconds as u32, (nanoseconds >> 32) as u32, day as u32);
+        value
+    }
+
+    fn write(path: &Path, schema: &str, levels: (Option<&[i16]>, Option<&[i16]>)) {
+        let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+        let file = File::create(path).expect("a file");
+        let mut file = SerializedFileWriter::new(file, schema, Arc::default()).expect("opens");
+        let mut group = file.next_row_group().expect("a group");
+        let mut column = group.next_column().expect("reads").expect("a column");
+        let (definitions, repetitions) = levels;
+        let typed = column.typed::<Int96Type>();
+        (typed.write_batch(&DAYS.map(int96), definitions, repetitions)).expect("writes");
+        column.close().expect("closes");
+        group.close().expect("closes");
+        file.close().expect("closes");
+    }
+
+    fn dates(path: &Path) -> Vec<f64> {
+        let mut table = ColumnarTable::open(path, Format::Parquet).expect("opens");
+        let batch = table.next_batch(9).expect("reads").expect("rows");
+        let each = batch.columns.iter().flat_map(|column| match column {
+            Column::Dates(values) => values.clone(),
+            other => panic!("{other:?}"),
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn int96_holds_dates_of_all_years() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("times.parquet");
+        write(&path, "message m { required int96 t; }", (None, None));
+        assert_eq!(dates(&path), DAYS);
+        let list = "message m { required group t (LIST) { repeated group list \
+                    { required int96 element; } } }";
+        let levels: (&[i16], &[i16]) = (&[1; 4], &[0, 1, 0, 1]);
+        write(&path, list, (Some(levels.0), Some(levels.1)));
+        assert_eq!(dates(&path), [DAYS[0], DAYS[2], DAYS[1], DAYS[3]]);
+    }
 }

@@ -16,8 +16,8 @@ pub(in crate::data) struct GaplessTable {
     inner: Box<dyn Table>,
     gaps: Gaps,
     pass: Pass,
-    /// Texts that stand for no value, in a table without types.
-    no_value: Option<NoValue>,
+    /// What stands for no value.
+    no_value: NoValue,
     /// The columns that every row needs, and whether one row has a value there.
     needed: Vec<usize>,
     has_value: Vec<bool>,
@@ -44,7 +44,7 @@ impl GaplessTable {
         inner.select(&all)?;
         Ok(Self {
             selected: all.len() - needed.len(),
-            no_value: (!inner.is_typed()).then(|| no_value.clone()),
+            no_value: no_value.clone(),
             inner,
             gaps: gaps.clone(),
             pass,
@@ -121,9 +121,10 @@ impl Table for GaplessTable {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<Batch>> {
         while let Some(mut batch) = self.inner.next_batch(max_rows)? {
             let mut good = vec![true; batch.rows];
+            let rule = self.no_value.rule(self.inner.is_typed());
             for (k, column) in batch.columns.drain(self.selected..).enumerate() {
                 let mut empty = 0;
-                says_nothing(&column, self.no_value.as_ref(), |i| {
+                says_nothing(&column, rule, |i| {
                     good[i] = false;
                     empty += 1;
                 });

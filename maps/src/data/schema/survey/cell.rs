@@ -1,13 +1,13 @@
 //! Single values of a table.
 
-use super::{NoValue, date};
+use super::{MissingRule, date};
 use crate::data::files::table::Column;
 use crate::error::{Error, Remedy};
 
 /// One value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::data::schema) enum Cell<'a> {
-    /// None; in a table without types what is written there.
+    /// None; what is written there where something is.
     Missing(&'a str),
     Number(f64),
     /// Days since 1970-01-01.
@@ -16,16 +16,15 @@ pub(in crate::data::schema) enum Cell<'a> {
     Text(&'a str),
 }
 
-/// Calls `take` with each row and value of `column`, up to the first error. In a table without
-/// types text may stand for no value.
+/// Calls `take` with each row and value of `column`, up to the first error.
 pub(in crate::data::schema) fn for_each_cell<E>(
     column: &Column,
-    no_value: Option<&NoValue>,
+    rule: MissingRule<'_>,
     mut take: impl FnMut(usize, Cell<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     match column {
-        Column::Numbers(values) => known(values, Cell::Number, take),
-        Column::Dates(values) => known(values, Cell::Date, take),
+        Column::Numbers(values) => known(values, (Cell::Number, |v| rule.number(v)), take),
+        Column::Dates(values) => known(values, (Cell::Date, |v| rule.date(v)), take),
         Column::Booleans(values) => values
             .iter()
             .enumerate()
@@ -35,7 +34,7 @@ pub(in crate::data::schema) fn for_each_cell<E>(
                 i,
                 match text {
                     None => Cell::Missing(""),
-                    Some(text) if no_value.is_some_and(|all| all.says(text)) => Cell::Missing(text),
+                    Some(text) if rule.text(text) => Cell::Missing(text),
                     Some(text) => Cell::Text(text),
                 },
             )
@@ -54,16 +53,16 @@ pub(in crate::data::schema) fn plain(text: &str) -> Option<f64> {
 /// Calls `take` with each row of `column` that holds no value, or a number that is not finite.
 pub(in crate::data) fn says_nothing(
     column: &Column,
-    no_value: Option<&NoValue>,
+    rule: MissingRule<'_>,
     mut take: impl FnMut(usize),
 ) {
     let infinite = |text: &str| plain(text).is_some_and(|value| !value.is_finite());
-    let told = for_each_cell(column, no_value, |i, cell| {
+    let told = for_each_cell(column, rule, |i, cell| {
         let nothing = match cell {
             Cell::Missing(_) => true,
             Cell::Number(value) | Cell::Date(value) => !value.is_finite(),
             Cell::Boolean(_) => false,
-            Cell::Text(text) => no_value.is_some() && infinite(text),
+            Cell::Text(text) => rule.reads_text() && infinite(text),
         };
         if nothing {
             take(i);
@@ -76,20 +75,18 @@ pub(in crate::data) fn says_nothing(
     }
 }
 
-fn known<E>(
+fn known<'a, E>(
     values: &[f64],
-    cell: impl Fn(f64) -> Cell<'static>,
+    (cell, no_value): (impl Fn(f64) -> Cell<'a>, impl Fn(f64) -> Option<&'a str>),
     mut take: impl FnMut(usize, Cell<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     values.iter().enumerate().try_for_each(|(i, &value)| {
-        take(
-            i,
-            if value.is_nan() {
-                Cell::Missing("")
-            } else {
-                cell(value)
-            },
-        )
+        let missing = if value.is_nan() {
+            Some("")
+        } else {
+            no_value(value)
+        };
+        take(i, missing.map_or_else(|| cell(value), Cell::Missing))
     })
 }
 

@@ -1,7 +1,10 @@
 //! Whole numbers that are codes, as postal codes are: to read `01000` as 1000 would put places in
 //! an order that they do not have.
 
-use super::cell::{self, Cell};
+use super::{
+    MissingRule,
+    cell::{self, Cell},
+};
 use crate::data::Column;
 
 /// What the cells of a column have in common with codes.
@@ -32,7 +35,7 @@ impl Codes {
 
     /// Takes the cells of some rows; those without a value say nothing.
     pub(in crate::data) fn see_all(&mut self, column: &Column) {
-        let told = cell::for_each_cell(column, None, |_, cell| {
+        let told = cell::for_each_cell(column, MissingRule::NONE, |_, cell| {
             match cell {
                 Cell::Text(text) => self.see(text),
                 Cell::Missing(_) => {}

@@ -1,6 +1,7 @@
 //! Columns that hold the same in each row as one before them.
 
 use super::{
+    MissingRule,
     cell::{self, Cell},
     hashed::number_of,
 };
@@ -52,7 +53,7 @@ pub(in crate::data) fn may_hold_copies(columns: &[Column]) -> bool {
     let mut seen = HashSet::new();
     columns.iter().any(|column| {
         let (mut contents, mut values) = (Contents::default(), HashSet::new());
-        let Ok(()) = cell::for_each_cell(column, None, |_, cell| {
+        let Ok(()) = cell::for_each_cell(column, MissingRule::NONE, |_, cell| {
             let held = number(cell);
             contents.add(held);
             values.insert(held);

@@ -3,7 +3,7 @@
 use super::{
     DateParts, Field, Kind, Reading, TableOptions, packed::is_packed, tally::Tally, words::Prose,
 };
-use crate::data::{Table, files::table::short};
+use crate::data::{Table, files::table::short, schema::composed};
 use std::collections::BTreeMap;
 
 /// Says which columns are read in a manner that nobody gave.
@@ -168,7 +168,7 @@ pub(in crate::data::schema) fn of_capitals<'a>(
         }
         let folded = all.iter().map(|text| {
             let words = text.split_whitespace().map(str::to_lowercase);
-            words.collect::<Vec<_>>().join(" ")
+            composed(&words.collect::<Vec<_>>().join(" ")).into_owned()
         });
         let mut folded: Vec<String> = folded.collect();
         let twin = (1..all.len()).find_map(|i| {
@@ -179,8 +179,8 @@ pub(in crate::data::schema) fn of_capitals<'a>(
         folded.dedup();
         if let Some((one, other)) = twin {
             let says = format!(
-                "{} kinds, {} but for capitals and blanks ({one} and {other}); write them alike if \
-                 they are",
+                "{} kinds, {} but for capitals, blanks and forms of Unicode ({one} and {other}); \
+                 write them alike if they are",
                 all.len(),
                 folded.len()
             );

@@ -136,7 +136,7 @@ impl Target {
         };
         table.select(&own.all())?;
         let mut encoder = self.encoder(places, no_value);
-        let no_value = (!table.is_typed()).then_some(no_value);
+        let rule = no_value.rule(table.is_typed());
         let (mut first, mut shift) = (0, None);
         let mut targets = vec![0.0; self.width()];
         while first < taken.rows()
@@ -158,7 +158,7 @@ impl Target {
                 (shift, _) => shift.unwrap_or(0.0),
             };
             for (feature, texts) in texts.iter().enumerate() {
-                cell::for_each_cell(texts, no_value, |i, cell| {
+                cell::for_each_cell(texts, rule, |i, cell| {
                     if weights[i] > 0.0 && !matches!(cell, Cell::Missing(_)) {
                         self.put(chunk.y[[i, 0]], shift, &mut targets);
                         text_of(cell, |text| {

@@ -28,14 +28,14 @@ pub(in crate::data::schema) fn learn(
         return Ok(None);
     };
     let mut tally = Tally::new(name.clone(), false, (options, table.has_decimal_commas()));
-    let no_value = (!table.is_typed()).then_some(no_value);
+    let rule = no_value.rule(table.is_typed());
     table.select(&[j])?;
     let (mut first, mut are_plain) = (0, true);
     while let Some(batch) = table.next_batch(ROWS)? {
         if !matches!(batch.columns[0], Column::Text(_)) {
             break;
         }
-        cell::for_each_cell(&batch.columns[0], no_value, |i, cell| {
+        cell::for_each_cell(&batch.columns[0], rule, |i, cell| {
             let row = first + i as u64;
             are_plain &= match cell {
                 Cell::Text(text) => text.parse::<f64>().is_ok(),
