@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 /// The randomised conditional tests RCIT and RCoT (Strobl, Zhang & Visweswaran 2019): whether x and
 /// y are independent given z. Few features of x and y, 5 for each column, are regressed on features
-/// of z by the map; n |C|^2 with the covariance C of the residuals is compared with its law. Linear in
-/// rows, three passes.
+/// of z by the map; n |C|^2 with the covariance C of the residuals is compared with its law. Linear
+/// in rows, three passes.
 ///
 /// It tests that no feature of x is correlated with one of y after what z explains is taken away.
 /// The map of z should have 25 to 100 features: what they cannot explain counts as dependence. The

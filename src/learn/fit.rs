@@ -14,9 +14,11 @@ pub(super) mod partial;
 pub(super) mod passes;
 pub(super) mod penalised;
 mod probabilities;
+mod repeats;
 pub(super) mod with_probabilities;
 pub(super) mod worse;
 
+pub(super) use self::repeats::find_repeats;
 use crate::{
     Result,
     data::{ChunkSource, Survey},

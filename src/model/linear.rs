@@ -35,8 +35,8 @@ pub struct LinearModel {
     /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
     /// then count from 0.
     pub class_names: Option<Vec<String>>,
-    /// What type labels had where they were fitted, in words of Python, which has them again after a
-    /// file was read. `None` where nobody said.
+    /// What type labels had where they were fitted, in words of Python, which has them again after
+    /// a file was read. `None` where nobody said.
     #[doc(hidden)]
     pub label_types: Option<String>,
     /// What the columns of the data were called, as many as the map takes, if they had names; with

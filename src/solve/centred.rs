@@ -153,7 +153,8 @@ mod tests {
             let gap = slow.expect("errors") - fast.expect("errors");
             assert!(gap.iter().all(|gap| gap.abs() < 1e-8), "{penalty}");
             let dual = centred.dual(penalty).expect("a fit");
-            // `(C S K S C + L I) b = C S y` and `a = S b`: `y - K a - L a / w` is the same in each row.
+            // `(C S K S C + L I) b = C S y` and `a = S b`: `y - K a - L a / w` is the same in each
+            // row.
             let left = &y - &k.dot(&dual) - &dual * penalty / &weights.view().insert_axis(Axis(1));
             let spread = left.std_axis(Axis(0), 0.0);
             assert!(spread.iter().all(|s| s.abs() < 1e-7), "{penalty}: {spread}");

@@ -13,10 +13,10 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 /// A centred kernel matrix `C S K S C = Q diag(l) Q'`, as [`Centred`] has it, and targets along Q.
 ///
-/// With the penalty L the fitted values times S are `H C S Y`, and
-/// `I - H = Q diag(L / (l + L)) Q' - ss'/W`: the vector s, with eigenvalue 0, belongs to the
-/// intercept. A row left out has the error `(S Y - H S Y)_i / (1 - h_ii)` times S, since the fit is a
-/// linear smoother (Craven & Wahba 1979, lemma 3.1); with a share of it left out, `1 - share h_ii`.
+/// With the penalty L the fitted values times S are `H C S Y`, and `I - H = Q diag(L / (l + L)) Q'
+/// - ss'/W`: the vector s, with eigenvalue 0, belongs to the intercept. A row left out has the
+/// error `(S Y - H S Y)_i / (1 - h_ii)` times S, since the fit is a linear smoother (Craven & Wahba
+/// 1979, lemma 3.1); with a share of it left out, `1 - share h_ii`.
 #[derive(Debug)]
 pub(crate) struct CentredLeftOut {
     centred: Centred,

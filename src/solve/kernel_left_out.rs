@@ -18,12 +18,13 @@ pub(crate) struct KernelLeftOut {
     pub(crate) effective_dimension: f64,
 }
 
-/// Leaves each observation out in turn of what [`weighted_kernel_ridge`](super::weighted_kernel_ridge)
-/// fits: with C the inverse of `M = S K S + lambda W I`, less the share of a free intercept, a row
-/// with coefficient a has the residual `a_i / C_ii` if the fit has not seen it (Cawley & Talbot
-/// 2004, of kernels). Of the whole kernel a factor and its inverse take `2 n^3 / 3` operations, and
-/// a copy is held for it. Where there are folds, the rows of each are left out together, which
-/// takes all of the inverse, as large as the kernel.
+/// Leaves each observation out in turn of what
+/// [`weighted_kernel_ridge`](super::weighted_kernel_ridge) fits: with C the inverse of `M = S K S +
+/// lambda W I`, less the share of a free intercept, a row with coefficient a has the residual `a_i
+/// / C_ii` if the fit has not seen it (Cawley & Talbot 2004, of kernels). Of the whole kernel a
+/// factor and its inverse take `2 n^3 / 3` operations, and a copy is held for it. Where there are
+/// folds, the rows of each are left out together, which takes all of the inverse, as large as the
+/// kernel.
 ///
 /// Errors as that does; the errors of targets are infinite where rounding leaves nothing of them.
 pub(crate) fn kernel_left_out(

@@ -79,8 +79,8 @@ fn survey(folder: &Path) {
 }
 
 /// Every classifier ranks the answers of a survey and tells how likely they are, whether cells come
-/// as rows, as counts or as weights in another unit. Leaving out all equal answers of a cell at once
-/// gave an AUC of .5 and a log loss of .66.
+/// as rows, as counts or as weights in another unit. Leaving out all equal answers of a cell at
+/// once gave an AUC of .5 and a log loss of .66.
 #[test]
 fn answers_in_cells_are_told_apart() {
     let folder = here();
@@ -106,8 +106,8 @@ fn answers_in_cells_are_told_apart() {
     }
 }
 
-/// Seven days with their own means: a hold-out of whole days would choose the largest penalty, or no
-/// stage at all.
+/// Seven days with their own means: a hold-out of whole days would choose the largest penalty, or
+/// no stage at all.
 #[test]
 fn means_of_cells_are_found() {
     let folder = here();

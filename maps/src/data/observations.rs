@@ -30,8 +30,8 @@ pub struct DistinctRow {
 /// A row that occurs c times stands for c observations, whatever their weights; counts are divided
 /// by their greatest common divisor, so that a table repeated as a whole stays the same table.
 /// Where no row occurs more often than any other, weights that are whole multiples of one unit are
-/// frequencies: weight w is w / unit observations. So multiplying all weights changes nothing, and a
-/// table of cells with counts equals the table of its rows.
+/// frequencies: weight w is w / unit observations. So multiplying all weights changes nothing, and
+/// a table of cells with counts equals the table of its rows.
 ///
 /// Where all rows with the same features have the same targets, the copies tell nothing new and
 /// leave a fit together. Where targets differ, each observation is information of its own, and
@@ -122,7 +122,8 @@ impl Frequencies {
         Some(weight / unit)
     }
 
-    /// Numbers of the first observation of a copy of a row, counted from 0, and of its observations.
+    /// Numbers of the first observation of a copy of a row, counted from 0, and of its
+    /// observations.
     pub(super) fn observations(&self, copy: u64, weight: f64) -> (u64, u64) {
         let copy = copy / self.copies;
         match self.unit {

@@ -95,10 +95,9 @@ impl Deciding {
         if count < MIN_OBSERVATIONS {
             return Ok(None);
         }
-        let missing = if kept.are_all() {
-            1.0
-        } else {
-            all_rows as f64 / count
+        let missing = match kept.are_all() {
+            true => 1.0,
+            false => all_rows as f64 / count,
         };
         let y_mt = outputs(&y_mt, targets);
         let middle_t = weighted_mean(y_mt.view(), weights_m.view());

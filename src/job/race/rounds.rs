@@ -284,8 +284,7 @@ pub(super) fn race(
     (survey, kept): (&Survey, &KeptRows),
     targets: &Targets,
 ) -> Result<Option<Outcome>> {
-    let how = (asked.penalties, survey.rows);
-    let rows = Deciding::from_rows((kept, asked.order), targets, how)?;
+    let rows = Deciding::from_rows((kept, asked.order), targets, (asked.penalties, survey.rows))?;
     let (Some(kernel), Some(rows)) = (asked.map.kernel(), rows) else {
         return Ok(None);
     };

@@ -47,8 +47,8 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
 }
 
 /// Gives a classifier probabilities and thresholds of class sets, from the scores `[m, classes]` of
-/// rows that a fit had not seen, with their classes and weights, and the number of observations that
-/// they stand for. `adjust` may move the probabilities before thresholds are taken.
+/// rows that a fit had not seen, with their classes and weights, and the number of observations
+/// that they stand for. `adjust` may move the probabilities before thresholds are taken.
 pub(super) fn judge_classes(
     model: &mut LinearModel,
     scores_mt: Array2<f64>,
@@ -79,8 +79,8 @@ pub(in crate::learn) fn calibrates_on_rows(targets: &Targets, groups: Option<&[u
     matches!(targets, Targets::Classes(_)) && groups.is_some_and(grouped::are_few)
 }
 
-/// Takes back what rows left out alone say about a model whose rows have groups, since that does not
-/// hold for unseen groups; of a few groups it stays, with a warning.
+/// Takes back what rows left out alone say about a model whose rows have groups, since that does
+/// not hold for unseen groups; of a few groups it stays, with a warning.
 pub(crate) fn require_groups_left_out(model: &mut LinearModel, groups: &[u32]) {
     let on = model.left_out.as_ref().map(|rows| rows.on);
     if on == Some(CalibratedOn::LeftOut) && calibrates_on_rows(&model.targets, Some(groups)) {

@@ -19,8 +19,8 @@ pub(crate) struct Calibration {
 
 impl Probabilities {
     /// Fits probabilities to scores `[n, t]` of rows that the fit did not see, with their classes
-    /// and weights: sigmoids for two classes, one softmax for more. (Sigmoids for many classes, each
-    /// calibrated by itself, count the evidence against the other classes twice when they are
+    /// and weights: sigmoids for two classes, one softmax for more. (Sigmoids for many classes,
+    /// each calibrated by itself, count the evidence against the other classes twice when they are
     /// normalised.) `observations` is the number of rows that these stand for: weights decide their
     /// shares, and the number how much the prior of the calibration counts.
     ///

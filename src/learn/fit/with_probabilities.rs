@@ -5,9 +5,11 @@ use crate::{
     data::{Chunk, ChunkSource, Part, Repeats, Split, grouped},
     error::Remedy,
     features::{FeatureMap, Structure},
-    flow::RowNeeds,
-    learn::{Fit, FitData, fit::left_out::judge_classes},
-    model::{CalibratedOn, LinearModel, Targets},
+    learn::{
+        Fit, FitData,
+        fit::{find_repeats, left_out::judge_classes},
+    },
+    model::{CalibratedOn, LinearModel, Probabilities, Targets},
     settings::Settings,
 };
 use ndarray::{Array2, Axis};
@@ -55,83 +57,74 @@ impl Fit for WithProbabilities<'_> {
     /// Errors as the classifier does, with [`Error::Unsupported`] on amounts and with
     /// [`Error::Data`] on fewer than 20 rows.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        let FitData {
-            source,
-            survey,
-            targets,
-            kernel,
-            bandwidth,
-            start,
-            seed,
-            run,
-        } = data;
-        let Targets::Classes(labels) = &targets else {
+        let Targets::Classes(_) = &data.targets else {
             return Err(of_amounts());
         };
-        let columns = source.columns() + source.targets();
-        let repeats = Repeats::find(source, RowNeeds::read(columns).rows_of(run)?)?;
+        let FitData { source, .. } = data;
+        let repeats = find_repeats(source, data.run)?;
         let full = FitData {
             source: &mut *source,
-            survey,
-            targets: targets.clone(),
-            kernel: kernel.clone(),
-            bandwidth: bandwidth.clone(),
-            start,
-            seed,
-            run,
+            targets: data.targets.clone(),
+            kernel: data.kernel.clone(),
+            bandwidth: data.bandwidth.clone(),
+            ..data
         };
-        let mut model = self.0.fit(map, full)?;
+        let model = self.0.fit(map, full)?;
         if model.probabilities.is_some() {
             return Ok(model);
+        }
+        self.calibrate(model, FitData { source, ..data }, &repeats)
+    }
+}
+
+impl WithProbabilities<'_> {
+    /// Fits once more to four fifths of the rows, and probabilities to the scores of the others.
+    fn calibrate(
+        &self,
+        mut model: LinearModel,
+        data: FitData<'_>,
+        repeats: &Arc<Repeats>,
+    ) -> Result<LinearModel> {
+        let Targets::Classes(labels) = data.targets.clone() else {
+            return Err(of_amounts());
+        };
+        let (source, run) = (data.source, data.run);
+        let all = ScoredRows::sample(&model, source, &labels, (repeats, run))?;
+        if repeats.observations(&all.weight_n) < MIN_OBSERVATIONS {
+            let problem = format!("probabilities take at least {MIN_OBSERVATIONS} rows");
+            return Err(Error::data("x", problem));
         }
         // Kernel columns can have landmarks that are the rows of a fit.
         let own = match model.map.structure() {
             Structure::Kernel(columns) => Some(columns.clone()),
             _ => None,
         };
-        let all = ScoredRows::sample(&model, source, labels, (&repeats, run))?;
-        if repeats.observations(&all.weight_n) < MIN_OBSERVATIONS {
-            let problem = format!("probabilities take at least {MIN_OBSERVATIONS} rows");
-            return Err(Error::data("x", problem));
-        }
         source.rewind()?;
-        let mut others = part(&mut *source, Part::Train, &repeats)?;
+        let mut others = part(&mut *source, Part::Train, repeats)?;
         let others = FitData {
             source: &mut others,
-            survey,
-            targets: targets.clone(),
-            kernel,
-            bandwidth,
-            start,
-            seed,
-            run,
+            ..data
         };
         let most = self.0.fit(model.map, others)?;
         source.rewind()?;
-        let mut rest = part(&mut *source, Part::Test, &repeats)?;
-        let held_out = ScoredRows::read(&most, &mut rest, labels, run)?;
+        let mut rest = part(&mut *source, Part::Test, repeats)?;
+        let held_out = ScoredRows::read(&most, &mut rest, &labels, run)?;
         model.map = match own {
             Some(columns) => Box::new(columns),
             None => most.map,
         };
-        // Of a few rows none may be held out.
-        let rows = if held_out.class_n.is_empty() {
-            &all
-        } else {
-            &held_out
+        // With a few rows none may be held out.
+        let rows = match held_out.class_n.is_empty() {
+            true => &all,
+            false => &held_out,
         };
         let on = (repeats.observations(&rows.weight_n), CalibratedOn::KeptBack);
         let of = (rows.class_n.as_slice(), rows.weight_n.as_slice());
-        judge_classes(
-            &mut model,
-            rows.scores_nt.clone(),
-            of,
-            on,
-            |probabilities| {
-                // Rows held out have shares of their own.
-                probabilities.match_shares(&all.scores_nt, &all.weight_n, &all.shares());
-            },
-        );
+        // The shares of classes among held-out rows are not those of all rows.
+        let match_shares = |probabilities: &mut Probabilities| {
+            probabilities.match_shares(&all.scores_nt, &all.weight_n, &all.shares());
+        };
+        judge_classes(&mut model, rows.scores_nt.clone(), of, on, match_shares);
         Ok(model)
     }
 }
@@ -139,8 +132,8 @@ impl Fit for WithProbabilities<'_> {
 /// Rows that the mean probabilities are matched to the shares of the classes on, about.
 const SHARE_ROWS: f64 = 20_000.0;
 
-/// A part of the rows: whole groups where there are enough of them. A fifth of a few groups would be
-/// one group with its own base rate, so that rows of all of them are held out there.
+/// A part of the rows: whole groups where there are enough of them. A fifth of a few groups would
+/// be one group with its own base rate, so that rows of all of them are held out there.
 fn part<'a>(
     source: &'a mut dyn ChunkSource,
     part: Part,

@@ -1,9 +1,11 @@
 //! Exact kernel ridge regression, for as many rows as a kernel matrix of all of them has room for.
 
 mod choice;
+mod distinct;
 
 pub(in crate::learn) use choice::{Choice, Chosen};
 
+use self::distinct::DistinctFeatures;
 use crate::{
     Error, Result,
     clock::Instant,
@@ -78,7 +80,10 @@ impl Fit for KernelRidgeOptions {
         true
     }
 
-    /// Whatever landmarks the map has, all rows are landmarks of the model.
+    /// Whatever landmarks the map has, all distinct rows are landmarks of the model. Rows with the
+    /// same features are one, of their total weight and the weighted mean of their targets, which
+    /// has the same solution; alone, each would have a coefficient of its residual over the
+    /// penalty, and these would cancel in f32 only up to rounding.
     ///
     /// Errors with [`Error::Unsupported`] on a map other than
     /// [`KernelColumns`](crate::features::KernelColumns), with [`Error::Limit`] when the kernel of
@@ -102,8 +107,8 @@ impl Fit for KernelRidgeOptions {
             let deciding = of.among(&x, y_nt.view(), &weights_n, groups_n.as_deref());
             (deciding, of)
         });
-        let map = columns.with_all(&x)?;
-        drop(x);
+        let mut map = columns.with_all(&x)?;
+        let distinct = DistinctFeatures::find(&x);
         let k_nn = map.gram()?;
         let accumulate = start.elapsed();
         let start = Instant::now();
@@ -111,6 +116,12 @@ impl Fit for KernelRidgeOptions {
             Some((deciding, of)) => of.choose((&k_nn, &y_nt), &deciding, self.intercept)?,
             None => Chosen::given(self.lambda.fixed()?),
         };
+        let (mut k_nn, mut y_nt, mut weights_n) = (k_nn, y_nt, weights_n);
+        if let Some(distinct) = distinct.filter(|_| chosen.lambda > 0.0) {
+            map = columns.with_all(&x.select(&distinct.places))?;
+            (k_nn, y_nt, weights_n) = distinct.merge(&k_nn, &y_nt, &weights_n);
+        }
+        drop(x);
         let solved = weighted_kernel_ridge(
             k_nn,
             y_nt.view(),

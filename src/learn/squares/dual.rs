@@ -91,14 +91,13 @@ pub(in crate::learn) fn choose(
     }
     let variances_t = held.variances();
     let relative = |errors_t: &Array1<f64>| lambda::relative(errors_t, &variances_t);
-    let usual = lambda::place_of_usual(lambdas);
     let folds = held.groups_n.as_deref().and_then(grouped::choosing);
     let by = match &folds {
         Some(folds) => HeldOut::Folds(folds.len()),
         None => HeldOut::LeaveOneOut,
     };
     let relative = &relative as &dyn Fn(&Array1<f64>) -> f64;
-    let how = (lambdas, usual, relative);
+    let how = (lambdas, lambda::place_of_usual(lambdas), relative);
     let groups = held.groups_n.as_deref();
     let folds = folds.as_deref().map(|folds| LeftOutFolds {
         folds,

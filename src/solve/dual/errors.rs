@@ -14,8 +14,8 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 impl Centred {
     /// Mean squared errors and scores of rows whose observations are left out in turn, by the
-    /// diagonal of the inverse; with the penalty of all rows, and the leverage that a free intercept
-    /// gives to a row of weight 1.
+    /// diagonal of the inverse; with the penalty of all rows, and the leverage that a free
+    /// intercept gives to a row of weight 1.
     pub(super) fn left_out(
         &self,
         alpha_nt: &Array2<f64>,

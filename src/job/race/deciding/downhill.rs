@@ -22,9 +22,9 @@ pub(super) fn ascending(given: Option<&[f64]>) -> Vec<f64> {
     penalties
 }
 
-/// The penalty and the errors whose weighted squares are the least of those at rising penalties: from one of
-/// them on as long as they fall, down and else up, for they are taken to have one valley. Each
-/// takes a factor, so that those beyond it are not made.
+/// The penalty and the errors whose weighted squares are the least of those at rising penalties:
+/// from one of them on as long as they fall, down and else up, for they are taken to have one
+/// valley. Each takes a factor, so that those beyond it are not made.
 pub(in crate::job::race) fn downhill(
     (penalties, start): (&[f64], usize),
     weights_m: ArrayView1<'_, f64>,

@@ -144,7 +144,7 @@ fn sigmoids_are_the_likeliest() {
         draws.normal() + if class_n[i] == k { 2.5 - k as f64 } else { 0.0 }
     });
     let Probabilities::Sigmoids { slope_t, offset_t } =
-        Probabilities::sigmoids(&scores, (&class_n, &[1.0; 60]))
+        Probabilities::sigmoids(&scores, (&class_n, &[1.0; 60])).probabilities
     else {
         panic!("sigmoids")
     };

@@ -6,7 +6,7 @@ use crate::{
     data::{Chunk, ChunkSource, Part, Repeats, Split},
     features::FeatureMap,
     flow::{RowNeeds, Run, for_each_chunk},
-    learn::{FitData, losses::minimise::AnyLoss},
+    learn::{FitData, fit::find_repeats, losses::minimise::AnyLoss},
     model::{Coefficients, LinearModel},
     solve::risk::RowLoss,
 };
@@ -138,31 +138,24 @@ impl ResidualOptions {
         (loss, size): (ResidualLoss, f64),
     ) -> Result<(Box<dyn FeatureMap>, Chosen)> {
         let (rows, run) = (data.survey.rows, data.run);
-        let usual = Chosen::given(USUAL);
         let columns = data.source.columns() + data.source.targets();
         let chunk = RowNeeds::read(columns).rows_of(run)?;
-        let repeats = if rows < FEWEST {
-            Arc::default()
-        } else {
-            Repeats::find(&mut *data.source, chunk)?
+        let repeats = match rows {
+            ..FEWEST => Arc::default(),
+            _ => find_repeats(&mut *data.source, run)?,
         };
-        let mut counts = |which| -> Result<f64> {
-            data.source.rewind()?;
-            let mut part = part(&mut *data.source, (rows, &repeats), which);
-            let ones = |chunk: &Chunk| Ok(vec![1.0; chunk.y.nrows()]);
-            Ok(mean(part.as_mut(), chunk, ones)?.0)
-        };
-        if rows < FEWEST || counts(Part::Train)? <= 0.0 || counts(Part::Test)? <= 0.0 {
-            return Ok((map, usual));
+        let by = (rows, &repeats);
+        if rows < FEWEST || !has_both_parts(data, by, chunk)? {
+            return Ok((map, Chosen::given(USUAL)));
         }
         let value = loss.scaled_to(size)?;
         let (unit, silent) = (loss.unit(size), run.silent());
-        let (mut map, mut best, mut worse) = (map, usual, 0);
+        let (mut map, mut best, mut worse) = (map, Chosen::given(USUAL), 0);
         let mut start: Option<Coefficients> = None;
         for step in 0..=STEPS {
             let lambda = unit * 10_f64.powf(-0.5 * f64::from(step));
             data.source.rewind()?;
-            let mut fitted = part(&mut *data.source, (rows, &repeats), Part::Train);
+            let mut fitted = part(&mut *data.source, by, Part::Train);
             let most = FitData {
                 source: fitted.as_mut(),
                 survey: data.survey,
@@ -175,12 +168,7 @@ impl ResidualOptions {
             };
             let model = self.fit_with(map, most, (loss, size, lambda), true)?;
             drop(fitted);
-            let held = held_out(
-                &model,
-                &value,
-                (&mut *data.source, (rows, &repeats), chunk),
-                &silent,
-            )?;
+            let held = held_out(&model, &value, (&mut *data.source, by, chunk), &silent)?;
             log::info!("penalty {lambda:e}: a loss of {held:e} on rows held out");
             worse += 1;
             if best.loss.is_none_or(|least| held < least) {
@@ -203,6 +191,23 @@ impl ResidualOptions {
         data.source.rewind()?;
         Ok((map, best))
     }
+}
+
+/// Whether the rows that are fitted and those that choose have weight.
+fn has_both_parts(
+    data: &mut FitData<'_>,
+    (rows, repeats): (u64, &Arc<Repeats>),
+    chunk: usize,
+) -> Result<bool> {
+    for which in [Part::Train, Part::Test] {
+        data.source.rewind()?;
+        let mut part = part(&mut *data.source, (rows, repeats), which);
+        let ones = |chunk: &Chunk| Ok(vec![1.0; chunk.y.nrows()]);
+        if mean(part.as_mut(), chunk, ones)?.0 <= 0.0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The mean loss of a model on the rows that are held out.

@@ -51,6 +51,23 @@ impl Summed {
         let kept = keeping.into_kept();
         Ok(Self { folds, sums, kept })
     }
+
+    /// Mean squared errors of each penalty and target, `[L, t]`, on folds or on rows left out.
+    fn errors(
+        &self,
+        path: &LambdaPath,
+        (lambdas, intercept): (&[f64], Intercept),
+        source: &mut dyn ChunkSource,
+        rows: LookedAt<'_>,
+    ) -> Result<Array2<f64>> {
+        let (map, targets, run) = (rows.map, rows.targets, rows.run.silent());
+        match &self.folds {
+            Some(folds) => folds.errors_of_rows((lambdas, intercept), (map, targets), source, run),
+            // Copies are counted where all distinct rows are at hand.
+            None if self.kept.are_all() => path.errors_of(lambdas, rows),
+            None => path.leave_one_out(lambdas, map, source, targets, run),
+        }
+    }
 }
 
 /// Fits with the best of some penalties by errors on all rows: each left out in turn, in a second
@@ -68,44 +85,32 @@ pub(in crate::learn) fn fit(
     memory_left::require_square(features, EIGEN_BYTES, what)?;
     let start = Instant::now();
     let summed = Summed::new((map.as_ref(), &targets), source, by, run)?;
-    let Summed { folds, sums, kept } = summed;
     let accumulate = start.elapsed();
     let start = Instant::now();
-    let path = LambdaPath::new(&sums, intercept)?;
+    let path = LambdaPath::new(&summed.sums, intercept)?;
     let rows = |kept| LookedAt {
         kept,
         map: map.as_ref(),
         targets: &targets,
         run,
     };
-    let errors_lt = match &folds {
-        Some(folds) => {
-            let of = (map.as_ref(), &targets);
-            folds.errors_of_rows((&lambdas[..], intercept), of, source, run.silent())?
-        }
-        // Copies are counted where all distinct rows are at hand.
-        None if kept.are_all() => path.errors_of(&lambdas, rows(&kept))?,
-        None => path.leave_one_out(&lambdas, map.as_ref(), source, &targets, run.silent())?,
-    };
+    let errors_lt = summed.errors(&path, (&lambdas, intercept), source, rows(&summed.kept))?;
+    let Summed { folds, sums, kept } = &summed;
     let variances_t = variances((&sums.y_sum_t, &sums.y_square_t), sums.weight);
     let relative_lt = errors_lt / &variances_t;
     let points = points_of(&path, &lambdas, &relative_lt)?;
     let curve = LambdaCurve { by, points };
     let best = trusted(&curve, path.rounding())?;
     let on_rows = calibrates_on_rows(&targets, source.groups().as_deref());
-    let (coefficients, scores) = match &folds {
-        Some(folds) if on_rows => {
-            let kept = folds.kept()?;
-            let of = (&sums, rows(&kept));
-            let (fit, scores) = path.solved_left_out(best.lambda, of, intercept)?;
-            (fit, Some(scores))
-        }
-        Some(folds) => {
+    let of_folds = folds.as_ref().filter(|_| !on_rows);
+    let (coefficients, scores) = match (of_folds, folds) {
+        (Some(folds), _) => {
             let scores = folds.scores(best.lambda, intercept, &rows)?;
-            (path.solved(best.lambda, &sums, intercept)?, scores)
+            (path.solved(best.lambda, sums, intercept)?, scores)
         }
-        None => {
-            let of = (&sums, rows(&kept));
+        (None, folds) => {
+            let all = folds.as_ref().map(FoldSums::kept).transpose()?;
+            let of = (sums, rows(all.as_ref().unwrap_or(kept)));
             let (fit, scores) = path.solved_left_out(best.lambda, of, intercept)?;
             (fit, Some(scores))
         }

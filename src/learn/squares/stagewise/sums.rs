@@ -3,10 +3,9 @@
 use super::Staged;
 use crate::{
     Error, Result,
-    data::{Part, Repeats, Split},
+    data::{Part, Split},
     features::FeatureMap,
-    flow::RowNeeds,
-    learn::fit::worse,
+    learn::fit::{find_repeats, worse},
     normal::NormalEquations,
     solve::Stagewise,
     sums::{HeldOutSums, Keep, Resume, RowsToSum, Sums, keeping},
@@ -36,12 +35,9 @@ impl HeldOutSums {
         };
         // Other draws than those that split or sample rows with the same seed.
         let seed = data.seed.0 ^ u64::from_le_bytes(*b"stages..");
-        let repeats = if share == 0.0 {
-            Arc::default()
-        } else {
-            let columns = data.source.columns() + data.source.targets();
-            let chunk_rows = RowNeeds::read(columns).rows_of(data.run)?;
-            Repeats::find(&mut *data.source, chunk_rows)?
+        let repeats = match share {
+            0.0 => Arc::default(),
+            _ => find_repeats(&mut *data.source, data.run)?,
         };
         let mut part = |part, from, keep: &mut Keep<'_, NormalEquations>| {
             let resume = Resume {
