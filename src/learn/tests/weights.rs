@@ -4,8 +4,7 @@ use crate::{
     features::KernelColumns,
     learn::Fit,
     models::{
-        BoostingRegressor, Falkon, GaussianProcess, GreedyRegressor, KernelRidge, Lasso, Learner,
-        Numbers, SupportVectorRegressor,
+        Falkon, GaussianProcess, KernelRidge, Lasso, Learner, Numbers, SupportVectorRegressor,
     },
     prelude::*,
     seed::{Seed, Stream},
@@ -68,8 +67,6 @@ fn the_unit_of_weights_says_nothing_to_least_squares() {
     let map = || Fourier::new(Gaussian).features(40);
     check("ridge", Ridge::on(map()), 5e-3);
     check("lasso", Lasso::on(map()), 5e-3);
-    check("greedy", GreedyRegressor::on(map()), 5e-3);
-    check("boosting", BoostingRegressor::on(map()), 5e-3);
 }
 
 #[test]
