@@ -124,7 +124,7 @@ mod tests {
             let survey = Survey::new(&mut rows, 0, 0).expect("surveys");
             Meaning::Amounts.targets(&survey, None)
         };
-        for unit in [1e-160, 1e-44, 1e44, 1e160] {
+        for unit in [1e-160, 1e-44, 1e44, 1e150] {
             let error = of(&|i| unit * i as f64).expect_err("refused").to_string();
             assert!(
                 error.contains("single precision") && error.contains("multiply"),

@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_factor_leaves_out_as_eigenvectors_do() {
         const N: usize = 60;
-        let x = Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 17) as f64 / 5.0);
+        let x = Array2::from_shape_fn((N, 2), |(i, j)| ((i * (2 * j + 3)) % 61) as f64 / 15.0);
         let y = Array2::from_shape_fn((N, 2), |(i, k)| 4.0 + ((i + 3 * k) as f64).sin());
         let weights = Array1::from_shape_fn(N, |i| 0.5 + (i % 3) as f64);
         let map = Fourier::new(Gaussian).features(20);

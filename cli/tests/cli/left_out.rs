@@ -83,7 +83,7 @@ fn columns_without_a_name_and_kinds_in_capitals_are_told_of() {
     let run = bochner(at, FIT, &[]).ok();
     for note in [
         "\"0\": tells rows apart and nothing of others",
-        "\"city\": 3 kinds, 2 but for capitals and blanks (\"Bern\" and \"bern\")",
+        "\"city\": 3 kinds, 2 but for capitals, blanks and forms of Unicode (\"Bern\" and \"bern\")",
     ] {
         assert!(run.stderr.contains(note), "{note} in {run:?}");
     }

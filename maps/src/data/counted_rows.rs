@@ -1,7 +1,7 @@
 //! Rows that count for something.
 
 use super::{Chunk, ChunkSource, Schema, next_checked, require_rows};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use ndarray::Axis;
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ pub struct CountedRows<S> {
     found: Option<Found>,
     /// Rows of the source that were read since the first.
     next: usize,
+    /// Whether this pass has yielded a row.
+    any: bool,
 }
 
 /// What a pass over the rows found.
@@ -54,6 +56,7 @@ impl<S: ChunkSource> CountedRows<S> {
             keeps_unit: false,
             found: None,
             next: 0,
+            any: false,
         }
     }
 
@@ -156,7 +159,7 @@ impl<S: ChunkSource> ChunkSource for CountedRows<S> {
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
         let settled = self.source.settle(failed, takes)?;
-        self.next = 0;
+        (self.next, self.any) = (0, false);
         self.found = None;
         if self.source.is_weighted() {
             // The pass that settling is for meets what is wrong with the rows once more.
@@ -172,13 +175,17 @@ impl<S: ChunkSource> ChunkSource for CountedRows<S> {
         while let Some(chunk) = next_checked(&mut self.source, max_rows, self.next)? {
             self.next += chunk.x.nrows();
             if let Some(chunk) = self.counted(chunk) {
+                self.any = true;
                 return Ok(Some(chunk));
             }
+        }
+        if self.next > 0 && !self.any {
+            return Err(Error::data("weights", "all rows have weight 0"));
         }
         Ok(None)
     }
     fn rewind(&mut self) -> Result<()> {
-        self.next = 0;
+        (self.next, self.any) = (0, false);
         self.source.rewind()
     }
 }

@@ -174,11 +174,9 @@ fn sums_keep_the_logarithms_of_weights() {
         let read = NormalEquations::from_bytes(&bytes).expect("reads");
         assert_eq!(read.log_weight, log_weight);
     }
+    // A row of weight 0 is as if it were not there.
     let (x, y, mut w) = rows(45);
     w[3] = 0.0;
-    let message = process()
-        .fit((&x, &y, &w))
-        .expect_err("refused")
-        .to_string();
-    assert!(message.contains("weight 0"), "{message}");
+    let model = process().fit((&x, &y, &w)).expect("fits");
+    assert_eq!(model.linear().rows, 44);
 }

@@ -1,3 +1,5 @@
+//! Lists of texts for no value in columns that have types.
+
 use crate::data::{
     ChunkSource, Gaps, Missing, NanRows, OpenOptions, Rows, TableOptions, groups, open,
 };
@@ -44,7 +46,9 @@ fn options(na: &[&str], nan: NanRows) -> OpenOptions {
     }
 }
 
+/// The rows of a source, whose columns are surveyed first.
 fn rows(source: &mut dyn ChunkSource) -> ndarray::Array2<f64> {
+    source.settle(false, &mut |_| true).expect("settles");
     match source.next_chunk(9).expect("reads").expect("rows").x {
         Rows::F64(x) => x,
         Rows::F32(x) => x.mapv(f64::from),
