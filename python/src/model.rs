@@ -255,8 +255,7 @@ impl Model {
         (beta_dt, coefficients.intercept_t.clone().into_pyarray(py))
     }
 
-    /// Labels of a classifier: numbers, names where they have some, and types where a file has
-    /// them.
+    /// Labels of a classifier: numbers, and names and types if there are any.
     fn labels(&self) -> (Option<Vec<f64>>, Option<Vec<String>>, Option<String>) {
         let numbers = match &self.model.targets {
             Targets::Classes(labels) => Some(labels.clone()),
