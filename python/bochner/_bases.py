@@ -281,7 +281,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return factor if weights is None else weights * factor
 
     def _factors_of_all(self, codes, weights):
-        """What a row of each class counts in a fit of all rows at once."""
+        """Weight factor of each class in a fit of all rows at once."""
         return self._class_factors(codes, weights)
 
     def _class_factors(self, codes, weights):
@@ -427,7 +427,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
 def _in_favour_of(predicted, p):
     """Probabilities in which the predicted class is the likeliest.
 
-    What rows left out say of scores has a threshold of its own. Between that and the threshold of
+    Calibrated probabilities have a threshold of their own. Between that and the threshold of
     predictions the predicted class and those that are likelier share what they have, the predicted one
     ahead by less than 1e-6.
     """

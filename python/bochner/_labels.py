@@ -14,7 +14,7 @@ def plain(y):
 
 
 def numbers_of(classes):
-    """Classes as the numbers that the library keeps, ascending, and what they stand for."""
+    """Class codes of the library, ascending, and the labels that they encode."""
     if classes.dtype.kind in "biuf":
         numbers = classes.astype(np.float64)
         # Integers of 64 bits may be beyond those of float64.
@@ -26,7 +26,7 @@ def numbers_of(classes):
 
 
 def types_of(classes):
-    """The type of classes, in numpy's words, which a model file keeps beside them."""
+    """NumPy dtype of the classes, which a model file stores."""
     return classes.dtype.str
 
 
@@ -36,7 +36,7 @@ def classes_of(numbers, names, types):
         try:
             return _typed(numbers, names, types)
         except (TypeError, ValueError):
-            # What the file says of types is none of ours.
+            # The file names a type that this version does not know.
             pass
     classes = np.array(numbers if names is None else names)
     if names is None and (classes == np.rint(classes)).all():

@@ -233,7 +233,7 @@ class Learner(BaseEstimator):
         self._current().save(path, self._label_types())
 
     def _label_types(self):
-        """What type labels have, for a file to keep; None where there are none."""
+        """Type of the labels as written to a file; None without labels."""
         return None
 
     def to_onnx(self, path: str | PathLike[str] | None = None, *, double: bool | None = None) -> bytes:

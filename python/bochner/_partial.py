@@ -113,7 +113,7 @@ class Growing(Streaming):
         return isinstance(self._gamma(), str) or self.standardize not in ("no", None)
 
     def _pin(self):
-        """Leave scales, bandwidth and map as they are from now on."""
+        """Fix scales, bandwidth and map."""
         if getattr(self, "_early", None) is not None:
             self._early.pin()
 

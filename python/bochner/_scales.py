@@ -52,7 +52,7 @@ class Moments:
 
 
 class Scales:
-    """The moments of all rows beside those of the rows that decided scales.
+    """Moments of all rows and of the rows that the scales were estimated from.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Scales:
         self.settle()
 
     def settle(self):
-        """Take the rows so far for those that decided scales."""
+        """Estimate the scales from the rows so far."""
         now = self.now
         self.rows, self.deviation, self.width = now.count, now.deviation, now.width
         self.least, self.most = now.least, now.most
@@ -87,7 +87,7 @@ class Scales:
     def outlier(self, X):
         """The first column in which rows lie far outside the range of those that decided, in words.
 
-        None where there is no such column.
+        None if there is no such column.
         """
         least, most = _range(X)
         beyond = np.maximum(most - self.most, self.least - least)
@@ -142,7 +142,7 @@ def together(parts):
     return rows, np.concatenate(targets), weights
 
 
-#: So many values of the rows that came first are kept.
+#: Maximum number of values kept from the first rows.
 EARLY_VALUES = 1 << 22
 #: Sums that begin anew because columns changed take at most this many times the rows that came.
 MOST_SUMMED = 4
@@ -158,7 +158,7 @@ class Early:
         what was decided then stays.
 
     forgotten : list of tuple
-        Parts that were taken out again.
+        Removed parts.
 
     scales : Scales
     """
@@ -200,7 +200,7 @@ class Early:
         return self._summed <= MOST_SUMMED * rows and self.scales.have_changed()
 
     def forget(self, part):
-        """Note rows that were taken out."""
+        """Record rows that were removed."""
         self._keep(self.forgotten, part)
 
     def together(self):
@@ -214,11 +214,11 @@ class Early:
         self.scales.settle()
 
     def pin(self):
-        """Leave scales as they are from now on, and keep no rows."""
+        """Fix the scales and drop the kept rows."""
         self.parts, self.forgotten = None, []
 
     def warning(self, X, names):
-        """What there is to say, once, of rows for which the scales that stay are wrong; else None."""
+        """Warning, given once, about rows for which the fixed scales are wrong; else None."""
         found = None if self._has_warned or self.parts is not None else self.scales.outlier(X)
         if found is None:
             return None
@@ -232,12 +232,12 @@ class Early:
 
 
 def is_in_memory(X):
-    """Whether rows are an array that can be looked at and kept."""
+    """Whether rows are an array that can be read and kept."""
     return isinstance(X, np.ndarray) or sparse.issparse(X)
 
 
 def warn_of(estimator, X):
-    """Warn, once, of rows that are far from those that decided the scales of an estimator."""
+    """Warn once about rows far outside the range that the scales were estimated from."""
     early = getattr(estimator, "_early", None)
     if early is None or not is_in_memory(X):
         return
@@ -247,6 +247,6 @@ def warn_of(estimator, X):
 
 
 def _counted(part):
-    """The rows that count for something."""
+    """Rows of weight above 0."""
     X, _, weights = part
     return X if weights is None else X[weights > 0]

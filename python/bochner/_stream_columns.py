@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 #: A column needs another scale where the mean square of its distances from the mean, in deviations,
 #: exceeds `WIDER`; a single value counts for at most `FAR` deviations.
 WIDER, FAR = 4.0, 10.0
-#: About so many rows make up that mean.
+#: Effective number of rows in that mean.
 RECENT = 1000
 #: Rows in which a column varies that was constant, or is there that was not, before it counts.
 FEW = 3
-#: Rows that are looked at in one go.
+#: Rows per check.
 TOGETHER = 8
 
 
 class Columns:
     """The numbers of a row in the order of its columns, some of which may be missing.
 
-    It also follows how far rows lie from those that scales were decided by.
+    Also tracks how far rows lie from the rows that the scales were estimated from.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -42,7 +42,7 @@ class Columns:
         self._known = frozenset(self.names)
 
     def settle(self, rows: NDArray[np.float64]) -> None:
-        """Take these rows for those that scales are decided by."""
+        """Estimate the scales from these rows."""
         deviation = rows.std(axis=0)
         # The mean of equal numbers may be off by a rounding.
         self._constant = rows.min(axis=0) == rows.max(axis=0)
@@ -52,7 +52,7 @@ class Columns:
         self.restart()
 
     def restart(self) -> None:
-        """Forget what rows said of the scales."""
+        """Reset the scales."""
         self._moves = np.zeros(len(self.names), dtype=int)
         self._squares = np.ones(len(self.names))
         self._new: dict[Hashable, int] = {}

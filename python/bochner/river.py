@@ -123,7 +123,7 @@ class _Stream:
         most = max(self.warm_up, min(KEPT_ROWS, KEPT_VALUES // max(len(self._columns.names), 1)))
         if len(self._kept) > 2 * most:
             del self._kept[:-most]
-            # Rows of so long ago count for nothing.
+            # Older rows have negligible weight.
             self._keeps_all = self._keeps_all and self.half_life * HALF_LIVES <= most
         moved = self._columns.moved(self._keeps_all)
         if moved is None or self._drawn > MOST_DRAWN * self._learned:

@@ -1,7 +1,7 @@
 //! Graphics drivers write on stderr of their own accord ("XDG_RUNTIME_DIR is invalid", twice when a
 //! device is opened). What other threads write meanwhile is kept, and written a little later.
 
-/// What a line of a driver begins with that says nothing about a device.
+/// Prefix of driver messages that do not concern a device.
 #[cfg(target_os = "linux")]
 const NOISE: &[u8] = b"error: XDG_RUNTIME_DIR";
 
@@ -18,7 +18,7 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     /// One redirection at a time.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // Where the system refuses, the noise is heard: a nuisance and no fault.
+    // If the system refuses, the messages reach stderr as before.
     let _kept = redirect::Kept::begin().ok();
     work()
 }

@@ -70,7 +70,7 @@ pub struct ConditionalOptions {
     pub lambda: f64,
 }
 
-/// Features of x or y where nobody says how many: 5 for each of its columns, 30 at most. Few
+/// Default number of features of x or y: 5 for each column, 30 at most. Few
 /// features of many columns see what their draw happens to see.
 #[doc(hidden)]
 pub fn outer_features(columns: usize) -> usize {

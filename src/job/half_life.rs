@@ -12,11 +12,11 @@ use crate::{
 };
 
 impl Job<&dyn Fit> {
-    /// The rows that count, with the weights of the half-life if there is one. The source is at its
-    /// first row. Errors as [`Forgetting::new`] does.
+    /// Rows of weight above 0, with the weights of the half-life if there is one. The source is at
+    /// its first row. Errors as [`Forgetting::new`] does.
     #[doc(hidden)]
     pub fn forgetting<S: ChunkSource>(&self, source: S) -> Result<impl ChunkSource + use<S>> {
-        // Precisions have the unit of what a learner finds of the noise.
+        // Precisions share their unit with the noise that the learner estimates.
         let are_precisions = !self.learner.takes_half_life();
         let rows = CountedRows::new(source).keep_unit(are_precisions);
         let rows = Forgetting::maybe(rows, self.half_life)?;

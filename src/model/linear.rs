@@ -36,7 +36,7 @@ pub struct LinearModel {
     /// then count from 0.
     pub class_names: Option<Vec<String>>,
     /// What type labels had where they were fitted, in words of Python, which has them again after
-    /// a file was read. `None` where nobody said.
+    /// a file was read. `None` if unknown.
     #[doc(hidden)]
     pub label_types: Option<String>,
     /// What the columns of the data were called, as many as the map takes, if they had names; with

@@ -235,7 +235,7 @@ impl Evidence {
         // From a noise that rounding hides to one that hides every feature.
         let (low, high) = (self.least.ln(), (largest * 1e4).ln());
         let step = (high - low) / (GRID - 1) as f64;
-        // A target that does not vary says nothing of the ratio.
+        // A constant target has no information about the ratio.
         let value = |log: f64| -> f64 {
             let likelihood_t = self.log_marginal_likelihood_t(&at(log.exp()));
             let each = likelihood_t.iter().zip(&self.square_t);

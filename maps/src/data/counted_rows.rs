@@ -1,4 +1,4 @@
-//! Rows that count for something.
+//! Rows of weight above 0.
 
 use super::{Chunk, ChunkSource, Schema, next_checked, require_rows};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ pub struct CountedRows<S> {
     any: bool,
 }
 
-/// What a pass over the rows found.
+/// Results of a pass over the rows.
 #[derive(Debug, Clone)]
 struct Found {
     /// Number of rows of weight above 0.
@@ -154,7 +154,7 @@ impl<S: ChunkSource> ChunkSource for CountedRows<S> {
         }
     }
     fn is_checked(&self) -> bool {
-        // Chunks are looked at here, where rows have the numbers of the source.
+        // Chunks are checked here, where row numbers are those of the source.
         true
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
@@ -162,7 +162,7 @@ impl<S: ChunkSource> ChunkSource for CountedRows<S> {
         (self.next, self.any) = (0, false);
         self.found = None;
         if self.source.is_weighted() {
-            // The pass that settling is for meets what is wrong with the rows once more.
+            // The pass after settling reports the error again.
             match self.look() {
                 Ok(found) => self.found = Some(found),
                 Err(_) => self.source.rewind()?,

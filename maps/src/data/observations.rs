@@ -39,14 +39,14 @@ pub struct DistinctRow {
 #[derive(Debug, Clone, PartialEq)]
 #[doc(hidden)]
 pub struct Observations {
-    /// Observations that each row stands for, `[m]`.
+    /// Number of observations of each row, `[m]`.
     pub count_m: Vec<f64>,
     /// Share of a row's weight that is left out with one observation, `[m]`.
     pub share_m: Vec<f64>,
 }
 
 impl Observations {
-    /// Rows that each stand for one observation.
+    /// Rows with one observation each.
     #[doc(hidden)]
     pub fn single(rows: usize) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Observations {
     }
 }
 
-/// How rows of a table stand for observations.
+/// Unit of weights and copies per observation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Frequencies {
     /// Copies of each row that are one observation.
@@ -116,7 +116,7 @@ impl Frequencies {
         }
     }
 
-    /// Observations that rows of this total weight stand for, if weights are frequencies.
+    /// Number of observations for a total weight, if weights are frequencies.
     pub(super) fn of_weight(&self, weight: f64) -> Option<f64> {
         let unit = self.unit?;
         Some(weight / unit)
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(twice, copies);
     }
 
-    /// Weights without a common unit say nothing of counts.
+    /// Weights without a common unit are not counts.
     #[test]
     fn measured_weights_are_no_frequencies() {
         let of = rows(&[(1, 1.2345678, 1), (1, 0.7654321, 1), (2, 2.718281828, 1)]);

@@ -83,7 +83,7 @@ pub(in crate::data) fn settled<T>(
 }
 
 /// Whether values from `min` to `max` are one up to rounding: a quotient such as `1.1 * v / v` is
-/// within two ulps of what it should be.
+/// within two ulps of the exact value.
 fn is_constant(min: f64, max: f64) -> bool {
     const ULPS: f64 = 4.0;
     max - min <= ULPS * f64::EPSILON * min.abs().max(max.abs())

@@ -283,7 +283,7 @@ impl Affine {
         }
     }
 
-    /// What becomes of one value of column `j`, in f64, whether the domain has it or not.
+    /// Prepares one value of column `j` in f64, inside or outside of the domain.
     #[doc(hidden)]
     pub fn prepare(&self, value: f64, j: usize) -> f64 {
         self.finish((self.straightened(value, j) - self.center[j]) * self.scale[j])

@@ -10,7 +10,7 @@ use ndarray::Array2;
 /// Rounding to f32 may move a prepared value by this much: by .0015 widths of the kernel where the
 /// map takes phases in turns, and by less for other maps.
 const MOST: f64 = 1.0 / 4096.0;
-/// Places between the ends of a column that are looked at.
+/// Number of values checked between the ends of a column.
 const PLACES: usize = 64;
 
 /// The column that rounding of its raw values to f32 changes most, where that is too much, and the
@@ -40,7 +40,7 @@ pub(super) fn coarse_column(model: &LinearModel) -> Option<(usize, f64)> {
         let (exact, moved) = (exact.column(j), moved.column(j));
         let shift =
             (exact.iter().zip(moved)).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
-        // Without a kernel there is no width: a value counts beside the range of its column.
+        // Without a kernel there is no width: the step is compared with the range of the column.
         let unit = if is_identity {
             (exact[PLACES] - exact[0]).abs()
         } else {

@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 
 /// Values that tell something.
 const ENOUGH: usize = 20;
-/// The kernel has to span so many steps of f32.
+/// Steps of f32 that the kernel width has to span.
 const STEPS: f64 = 4.0;
 /// Values that differ by less than this share of their size differ by rounding of f64.
 const ROUNDING: f64 = 1e-13;
@@ -36,7 +36,7 @@ pub(super) fn warnings(survey: &Survey, rows: &KeptRows, map: &dyn FeatureMap) -
     warnings.collect()
 }
 
-/// The different values of a column, ascending, each as it is and as it is prepared.
+/// Distinct values of a column, ascending, raw and prepared.
 fn prepared(rows: &KeptRows, j: usize, prepare: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let mut values = rows.feature(j);
     values.sort_unstable_by(f64::total_cmp);
@@ -47,7 +47,7 @@ fn prepared(rows: &KeptRows, j: usize, prepare: impl Fn(f64) -> f64) -> Vec<(f64
         .collect()
 }
 
-/// What is said of such values, where the kernel has this width behind the preparation.
+/// Note about such values for a kernel of this width on prepared columns.
 fn said(values: &[(f64, f64)], width: f64) -> Option<String> {
     if values.len() < ENOUGH {
         return None;

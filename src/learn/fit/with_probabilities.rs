@@ -120,7 +120,7 @@ impl WithProbabilities<'_> {
         };
         let on = (repeats.observations(&rows.weight_n), CalibratedOn::KeptBack);
         let of = (rows.class_n.as_slice(), rows.weight_n.as_slice());
-        // The shares of classes among held-out rows are not those of all rows.
+        // Held-out rows have other class shares than all rows.
         let match_shares = |probabilities: &mut Probabilities| {
             probabilities.match_shares(&all.scores_nt, &all.weight_n, &all.shares());
         };

@@ -1,4 +1,4 @@
-//! Weights of rows: their unit says nothing, and rows of weight 0 are as if not there.
+//! Predictions do not depend on the unit of weights nor on rows of weight 0.
 
 use crate::{
     features::KernelColumns,

@@ -54,7 +54,7 @@ fn seen_names(names: &[String], wanted: &str) -> String {
     shortened(&shown) + &alike(names, wanted)
 }
 
-/// What is said of a name that looks as the one that is asked for, and is another.
+/// Explains that a name looks like the requested one and differs in its characters.
 fn alike(names: &[String], wanted: &str) -> String {
     let looks = looks(wanted);
     match names.iter().find(|name| self::looks(name) == looks) {

@@ -276,7 +276,7 @@ mod tests {
     use crate::kernels::Norm;
     use ndarray::{Array2, array};
 
-    /// Pairs of equal rows say nothing of the scale of a flag or a count.
+    /// Pairs of equal rows carry no information about the scale of a flag or a count.
     #[test]
     fn most_rows_may_be_equal() {
         let of = |x: &Array2<f64>| typical_distance(x.view(), Norm::L2);

@@ -1,4 +1,4 @@
-//! Weights of the rows that decide, and the number of observations that they stand for.
+//! Weights and numbers of observations of the rows of a race.
 
 use super::{Deciding, Judged, squares};
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis, s};
@@ -30,7 +30,7 @@ impl Deciding {
         of_mean_one(&weights_m.mapv(|weight| weight.max(least)))
     }
 
-    /// Whether most of the weight lies in rows that stand for several observations each.
+    /// Whether rows with several observations each hold much of the weight.
     pub(in crate::job::race) fn are_cells(&self) -> bool {
         let pairs = self.weights_m.iter().zip(&self.observations.share_m);
         let repeated: f64 = pairs.map(|(weight, share)| weight * (1.0 - share)).sum();

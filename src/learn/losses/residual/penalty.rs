@@ -193,7 +193,7 @@ impl ResidualOptions {
     }
 }
 
-/// Whether the rows that are fitted and those that choose have weight.
+/// Whether training and validation rows both have weight.
 fn has_both_parts(
     data: &mut FitData<'_>,
     (rows, repeats): (u64, &Arc<Repeats>),

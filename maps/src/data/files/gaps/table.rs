@@ -16,7 +16,7 @@ pub(in crate::data) struct GaplessTable {
     inner: Box<dyn Table>,
     gaps: Gaps,
     pass: Pass,
-    /// What stands for no value.
+    /// Markers of missing values.
     no_value: NoValue,
     /// The columns that every row needs, and whether one row has a value there.
     needed: Vec<usize>,
