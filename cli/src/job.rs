@@ -1,6 +1,7 @@
 //! `fit --job` and `fit --like`: options out of a file or a model, in the place where they would
 //! stand on the command line.
 
+mod model_options;
 mod source;
 
 use crate::{Cli, report::Usage};

@@ -26,7 +26,9 @@ def numbers_of(classes):
 
 
 def types_of(classes):
-    """NumPy dtype of the classes, which a model file stores."""
+    """NumPy dtype of the classes, which a model file stores; None if loading finds it without."""
+    if classes_of(*numbers_of(classes), None).dtype == classes.dtype:
+        return None
     return classes.dtype.str
 
 

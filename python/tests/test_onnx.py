@@ -264,7 +264,7 @@ def test_doubles_keep_what_floats_lose(run, rows):
     X[:, 0] += 1.7e9
     model = KernelRidgeRegressor(n_components=60, random_state=0, penalty=1e-3).fit(X, y)
     here, scale = model.predict(X), np.abs(y).max()
-    with pytest.warns(UserWarning, match="column 0 .* f32 goes in steps of 128 .* --double"):
+    with pytest.warns(UserWarning, match="column 0 .* f32 goes in steps of 128 .*--double"):
         rough = run(model, X.astype(np.float32))
     for runtime, there in run(model, X, double=True).items():
         assert there["values"].dtype == np.float64, runtime

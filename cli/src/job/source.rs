@@ -1,5 +1,6 @@
 //! Where options come from: a file of TOML, or the job that a model keeps.
 
+use super::model_options;
 use crate::report::Usage;
 use anyhow::Result;
 use bochner::{Error, data::Schema, job::Settings, models::LinearModel};
@@ -153,6 +154,11 @@ impl Options {
             None => {
                 let problem = "was fitted to rows with weights; name their column by --weight";
                 return Err(Usage(format!("{at} {problem}")).into());
+            }
+        }
+        if let Some(command) = model_options::command() {
+            for option in options.iter() {
+                model_options::require(&command, &option.name, &option.at)?;
             }
         }
         Ok(options)
