@@ -136,7 +136,8 @@ fn solved(mut a: Array2<f64>, mut b: Array2<f64>) -> Array2<f64> {
 }
 
 /// Residuals of ridge regression among standardised features: n |mean of products|^2, and the
-/// second moments of the products (Strobl et al. 2019, sec. 3).
+/// second moments of the products (Strobl et al. 2019, sec. 3) by the freedom that the regression
+/// leaves.
 #[test]
 fn conditional_independence() {
     let n = 120.0;
@@ -161,7 +162,12 @@ fn conditional_independence() {
     let (f, g) = (residual(&f), residual(&g));
     let products = Array2::from_shape_fn((120, 6), |(i, k)| f[[i, k / 2]] * g[[i, k % 2]]);
     let mean = products.mean_axis(Axis(0)).expect("rows");
-    let weights = eigenvalues(&(products.t().dot(&products) / n));
+    // The regression leaves 1 - h_i of row i to its residual: the covariance of sums is that of the
+    // products times tr M / sum M_ii^2.
+    let leverages = (&h * &solved(penalised, h.t().to_owned()).t()).sum_axis(Axis(1));
+    let left = leverages.mapv(|h| 1.0 - (1.0 + h) / n);
+    let freedom = left.sum() / left.dot(&left);
+    let weights = eigenvalues(&(products.t().dot(&products) * (freedom / n)));
     let options = ConditionalOptions {
         lambda,
         ..ConditionalOptions::default()
