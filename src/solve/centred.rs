@@ -40,7 +40,7 @@ impl Centred {
                 let centred = k_mm[[i, j]] - (means_m[i] + means_m[j]) + mean;
                 roots_m[i] * roots_m[j] * centred
             }),
-            y_mt: (&y_mt - &middle_t) * &roots_m.view().insert_axis(Axis(1)),
+            y_mt: (&y_mt - &middle_t) * roots_m.view().insert_axis(Axis(1)),
             roots_m,
             weight,
             share_m: rows.observations.share_m.clone(),
@@ -65,7 +65,7 @@ impl Centred {
     /// its kernel values with the rows times these, but for a number that is the same for all.
     pub(crate) fn dual(&self, penalty: f64) -> Option<Array2<f64>> {
         let dual_mt = self.solve(&self.factor(penalty)?);
-        Some(dual_mt * &self.roots_m.view().insert_axis(Axis(1)))
+        Some(dual_mt * self.roots_m.view().insert_axis(Axis(1)))
     }
 
     /// The error of each row left out, `[m, t]`, as
@@ -155,7 +155,7 @@ mod tests {
             let dual = centred.dual(penalty).expect("a fit");
             // `(C S K S C + L I) b = C S y` and `a = S b`: `y - K a - L a / w` is the same in each
             // row.
-            let left = &y - &k.dot(&dual) - &dual * penalty / &weights.view().insert_axis(Axis(1));
+            let left = &y - &k.dot(&dual) - &dual * penalty / weights.view().insert_axis(Axis(1));
             let spread = left.std_axis(Axis(0), 0.0);
             assert!(spread.iter().all(|s| s.abs() < 1e-6), "{penalty}: {spread}");
         }

@@ -165,7 +165,8 @@ impl MapSpec {
 /// let x = ndarray::Array2::from_shape_fn((50, 3), |(i, j)| ((i * (j + 2)) % 7) as f64);
 /// let ridge = Ridge::on(Auto::new(Gaussian).features(64)).device(&Device::cpu());
 /// let model = ridge.fit((&x, x.column(0)))?;
-/// assert_eq!(model.linear().map.output_dim(), 64);
+/// // The columns themselves may join the features.
+/// assert!(model.linear().map.output_dim() >= 64);
 /// # Ok::<(), bochner::Error>(())
 /// ```
 #[derive(Debug, Clone)]
