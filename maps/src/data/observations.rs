@@ -197,7 +197,7 @@ mod tests {
     /// Weights without a common unit are not counts.
     #[test]
     fn measured_weights_are_no_frequencies() {
-        let of = rows(&[(1, 1.2345678, 1), (1, 0.7654321, 1), (2, 2.718281828, 1)]);
+        let of = rows(&[(1, 1.2345678, 1), (1, 0.7654321, 1), (2, 2.6180339, 1)]);
         assert_eq!(Observations::count(&of).count_m, [1.0; 3]);
         let of = rows(&[(1, 1.5, 3), (1, 0.25, 1)]);
         assert_eq!(Observations::count(&of).share_m, [1.0 / 3.0, 1.0]);
