@@ -250,7 +250,7 @@ impl Job<&dyn Fit> {
         run: &Run,
     ) -> Result<(Basis, Vec<f64>)> {
         let (job, _) = self.settled(&survey, &targets, run)?;
-        let (survey, targets) = match job.target_scale.survey(&survey, &targets)? {
+        let (survey, targets) = match job.survey_to_fit(&survey, &targets)? {
             Some(survey) => {
                 let targets = Targets::real(&survey);
                 (survey, targets)
@@ -334,7 +334,7 @@ impl Job<&dyn Fit> {
         let (job, race) = self.settled(&survey, &targets, run)?;
         race.iter().for_each(|race| log::info!("chosen {race}"));
         let mut rescaled;
-        let of_scale = job.target_scale.survey(&survey, &targets)?;
+        let of_scale = job.survey_to_fit(&survey, &targets)?;
         let scale = of_scale.and_then(|survey| Some((survey.rescale.clone()?, survey)));
         let (survey, targets, source): (_, _, &mut dyn ChunkSource) = match scale {
             Some((rescale, survey)) => {

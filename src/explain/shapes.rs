@@ -77,6 +77,26 @@ pub struct Shapes {
     pub others: Vec<OtherPart>,
 }
 
+impl Shapes {
+    /// Multiplies all functions by `unit`.
+    fn scale(&mut self, unit: f64) {
+        self.intercept_k *= unit;
+        if let Some(noise_k) = &mut self.noise_k {
+            *noise_k *= unit * unit;
+        }
+        for shape in &mut self.shapes {
+            shape.mean_gk *= unit;
+            shape.deviation_k *= unit;
+            if let Some(band_gk) = &mut shape.band_gk {
+                *band_gk *= unit;
+            }
+        }
+        for other in &mut self.others {
+            other.deviation_k *= unit;
+        }
+    }
+}
+
 /// The function of one column or of two.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
@@ -183,14 +203,18 @@ impl<'m> Explainer<'m> {
             self.run.pause(Step::Rows(self.done))?;
         }
         let (shapes, noise_k) = self.with_bands(looked, &parts, left_nk.as_ref())?;
-        Ok(Shapes {
+        let mut found = Shapes {
             kind: ShapeKind::of(self.model),
             intercept_k,
             rows,
             noise_k,
             shapes,
             others,
-        })
+        };
+        if let Some(Link::Unit { unit }) = self.model.link {
+            found.scale(unit);
+        }
+        Ok(found)
     }
 
     /// Whether the model is a sum of functions of some of the columns: what [`Self::shapes`] takes.

@@ -271,6 +271,10 @@ fn linked(graph: &mut Graph, link: &Link, scores: &Value, columns: usize) -> Val
             graph.apply("Exp", &[&log])
         }
         Link::Ranks { ref mean, .. } => along(graph, mean, scores),
+        Link::Unit { unit } => {
+            let unit = number(graph, unit);
+            graph.apply("Mul", &[scores, &unit])
+        }
         Link::LogDensity { ln_integral, floor } => {
             let floor = number(graph, floor);
             let at_least = graph.apply("Max", &[scores, &floor]);

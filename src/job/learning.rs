@@ -52,15 +52,7 @@ impl Job<&dyn Fit> {
         model.ranges = Some(Ranges::from_survey(survey));
         worth::judge(&mut model, survey);
         codes::warn(&model, survey, source.schema());
-        if let Some(rescale) = &survey.rescale {
-            let kept = survey.deciding.clone();
-            let none = || KeptRows::new(0, (source.columns(), 1));
-            let by = Rescaled {
-                rescale: rescale.clone(),
-                kept: kept.unwrap_or_else(none),
-            };
-            bring_back(&mut model, &by)?;
-        }
+        to_amounts(&mut model, survey)?;
         self.keep(&mut model, source.is_weighted());
         Ok(model)
     }
@@ -76,6 +68,7 @@ impl Job<&dyn Fit> {
         warn_of_odd_rows(rows.survey, &mut [&mut *rows.source], about)?;
         let data = self.search_data(rows.again(), options)?;
         let mut model = Leaves { rows: most, search }.fit(&self.preparation.map, data)?;
+        to_amounts(&mut model, rows.survey)?;
         model.name_columns(rows.source);
         model.ranges = Some(Ranges::from_survey(rows.survey));
         self.keep(&mut model, rows.source.is_weighted());
@@ -127,4 +120,14 @@ impl Job<&dyn Fit> {
         start.map.write(&mut store)?;
         self.learn(features::read(&store)?, data)
     }
+}
+
+/// Turns a model of targets on another scale into one of the targets.
+fn to_amounts(model: &mut LinearModel, survey: &Survey) -> Result<()> {
+    let Some(rescale) = survey.rescale.clone() else {
+        return Ok(());
+    };
+    let none = || KeptRows::new(0, (survey.mean.len(), survey.targets.len()));
+    let kept = survey.deciding.clone().unwrap_or_else(none);
+    bring_back(model, &Rescaled { rescale, kept })
 }

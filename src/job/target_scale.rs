@@ -3,10 +3,12 @@
 #[cfg(test)]
 mod tests;
 
+use super::Job;
 use crate::{
     Error, Result,
     data::{Rescale, Survey},
     error::Remedy,
+    learn::Fit,
     model::Targets,
     text::spelled,
 };
@@ -66,6 +68,9 @@ impl TargetScale {
     #[doc(hidden)]
     pub fn survey(self, of: &Survey, targets: &Targets) -> Result<Option<Survey>> {
         let rescale = match self {
+            Self::Auto | Self::AsIs if matches!(targets, Targets::Real { columns: 1.., .. }) => {
+                return Ok(Rescale::unit(of)?.and_then(|unit| unit.survey(of)));
+            }
             Self::Auto | Self::AsIs => return Ok(None),
             Self::Log => Rescale::Logarithms,
             Self::Rank if self.is_of(targets) => Rescale::ranks(of)?,
@@ -84,6 +89,30 @@ impl TargetScale {
     /// Whether targets are one column of amounts.
     fn is_of(self, targets: &Targets) -> bool {
         matches!(targets, Targets::Real { columns: 1, .. })
+    }
+}
+
+impl Job<&dyn Fit> {
+    /// As [`TargetScale::survey`]. Errors with [`Error::Unsupported`] besides if single precision
+    /// cannot hold the targets in their unit, and an option of the learner is in that unit.
+    #[doc(hidden)]
+    pub fn survey_to_fit(&self, of: &Survey, targets: &Targets) -> Result<Option<Survey>> {
+        let scaled = self.target_scale.survey(of, targets)?;
+        match scaled.as_ref().and_then(|survey| survey.rescale.as_ref()) {
+            Some(Rescale::Unit(unit)) if self.learner.has_options_in_target_units() => {
+                let problem = format!(
+                    "targets vary by about {unit:.0e}, which single precision cannot hold, and an \
+                     option of {} is in their unit",
+                    self.learner
+                        .settings()
+                        .get("model")
+                        .unwrap_or("the learner")
+                );
+                let remedy = "scale targets to a deviation near 1, and the option with them";
+                Err(Error::unsupported(problem).help(Remedy::words(remedy)))
+            }
+            _ => Ok(scaled),
+        }
     }
 }
 

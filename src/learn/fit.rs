@@ -110,6 +110,12 @@ pub trait Fit: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether an option that is given is in the unit of the targets, so that a fit of targets in
+    /// another unit would read it wrong.
+    fn has_options_in_target_units(&self) -> bool {
+        false
+    }
+
     /// Whether the columns themselves may stand beside its features where rows left out are
     /// predicted better so: a penalty of squares is on both.
     fn takes_line(&self) -> bool {

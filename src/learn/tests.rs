@@ -3,4 +3,5 @@
 mod defaults;
 mod losses;
 mod objectives;
+mod units;
 mod weights;

@@ -8,7 +8,7 @@ use crate::{
     data::Rows,
     error::Remedy,
     features::{FeatureMap, Formula, names},
-    model::LinearModel,
+    model::{LinearModel, Link},
 };
 use ndarray::{Array3, Axis, s};
 
@@ -24,6 +24,8 @@ const BLOCK_ROWS: usize = 512;
 pub struct Gradients<'m> {
     model: &'m LinearModel,
     formula: Formula,
+    /// Of predictions by raw outputs.
+    factor: f64,
 }
 
 impl LinearModel {
@@ -46,15 +48,16 @@ impl LinearModel {
     /// leaves, kernels and nonlinearities of one's own, columns that are clipped, ranked or taken
     /// by their logarithms, and targets on another scale.
     pub fn gradients(&self) -> Result<Gradients<'_>> {
-        if self.link.is_some() {
-            return Err(Error::unsupported(
+        let factor = Link::factor(self.link.as_ref()).ok_or_else(|| {
+            Error::unsupported(
                 "no gradient of predictions that are brought back from another scale is known",
             )
-            .help(Remedy::words("fit targets as they are")));
-        }
+            .help(Remedy::words("fit targets as they are"))
+        })?;
         Ok(Gradients {
             model: self,
             formula: smooth_by_columns(self.map.as_ref())?,
+            factor,
         })
     }
 }
@@ -79,7 +82,7 @@ impl Gradients<'_> {
             let found = self.formula.gradient(u_nd.view(), beta_dt)?;
             let mut part_ntd = all_ntd.slice_mut(s![range, .., ..]);
             for (mut into_nd, of_nd) in part_ntd.axis_iter_mut(Axis(1)).zip(found) {
-                into_nd.assign(&(of_nd * scale_d));
+                into_nd.assign(&(of_nd * scale_d * self.factor));
             }
         }
         Ok(all_ntd)

@@ -274,7 +274,7 @@ impl Widths {
             lower_nt: amounts(lower_nt),
             upper_nt: amounts(upper_nt),
             predicted_nt: link.apply(&predicted_nt),
-            deviation_nt: None,
+            deviation_nt: deviation_nt.and_then(|of| Some(of * Link::factor(Some(link))?)),
         }
     }
 }

@@ -44,6 +44,11 @@ pub enum Link {
         /// T, from amounts to scores.
         ranks: Arc<Curve>,
     },
+    /// `unit * score`, of each column: amounts that single precision cannot hold.
+    Unit {
+        /// The power of two that targets were divided by.
+        unit: f64,
+    },
 }
 
 const NAME: &str = "link";
@@ -54,6 +59,8 @@ const DENSITY: &str = "density";
 const LOG_DENSITY: &str = "log-density";
 const EXPONENTIAL: &str = "exponential";
 const LN_SMEAR: &str = "link_ln_smear";
+const UNIT: &str = "unit";
+const LINK_UNIT: &str = "link_unit";
 const RANKS: &str = "ranks";
 const RANKS_MEAN: &str = "link_mean";
 const RANKS_CURVE: &str = "link_ranks";
@@ -82,6 +89,7 @@ impl Link {
             }
             Self::Exponential { ln_smear } => scores.mapv(|log| (log + ln_smear).exp()),
             Self::Ranks { mean, .. } => scores.mapv(|score| mean.at(score)),
+            Self::Unit { unit } => scores * *unit,
         }
     }
 
@@ -90,12 +98,26 @@ impl Link {
         match self {
             Self::Exponential { .. } => Some(Rescale::Logarithms),
             Self::Ranks { ranks, .. } => Some(Rescale::Ranks(ranks.clone())),
+            Self::Unit { unit } => Some(Rescale::Unit(*unit)),
             _ => None,
+        }
+    }
+
+    /// The factor from scores to predictions, if that is all the link does.
+    pub(crate) fn factor(link: Option<&Self>) -> Option<f64> {
+        match link {
+            None => Some(1.0),
+            Some(Self::Unit { unit }) => Some(*unit),
+            Some(_) => None,
         }
     }
 
     pub(crate) fn write(&self, store: &mut Store) {
         match self {
+            Self::Unit { unit } => {
+                store.set(NAME, UNIT);
+                store.set(LINK_UNIT, unit);
+            }
             Self::OverDegree { floor } => {
                 store.set(NAME, OVER_DEGREE);
                 store.set(FLOOR, floor);
@@ -152,6 +174,10 @@ impl Link {
             (EXPONENTIAL, 1..) => match store.get::<f64>(LN_SMEAR)? {
                 ln_smear if ln_smear.is_finite() => Self::Exponential { ln_smear },
                 other => return Err(Error::format(format!("the smearing of a link is {other}"))),
+            },
+            (UNIT, 1..) => match store.get::<f64>(LINK_UNIT)? {
+                unit if unit.is_normal() && unit > 0.0 => Self::Unit { unit },
+                other => return Err(Error::format(format!("the unit of a link is {other}"))),
             },
             (RANKS, 1) => Self::Ranks {
                 mean: Curve::read(RANKS_MEAN, store)?.into(),
@@ -213,6 +239,12 @@ mod tests {
             (Link::OverDegree { floor: 0.25 }, 3),
             (Link::Exponential { ln_smear: 0.02 }, 1),
             (
+                Link::Unit {
+                    unit: 2_f64.powi(150),
+                },
+                2,
+            ),
+            (
                 Link::Ranks {
                     mean: Curve::through([(0.0, 1.5), (1.0, 3.0)])
                         .expect("rises")
@@ -255,6 +287,10 @@ mod tests {
             let ln_integral = 0.1;
             let message = refusal(Link::LogDensity { ln_integral, floor }, 1);
             assert!(message.contains("the floor of a link is"), "{message}");
+        }
+        for unit in [0.0, -1.0, f64::INFINITY] {
+            let message = refusal(Link::Unit { unit }, 1);
+            assert!(message.contains("the unit of a link is"), "{message}");
         }
         for ln_integral in [f64::NAN, f64::INFINITY] {
             let message = refusal(Link::Density { ln_integral }, 1);

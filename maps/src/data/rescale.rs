@@ -1,4 +1,4 @@
-//! Amounts on another scale: their logarithms, or the normal scores of their ranks.
+//! Amounts on another scale: in another unit, by logarithms, or by the normal scores of ranks.
 
 use super::{Chunk, ChunkSource, Curve, KeptRows, Survey, TargetStats};
 use crate::{Error, Result, error::Remedy, special::normal_quantile, store::Store};
@@ -15,7 +15,13 @@ pub enum Rescale {
     /// By a rising curve: the normal scores of their ranks, `Phi^-1(p)` of the share p of the rows
     /// that are less (of those alike, half), straight between amounts that were seen.
     Ranks(Arc<Curve>),
+    /// Divided by a unit, a power of two: amounts that single precision cannot hold.
+    Unit(f64),
 }
+
+/// Deviations of targets that sums and coefficients in single precision can hold, with room for
+/// features, penalties and squares: its normal numbers range from 1.2e-38 to 3.4e38.
+const DEVIATIONS: std::ops::RangeInclusive<f64> = 1e-15..=1e15;
 
 impl Rescale {
     /// The normal scores of the ranks of the rows that `survey` keeps to decide by, one column of
@@ -56,12 +62,37 @@ impl Rescale {
         Ok(Self::Ranks(Arc::new(Curve::through(curve)?)))
     }
 
+    /// The unit of the targets of `survey` that vary, if single precision cannot hold these as they
+    /// are: the power of two next to the largest deviation. `None` if it can.
+    ///
+    /// Errors with [`Error::Data`] if deviations differ by more than single precision can hold.
+    #[doc(hidden)]
+    pub fn unit(survey: &Survey) -> Result<Option<Self>> {
+        let deviations = survey.targets.iter().filter_map(deviation);
+        let (least, largest) = deviations.fold((f64::INFINITY, 0.0_f64), |(least, largest), d| {
+            (least.min(d), largest.max(d))
+        });
+        if largest == 0.0 || (DEVIATIONS.contains(&least) && DEVIATIONS.contains(&largest)) {
+            return Ok(None);
+        }
+        if least / largest < *DEVIATIONS.start() {
+            let problem = format!(
+                "targets vary by {least:.1e} to {largest:.1e}, which single precision cannot hold \
+                 together"
+            );
+            let remedy = "fit them apart, or scale each to a deviation near 1";
+            return Err(Error::data("y", problem).help(Remedy::words(remedy)));
+        }
+        Ok(Some(Self::Unit(2_f64.powi(largest.log2().floor() as i32))))
+    }
+
     /// What a fit sees of an amount. Errors with [`Error::Data`] where it has no logarithm.
     #[doc(hidden)]
     pub fn seen(&self, amount: f64) -> Result<f64> {
         match self {
             Self::Logarithms => logarithm(amount),
             Self::Ranks(curve) => Ok(curve.at(amount)),
+            Self::Unit(unit) => Ok(amount / unit),
         }
     }
 
@@ -71,6 +102,7 @@ impl Rescale {
         match self {
             Self::Logarithms => seen.exp(),
             Self::Ranks(curve) => curve.reaches(seen),
+            Self::Unit(unit) => seen * unit,
         }
     }
 
@@ -81,6 +113,7 @@ impl Rescale {
         const ABOUT: f64 = 0.25;
         match self {
             Self::Logarithms => -seen,
+            Self::Unit(unit) => -unit.ln(),
             Self::Ranks(curve) => {
                 let rise = |about: f64| curve.reaches(seen + about) - curve.reaches(seen - about);
                 // Wider where all of that is one amount.
@@ -95,6 +128,7 @@ impl Rescale {
     /// What is known of targets when they are seen so. `None` where they have no logarithms.
     fn stats(&self, target: &TargetStats, kept: Option<&KeptRows>) -> Option<TargetStats> {
         let (mean, variance) = match self {
+            Self::Unit(unit) => return Some(in_unit(target, *unit)),
             Self::Logarithms => target.log?,
             Self::Ranks(_) => kept.map_or((0.0, 1.0), KeptRows::target_moments),
         };
@@ -127,6 +161,10 @@ impl Rescale {
 
     fn write(&self, store: &mut Store) {
         match self {
+            Self::Unit(unit) => {
+                store.set("scale", "unit");
+                store.set("unit", unit);
+            }
             Self::Logarithms => store.set("scale", "log"),
             Self::Ranks(curve) => {
                 store.set("scale", "rank");
@@ -138,9 +176,48 @@ impl Rescale {
     fn read(store: &Store) -> Result<Self> {
         match store.text("scale")? {
             "log" => Ok(Self::Logarithms),
+            "unit" => match store.get::<f64>("unit")? {
+                unit if unit.is_normal() && unit > 0.0 => Ok(Self::Unit(unit)),
+                other => Err(Error::format(format!("the unit of targets is {other}"))),
+            },
             "rank" => Ok(Self::Ranks(Arc::new(Curve::read("ranks", store)?))),
             other => Err(Error::format(format!("the scale {other:?} is not known"))),
         }
+    }
+}
+
+/// The deviation of a target; `None` if it is constant. The range stands in where a square leaves
+/// the range of f64.
+fn deviation(target: &TargetStats) -> Option<f64> {
+    let range = target.max / 2.0 - target.min / 2.0;
+    match target.variance.sqrt() {
+        _ if range == 0.0 => None,
+        deviation if deviation > 0.0 && deviation.is_finite() => Some(deviation),
+        _ => Some(range),
+    }
+}
+
+/// Statistics of a target divided by `unit`.
+fn in_unit(target: &TargetStats, unit: f64) -> TargetStats {
+    let over = |value: f64| value / unit;
+    let variance = over(over(target.variance));
+    let range = over(target.max) - over(target.min);
+    TargetStats {
+        mean: over(target.mean),
+        // Squares that left the range of f64: the variance of an even spread.
+        variance: if variance > 0.0 && variance.is_finite() {
+            variance
+        } else {
+            range * range / 12.0
+        },
+        min: over(target.min),
+        max: over(target.max),
+        whole: false,
+        distinct: (target.distinct.as_ref()).map(|all| all.iter().map(|&y| over(y)).collect()),
+        counts: target.counts.clone(),
+        log: target
+            .log
+            .map(|(mean, variance)| (mean - unit.ln(), variance)),
     }
 }
 
@@ -167,11 +244,14 @@ pub struct Rescaled {
 impl Rescaled {
     /// Of a survey of targets on another scale; `None` of one of targets as they are.
     pub fn from_survey(survey: &Survey) -> Option<Self> {
-        let (rescale, kept) = survey.rescale.as_ref().zip(survey.deciding.as_ref())?;
-        Some(Self {
-            rescale: rescale.clone(),
-            kept: kept.clone(),
-        })
+        let rescale = survey.rescale.clone()?;
+        let kept = match (&survey.deciding, &rescale) {
+            (Some(kept), _) => kept.clone(),
+            // A unit needs no rows to bring amounts back.
+            (None, Rescale::Unit(_)) => KeptRows::new(0, (survey.mean.len(), survey.targets.len())),
+            (None, _) => return None,
+        };
+        Some(Self { rescale, kept })
     }
 
     /// The rows of `source` as a fit sees them.

@@ -46,7 +46,7 @@ impl Job<&dyn Fit> {
         (survey, targets): (&Survey, &Targets),
         run: &Run,
     ) -> Result<Vec<[usize; 2]>> {
-        let rescaled = self.target_scale.survey(survey, targets)?;
+        let rescaled = self.survey_to_fit(survey, targets)?;
         let of_scale = rescaled.as_ref().map(Targets::real);
         let (survey, targets) = match (&rescaled, &of_scale) {
             (Some(survey), Some(targets)) => (survey, targets),

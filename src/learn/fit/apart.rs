@@ -47,6 +47,12 @@ impl Fit for Apart {
         self.parts.iter().all(|(fit, _)| fit.takes_weights())
     }
 
+    fn has_options_in_target_units(&self) -> bool {
+        self.parts
+            .iter()
+            .any(|(fit, _)| fit.has_options_in_target_units())
+    }
+
     fn is_least_squares(&self) -> bool {
         self.parts.iter().all(|(fit, _)| fit.is_least_squares())
     }

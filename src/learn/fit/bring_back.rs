@@ -11,6 +11,10 @@ use std::sync::Arc;
 /// From what `model` predicts of targets on another scale to means of amounts: by its residuals on
 /// the rows that were kept.
 pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
+    if let Rescale::Unit(unit) = by.rescale {
+        take_unit(model, unit);
+        return Ok(());
+    }
     if by.kept.is_empty() {
         let problem = "no rows were kept to bring amounts back by";
         return Err(Error::missing(problem).help(Remedy::AmountsAsTheyAre));
@@ -46,6 +50,7 @@ pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
             let ln_smear = mean(&f64::exp).ln();
             (Link::Exponential { ln_smear }, "logarithms")
         }
+        Rescale::Unit(_) => return Ok(()),
         Rescale::Ranks(ranks) => {
             let far = residuals.iter().fold(0.0_f64, |far, e| far.max(e.abs()));
             let mean = means(ranks, far, &|at| mean(&|e| ranks.reaches(at + e)))?;
@@ -61,6 +66,22 @@ pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Turns a model of targets divided by `unit` into one of the targets: its predictions, and figures
+/// in the unit of the targets. Figures in other powers of it are left out.
+fn take_unit(model: &mut LinearModel, unit: f64) {
+    const IN_UNIT: [&str; 3] = ["noise_deviation", "signal_deviation", "huber_width"];
+    const IN_OTHERS: [&str; 3] = ["objective", "held_out_loss", "log_marginal_likelihood"];
+    model.link = Some(Link::Unit { unit });
+    model
+        .facts
+        .retain(|name, _| !IN_OTHERS.contains(&name.as_str()));
+    for (name, figure) in &mut model.facts {
+        if IN_UNIT.iter().any(|known| name.starts_with(known)) {
+            *figure *= unit;
+        }
+    }
 }
 
 /// The curve from scores to means: through those at places from one end of the scores to the other,

@@ -101,6 +101,10 @@ fn draw(
 }
 
 impl Fit for PathwiseOptions {
+    fn has_options_in_target_units(&self) -> bool {
+        self.noise.is_some() || self.signal.is_some()
+    }
+
     fn settings(&self) -> Settings {
         Settings::of_learner("pathwise")
             .text("samples", self.samples)

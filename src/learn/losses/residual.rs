@@ -120,6 +120,18 @@ impl ResidualLoss {
 impl Fit for ResidualOptions {
     minimises!();
 
+    fn has_options_in_target_units(&self) -> bool {
+        use ResidualLoss::{EpsilonInsensitive, Huber, Own, SquaredEpsilonInsensitive};
+        let is_loss = match self.loss {
+            None | Some(ResidualLoss::Quantile(_)) => false,
+            Some(Own(_)) => true,
+            Some(EpsilonInsensitive(width) | SquaredEpsilonInsensitive(width) | Huber(width)) => {
+                width != 0.0
+            }
+        };
+        is_loss || self.bound.is_some()
+    }
+
     fn settings(&self) -> Settings {
         let settings = Settings::of_learner("svr");
         let settings = match self.loss {

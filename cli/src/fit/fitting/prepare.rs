@@ -68,8 +68,10 @@ impl Fitting {
             Some(landmarks) => Arc::new(self.args.map.columns(landmarks)),
         };
         let (scale, map) = self.race(&survey, &targets, map)?;
-        let (survey, targets) = match scale.survey(&survey, &targets)? {
-            Some(survey) => self.take_scale(scale, survey)?,
+        self.args.target_scale = scale;
+        let job = self.args.job(&self.chosen, map.clone());
+        let (survey, targets) = match job.survey_to_fit(&survey, &targets)? {
+            Some(survey) => self.take_scale(survey)?,
             None => (survey, targets),
         };
         let job = self.args.job(&self.chosen, map.clone());
@@ -88,8 +90,7 @@ impl Fitting {
     }
 
     /// Training rows with targets on another scale, of which this is the survey.
-    fn take_scale(&mut self, scale: TargetScale, survey: Survey) -> Result<(Survey, Targets)> {
-        self.args.target_scale = scale;
+    fn take_scale(&mut self, survey: Survey) -> Result<(Survey, Targets)> {
         let problem = || Usage("these targets have no other scale".into());
         let rescaled = Rescaled::from_survey(&survey).ok_or_else(problem)?;
         // Sums do so themselves.

@@ -31,15 +31,17 @@ impl Amounts {
         };
         let variance = mean(&off_m.mapv(|e| e * e));
         let normal_m = off_m.mapv(|e| -0.5 * (e * e / variance + (TAU * variance).ln()));
-        let Some(rescale) = rescale else {
-            let squares_m = off_m.mapv(|e| e * e) / variance_of(y_m);
-            return Self {
-                squares_m: squares_m * weights_m,
-                log_density_m: normal_m * weights_m,
-            };
+        let as_they_are = |ln_slope: f64| Self {
+            squares_m: off_m.mapv(|e| e * e) / variance_of(y_m) * weights_m,
+            log_density_m: (&normal_m + ln_slope) * weights_m,
+        };
+        let rescale = match rescale {
+            None => return as_they_are(0.0),
+            Some(Rescale::Unit(unit)) => return as_they_are(-unit.ln()),
+            Some(rescale) => rescale,
         };
         let predicted_m = (y_m - off_m).mapv(|seen| match rescale {
-            Rescale::Logarithms => seen.exp(),
+            Rescale::Logarithms | Rescale::Unit(_) => rescale.amount(seen),
             // Not all of many: those that stand for them.
             Rescale::Ranks(_) => {
                 let step = off_m.len().div_ceil(SMEARED);
@@ -49,7 +51,7 @@ impl Amounts {
         });
         let smear = match rescale {
             Rescale::Logarithms => mean(&off_m.mapv(f64::exp)),
-            Rescale::Ranks(_) => 1.0,
+            Rescale::Ranks(_) | Rescale::Unit(_) => 1.0,
         };
         let amounts_m = y_m.mapv(|seen| rescale.amount(seen));
         let variance = variance_of(&amounts_m);
