@@ -3,15 +3,16 @@
 use super::{Intercept, LambdaPath, LookedAt, looked_at::each_row};
 use crate::{
     Error, Result,
-    data::{ChunkSource, Keeping, KeptRows, Split},
+    data::{ChunkSource, Keeping, KeptRows, Repeats, Split},
     device::memory_left,
     features::FeatureMap,
-    flow::Run,
+    flow::{RowNeeds, Run},
     linalg::entries,
     model::{CalibratedOn, Coefficients, LeftOutScores, Targets},
     normal::NormalEquations,
 };
 use ndarray::{Array1, Array2, Axis, Zip, concatenate, s};
+use std::sync::Arc;
 
 /// The sums of k parts of the rows: the sums of all rows without a part are a difference, so that
 /// no fit of cross-validation needs the rows again.
@@ -23,11 +24,14 @@ pub struct FoldSums {
     kept: Vec<KeptRows>,
     /// Draws the folds.
     seed: u64,
+    /// Rows whose copies are all in one fold.
+    repeats: Arc<Repeats>,
 }
 
 impl FoldSums {
-    /// Sums each of `folds` parts, which [`Split::fold`] draws from `seed`: every row is featurized
-    /// once, and the source is read `folds` times. `8 (k + 1) D^2` bytes.
+    /// Sums each of `folds` parts, which [`Split::fold`] draws from `seed`, all copies of a row in
+    /// one of them: every row is featurized once, and the source is read `folds + 1` times.
+    /// `8 (k + 1) D^2` bytes.
     ///
     /// Errors with [`Error::Parameter`] on fewer than 2 folds or one without rows, and as
     /// [`NormalEquations::accumulate`] does.
@@ -55,8 +59,11 @@ impl FoldSums {
         memory_left::require_square(features, entry, what)?;
         let mut total = NormalEquations::zero(map.output_dim(), targets.outputs());
         let (mut parts, mut kept) = (Vec::with_capacity(folds), Vec::with_capacity(folds));
+        let columns = source.columns() + source.targets();
+        let repeats = Repeats::find(source, RowNeeds::read(columns).rows_of(run)?)?;
         for k in 0..folds {
-            let mut part = Split::fold(&mut *source, (k, folds), seed)?;
+            let part = Split::fold(&mut *source, (k, folds), seed)?;
+            let mut part = part.keep_copies_together(&repeats);
             let mut part = Keeping::new(&mut part, most / folds);
             let sums = NormalEquations::accumulate(map, &mut part, targets, run)?;
             total.merge(&sums)?;
@@ -72,6 +79,7 @@ impl FoldSums {
                 total,
                 kept,
                 seed,
+                repeats,
             }),
         }
     }
@@ -174,7 +182,8 @@ impl FoldSums {
             let fits = lambdas.iter().map(|&lambda| path.coefficients(lambda));
             let (beta_dc, intercept_c) = side_by_side(&fits.collect::<Result<Vec<_>>>()?)?;
             source.rewind()?;
-            let mut part = Split::fold(&mut *source, (k, self.folds.len()), self.seed)?;
+            let part = Split::fold(&mut *source, (k, self.folds.len()), self.seed)?;
+            let mut part = part.keep_copies_together(&self.repeats);
             each_row(map, &mut part, targets, &run, |z_md, y_mt, weights_m| {
                 let mut wide_md = Array2::zeros(z_md.raw_dim());
                 entries::widen(wide_md.view_mut(), z_md);

@@ -3,6 +3,7 @@
 use super::{
     ChunkSource, Grouped, grouped,
     parting::{Part, hash},
+    repeats::Repeats,
     survey,
 };
 use crate::{Error, Result, error::Remedy, order::ascending, seed::Seed, text::counted};
@@ -43,7 +44,8 @@ const ROWS: usize = 4096;
 
 impl Folds {
     /// Deals the rows of `source` into `count` folds: of each `count` rows that follow each other
-    /// one to each fold, in an order that the seed draws anew. The source is at its first row
+    /// one to each fold, in an order that the seed draws anew. Copies of a row follow the first of
+    /// them, unless rows of the same features have other targets. The source is at its first row
     /// again.
     ///
     /// Errors with [`Error::Parameter`] on fewer than 2 folds and on more than there are rows, and
@@ -57,7 +59,7 @@ impl Folds {
             })?;
             Ok(rows)
         })?;
-        Self::deal(&of_row, count, seed)
+        Self::deal(&of_row, count, seed)?.with_copies_together(source)
     }
 
     /// As [`Self::dealt`], the rows of each class by themselves: how many a fold has of a class,
@@ -73,7 +75,33 @@ impl Folds {
             })?;
             Ok(of_row)
         })?;
-        Self::deal(&classes, count, seed)
+        Self::deal(&classes, count, seed)?.with_copies_together(source)
+    }
+
+    /// Moves copies of a row into the fold of the first, unless that leaves a fold without rows.
+    fn with_copies_together(self, source: &mut dyn ChunkSource) -> Result<Self> {
+        let repeats = Repeats::find(source, ROWS)?;
+        if !repeats.has_copies() {
+            return Ok(self);
+        }
+        let (mut of_row, mut row) = (self.of_row.to_vec(), 0);
+        while let Some(chunk) = source.next_chunk(ROWS)? {
+            for i in 0..chunk.y.nrows() {
+                if let Some(first) = repeats.first_copy(&chunk, i, row as u64) {
+                    of_row[row] = self.of_row[first as usize];
+                }
+                row += 1;
+            }
+        }
+        source.rewind()?;
+        let has_rows = |fold| of_row.iter().any(|&of| usize::from(of) == fold);
+        Ok(match (0..self.count).all(has_rows) {
+            true => Self {
+                of_row: of_row.into(),
+                ..self
+            },
+            false => self,
+        })
     }
 
     /// Deals rows of so many classes, numbered as they are met.

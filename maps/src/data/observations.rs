@@ -84,7 +84,7 @@ impl Observations {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Frequencies {
     /// Copies of each row that are one observation.
-    copies: u64,
+    pub(super) copies: u64,
     /// Weight of one observation, if weights are frequencies.
     unit: Option<f64>,
 }

@@ -15,16 +15,29 @@ use std::{
 /// Distinct rows above which a table does not count as one of few different rows.
 const MAX_DISTINCT: usize = 1 << 16;
 
-/// Rows of a table of few different rows that share their features with rows of other targets, such
-/// as the answers within a cell of a survey.
+/// Copies above which none is numbered.
+const MAX_COPIES: usize = 1 << 20;
+
+/// Rows of a table that occur more than once.
 ///
-/// A split by contents holds out all rows of the same features together. For these rows that would
-/// leave nothing to predict a cell by, so that each of their observations is drawn by itself, by
-/// its contents and its number among its copies: the parts are the same in any order of the rows.
+/// Rows that share their features with rows of other targets, such as the answers within a cell of
+/// a survey, are information. A split by contents holds out all rows of the same features together,
+/// which would leave nothing to predict a cell by. So each of these observations is drawn by
+/// itself, by its contents and its number among its copies: the parts are the same in any order of
+/// the rows.
+///
+/// Copies whose features have no other targets tell nothing new, and predict each other: a split
+/// that [keeps copies together](super::Split::keep_copies_together) has all of them in one part.
 #[derive(Debug, Clone, Default)]
 #[doc(hidden)]
 pub struct Repeats {
-    rows: HashSet<u64>,
+    /// Hashes of rows that share their features with other targets.
+    answers: HashSet<u64>,
+    /// Number of the first copy of each row that occurs more than once, by its hash, unless it
+    /// shares its features with other targets.
+    first_copies: HashMap<u64, u64>,
+    /// Number of the first copy of each later one, by the number of the row, if that is known.
+    first_of_copies: Option<HashMap<u64, u64>>,
     frequencies: Frequencies,
 }
 
@@ -36,38 +49,46 @@ impl Repeats {
     #[doc(hidden)]
     pub fn find(source: &mut dyn ChunkSource, chunk_rows: usize) -> Result<Arc<Self>> {
         source.rewind()?;
-        let mut distinct: HashMap<u64, DistinctRow> = HashMap::new();
+        let mut distinct: HashMap<u64, (DistinctRow, u64)> = HashMap::new();
+        let mut read = 0;
         while let Some(chunk) = source.next_chunk(chunk_rows)? {
             for i in 0..chunk.y.nrows() {
                 let weight = chunk.weights.as_ref().map_or(1.0, |w| w[i]);
                 if weight > 0.0 {
-                    let row =
-                        distinct
-                            .entry(hash_of_row(&chunk, i))
-                            .or_insert_with(|| DistinctRow {
-                                features_hash: hash_of_features(&chunk, i),
-                                weight: 0.0,
-                                copies: 0,
-                            });
+                    let row = distinct.entry(hash_of_row(&chunk, i));
+                    let (row, _) = row.or_insert_with(|| {
+                        let row = DistinctRow {
+                            features_hash: hash_of_features(&chunk, i),
+                            weight: 0.0,
+                            copies: 0,
+                        };
+                        (row, read + i as u64)
+                    });
                     row.weight += weight;
                     row.copies += 1;
                 }
             }
+            read += chunk.y.nrows() as u64;
             if distinct.len() > MAX_DISTINCT {
                 distinct.clear();
                 break;
             }
         }
         source.rewind()?;
-        let (hashes, rows): (Vec<u64>, Vec<DistinctRow>) = distinct.into_iter().unzip();
-        let repeated = hashes.into_iter().zip(have_other_targets(&rows));
-        Ok(Arc::new(Self {
-            rows: repeated
-                .filter(|(_, differ)| *differ)
-                .map(|(hash, _)| hash)
-                .collect(),
+        let rows: Vec<DistinctRow> = distinct.values().map(|(row, _)| *row).collect();
+        let mut found = Self {
             frequencies: Frequencies::of(&rows),
-        }))
+            ..Self::default()
+        };
+        let differ = have_other_targets(&rows);
+        for ((hash, (row, first)), differs) in distinct.into_iter().zip(differ) {
+            if differs {
+                found.answers.insert(hash);
+            } else if row.copies > 1 {
+                found.first_copies.insert(hash, first);
+            }
+        }
+        Ok(Arc::new(found))
     }
 
     /// Observations behind rows with these weights.
@@ -75,6 +96,72 @@ impl Repeats {
     pub fn observations(&self, weights: &[f64]) -> f64 {
         let total = self.frequencies.of_weight(weights.iter().sum());
         total.unwrap_or(weights.len() as f64)
+    }
+
+    /// Observations behind rows of this total weight, of which `effective` would be as informative
+    /// if weights were measurements.
+    #[doc(hidden)]
+    pub fn effective_rows(&self, weight: f64, effective: f64) -> f64 {
+        let total = self.frequencies.of_weight(weight);
+        total.unwrap_or(effective / self.frequencies.copies as f64)
+    }
+
+    /// Whether some rows have copies that are to stay together.
+    pub(super) fn has_copies(&self) -> bool {
+        let are_numbered = self
+            .first_of_copies
+            .as_ref()
+            .is_some_and(|copies| !copies.is_empty());
+        are_numbered || !self.first_copies.is_empty()
+    }
+
+    /// As [`Self::find`], and numbers the copies, so that a split of another reading of the same
+    /// rows finds them, whose columns may be encoded in another way. Reads the source once more if
+    /// there are copies; of more than a million copies none is known.
+    ///
+    /// Errors as the source does.
+    #[doc(hidden)]
+    pub fn number(source: &mut dyn ChunkSource, chunk_rows: usize) -> Result<Arc<Self>> {
+        let mut found = Arc::unwrap_or_clone(Self::find(source, chunk_rows)?);
+        let (mut copies, mut row) = (HashMap::new(), 0);
+        if found.has_copies() {
+            while let Some(chunk) = source.next_chunk(chunk_rows)? {
+                for i in 0..chunk.y.nrows() {
+                    let first = found.first_copy(&chunk, i, row);
+                    if let Some(first) = first.filter(|first| *first != row) {
+                        copies.insert(row, first);
+                    }
+                    row += 1;
+                }
+                if copies.len() > MAX_COPIES {
+                    copies.clear();
+                    break;
+                }
+            }
+            source.rewind()?;
+        }
+        found.first_copies.clear();
+        found.first_of_copies = Some(copies);
+        Ok(Arc::new(found))
+    }
+
+    /// Number of the first copy of row `i` of a chunk, whose number is `row`, if copies of it are
+    /// to stay together.
+    pub(super) fn first_copy(&self, chunk: &Chunk, i: usize, row: u64) -> Option<u64> {
+        if let Some(first_of_copies) = &self.first_of_copies {
+            return first_of_copies.get(&row).copied();
+        }
+        if self.first_copies.is_empty() {
+            return None;
+        }
+        self.first_copies.get(&hash_of_row(chunk, i)).copied()
+    }
+
+    /// Number of the first copy of a row, which is its own if it has none before it; `None` where
+    /// its contents have to say.
+    pub(super) fn first_of_row(&self, row: u64) -> Option<u64> {
+        let first_of_copies = self.first_of_copies.as_ref()?;
+        Some(first_of_copies.get(&row).copied().unwrap_or(row))
     }
 
     /// Starts counting copies from the first row on.
@@ -106,11 +193,11 @@ impl CopyCounter {
         i: usize,
         (fraction, seed): (f64, u64),
     ) -> Option<f64> {
-        if self.repeats.rows.is_empty() {
+        if self.repeats.answers.is_empty() {
             return None;
         }
         let row = hash_of_row(chunk, i);
-        if !self.repeats.rows.contains(&row) {
+        if !self.repeats.answers.contains(&row) {
             return None;
         }
         let weight = chunk.weights.as_ref().map_or(1.0, |w| w[i]);
@@ -131,6 +218,42 @@ mod tests {
     use super::*;
     use crate::data::{MemorySource, Part, Split};
     use ndarray::{Array1, Array2};
+
+    /// Copies are all in the part of the first, and once without copies; answers of a cell stay
+    /// apart.
+    #[test]
+    fn copies_stay_together() {
+        // Rows 0 to 49 with one target each, then the same again; and a cell with two answers.
+        let row = |i: usize| if i < 100 { i % 50 } else { 1000 };
+        let x = Array2::from_shape_fn((140, 1), |(i, _)| row(i) as f64);
+        let y = Array2::from_shape_fn((140, 1), |(i, _)| match i {
+            100.. => (i % 2) as f64,
+            _ => row(i) as f64 / 7.0,
+        });
+        let mut source = MemorySource::new(&x, Some(y)).expect("rows");
+        let repeats = Repeats::find(&mut source, 9).expect("reads");
+        let mut read = |split: &mut dyn ChunkSource| {
+            let mut rows = Vec::new();
+            while let Some(chunk) = split.next_chunk(16).expect("reads") {
+                rows.extend(chunk.x.into_f64().iter().map(|x| *x as usize));
+            }
+            split.rewind().expect("rewinds");
+            rows
+        };
+        let test = Split::new(&mut source, Part::Test, 0.3, 4).expect("splits");
+        let held = read(&mut test.keep_copies_together(&repeats));
+        source.rewind().expect("rewinds");
+        let train = Split::new(&mut source, Part::Train, 0.3, 4).expect("splits");
+        let fitted = read(&mut train.keep_copies_together(&repeats));
+        source.rewind().expect("rewinds");
+        assert_eq!(held.len() + fitted.len(), 140);
+        assert!(held.iter().filter(|row| **row < 50).count() > 10);
+        assert!(held.iter().all(|row| *row >= 50 || !fitted.contains(row)));
+        assert!(held.contains(&1000) && fitted.contains(&1000));
+        let once = read(&mut Split::without_copies(&mut source, &repeats));
+        assert_eq!(once[..50], Vec::from_iter(0..50));
+        assert_eq!(once[50..], [1000; 40]);
+    }
 
     /// Weight of each answer in each of two cells within a part.
     fn weights(rows: &[(f64, f64, f64)], part: Part) -> [[f64; 2]; 2] {

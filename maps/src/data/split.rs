@@ -1,16 +1,19 @@
 //! Training and test rows of one source, told apart as they stream by.
 
+mod rule;
+
 use super::rows::stack;
 use super::{
-    Chunk, ChunkSource, Folds, Rows, Schema, grouped,
+    Chunk, ChunkSource, Folds, Rows, Schema,
     kept_rows::hash_of_features,
     next_checked,
-    parting::{Part, hash},
+    parting::Part,
     repeats::{CopyCounter, Repeats},
     require_rows,
 };
 use crate::error::{Error, Result};
 use ndarray::{Array2, Axis};
+use rule::Rule;
 use std::sync::Arc;
 
 /// The training or the test part of a source.
@@ -39,21 +42,8 @@ pub struct Split<S> {
     groups: Option<Arc<[u32]>>,
     /// Copies of repeated rows that have passed, for a split by contents.
     copies: CopyCounter,
-}
-
-/// Which rows are taken.
-#[derive(Debug, Clone)]
-enum Rule {
-    /// Those of a part at this test fraction.
-    Part(Part, f64),
-    /// As [`Self::Part`], by the hash of a row's features in the place of its number.
-    Contents(Part, f64),
-    /// Those whose hash leaves this remainder by the number of folds.
-    Fold(u64, u64),
-    /// Those of a part of a fold, whatever their hash.
-    Of(Folds, usize, Part),
-    /// These, which whole groups decide on.
-    Groups(Arc<[bool]>),
+    /// Rows whose copies are all in one part.
+    together: Option<Arc<Repeats>>,
 }
 
 impl Folds {
@@ -77,6 +67,7 @@ impl Folds {
             next: 0,
             any: false,
             copies: CopyCounter::default(),
+            together: None,
         })
     }
 }
@@ -85,45 +76,6 @@ impl Folds {
 fn among(groups: &[u32], takes: impl Fn(u64) -> bool) -> Arc<[u32]> {
     let rows = (0..).zip(groups).filter(|(row, _)| takes(*row));
     rows.map(|(_, &group)| group).collect()
-}
-
-impl Rule {
-    /// The same by whole groups, where there are enough of them.
-    fn by(self, groups: &[u32]) -> Self {
-        let takes: Option<Arc<[bool]>> = match self {
-            Self::Part(part, fraction) | Self::Contents(part, fraction) => {
-                let held_out = grouped::held_out(groups, fraction);
-                held_out.map(|held| held.iter().map(|&h| h == (part == Part::Test)).collect())
-            }
-            Self::Fold(k, folds) => {
-                let folds = grouped::folds(groups, folds as usize);
-                folds.map(|folds| folds.iter().map(|&fold| fold as u64 == k).collect())
-            }
-            Self::Of(..) | Self::Groups(_) => None,
-        };
-        takes.map_or(self, Self::Groups)
-    }
-
-    fn takes(&self, seed: u64, row: u64) -> bool {
-        match self {
-            Self::Fold(k, folds) => hash(seed, row) % folds == *k,
-            Self::Part(part, fraction) | Self::Contents(part, fraction) => {
-                let uniform = (hash(seed, row) >> 11) as f64 * 2_f64.powi(-53);
-                (uniform < *fraction) == (*part == Part::Test)
-            }
-            Self::Of(folds, k, part) => folds.takes(row, *k, *part) == Some(true),
-            Self::Groups(takes) => takes.get(row as usize) == Some(&true),
-        }
-    }
-
-    /// The rows that there have to be, if that is known.
-    fn all_rows(&self) -> Option<u64> {
-        match self {
-            Self::Of(folds, ..) => Some(folds.rows() as u64),
-            Self::Groups(takes) => Some(takes.len() as u64),
-            Self::Part(..) | Self::Contents(..) | Self::Fold(..) => None,
-        }
-    }
 }
 
 /// Rows that are counted before any is read: some hundredths of a second.
@@ -159,6 +111,37 @@ impl<S: ChunkSource> Split<S> {
             (split.rows, split.groups) = (Some(groups.len()), Some(groups));
         }
         Ok(split)
+    }
+
+    /// All rows of `source` but copies of earlier rows, by `repeats` of it; rows that share their
+    /// features with other targets are no copies. The source must be at its first row.
+    #[doc(hidden)]
+    pub fn without_copies(source: S, repeats: &Arc<Repeats>) -> Self {
+        let has_copies = repeats.has_copies();
+        Self {
+            rows: source.rows().filter(|_| !has_copies),
+            groups: source.groups().filter(|_| !has_copies),
+            source,
+            rule: Rule::First,
+            seed: 0,
+            next: 0,
+            any: false,
+            copies: CopyCounter::default(),
+            together: Some(repeats.clone()),
+        }
+    }
+
+    /// Draws all copies of a row by the number of the first, so that no part has copies of rows of
+    /// another: rows by `repeats` of this source, unless they share their features with other
+    /// targets. Groups and given folds stay whole.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn keep_copies_together(mut self, repeats: &Arc<Repeats>) -> Self {
+        if repeats.has_copies() && matches!(self.rule, Rule::Part(..) | Rule::Fold(..)) {
+            self.together = Some(repeats.clone());
+            self.rows = None;
+        }
+        self
     }
 
     /// As [`Self::new`], where the features of a row decide: rows that are equal are in one part,
@@ -202,7 +185,7 @@ impl<S: ChunkSource> Split<S> {
             split.rows = rows.map(|rows| (0..rows as u64).filter(|&i| split.takes(i)).count());
         }
         if split.rows == Some(0) {
-            return Err(split.no_rows());
+            return Err(split.rule.no_rows());
         }
         Ok(split)
     }
@@ -226,6 +209,7 @@ impl<S: ChunkSource> Split<S> {
             any: false,
             groups,
             copies: CopyCounter::default(),
+            together: None,
         }
     }
 
@@ -236,7 +220,15 @@ impl<S: ChunkSource> Split<S> {
     /// Share of the weight of row `i` of the next chunk that is taken.
     fn share_of(&mut self, chunk: &Chunk, i: usize) -> f64 {
         let Rule::Contents(part, fraction) = self.rule else {
-            return f64::from(u8::from(self.takes(self.next + i as u64)));
+            let own = self.next + i as u64;
+            let together = self.together.as_ref();
+            let first = together.and_then(|all| all.first_copy(chunk, i, own));
+            let first = first.unwrap_or(own);
+            let takes = match self.rule {
+                Rule::First => first == own,
+                _ => self.takes(first),
+            };
+            return f64::from(u8::from(takes));
         };
         match self.copies.share_below(chunk, i, (fraction, self.seed)) {
             Some(below) if part == Part::Test => below,
@@ -259,33 +251,6 @@ impl<S: ChunkSource> Split<S> {
             }
             _ => Ok(()),
         }
-    }
-
-    fn no_rows(&self) -> Error {
-        Error::parameter(match &self.rule {
-            Rule::Of(_, k, part) => format!(
-                "the {} of fold {k} has no rows; use fewer folds",
-                named(*part)
-            ),
-            Rule::Groups(_) => "a part by groups has no rows; give more groups".to_owned(),
-            Rule::Fold(k, folds) => format!(
-                "fold {k} of {folds} has no rows; use fewer folds or another seed, or give more \
-                 rows"
-            ),
-            Rule::Part(part, fraction) | Rule::Contents(part, fraction) => format!(
-                "the {} part has no rows at test fraction {fraction}; choose another fraction or \
-                 seed, or give more rows",
-                named(*part)
-            ),
-        })
-    }
-}
-
-/// What a part is called.
-fn named(part: Part) -> &'static str {
-    match part {
-        Part::Test => "test",
-        Part::Train => "training",
     }
 }
 
@@ -347,7 +312,7 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
             return if self.any || matches!(self.rule, Rule::Contents(..)) {
                 Ok(None)
             } else {
-                Err(self.no_rows())
+                Err(self.rule.no_rows())
             };
         }
         self.any = true;
@@ -368,11 +333,15 @@ impl<S: ChunkSource> ChunkSource for Split<S> {
         self.source.rewind()
     }
     fn settle(&mut self, failed: bool, takes: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
-        let (rule, seed) = (&self.rule, self.seed);
+        let (rule, seed, together) = (&self.rule, self.seed, &self.together);
         // Who takes of this part counts its rows alone.
         let mut own = 0;
         let mut both = |row: u64| {
-            (matches!(rule, Rule::Contents(..)) || rule.takes(seed, row)) && {
+            let is_known = !matches!(rule, Rule::Contents(..));
+            let first = together
+                .as_ref()
+                .map_or(Some(row), |all| all.first_of_row(row));
+            first.is_none_or(|first| !is_known || rule.takes(seed, first)) && {
                 own += 1;
                 takes(own - 1)
             }

@@ -29,7 +29,8 @@ impl Sample<'_> {
         };
         let (mut vs, mut ys, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let input = &self.prepared[scaling].input;
-        let mut fitted = Split::new(&mut self.rows, Part::Train, HELD_OUT, split_seed(seed))?;
+        let fitted = Split::new(&mut self.rows, Part::Train, HELD_OUT, split_seed(seed))?;
+        let mut fitted = fitted.keep_copies_together(&self.repeats);
         while let Some(chunk) = fitted.next_chunk(CHUNK)? {
             vs.push(input.apply(&chunk.x)?);
             ys.push(targets.encode(chunk.y.view())? / &deviation_t);

@@ -10,11 +10,11 @@ use super::{
 use crate::{
     Error, Result, Run,
     analysis::ExactKernel,
-    data::{ChunkSource, MemorySource, Part, Rows, Split},
+    data::{ChunkSource, MemorySource, Part, Repeats, Rows, Split},
     features::{FeatureMap, part_seed},
     learn::{
         choose::metric::{self, MetricOptions, RowsForMap, by_prepared},
-        fit::apart::again,
+        fit::{apart::again, find_repeats},
         squares::dual,
     },
     model::{Coefficients, LearnedMetric, LinearModel},
@@ -23,6 +23,7 @@ use crate::{
     solve::{Cholesky, Dual},
 };
 use ndarray::{Axis, concatenate};
+use std::sync::Arc;
 
 /// Rows that trials see at most, before the last of them.
 pub(in crate::learn) const MOST_ROWS: usize = 20_000;
@@ -56,6 +57,8 @@ pub(in crate::learn) struct Sample<'a> {
     pub(super) prepared: Vec<Prepared>,
     /// Variances of the targets.
     pub(super) variance_t: Vec<f64>,
+    /// Rows whose copies are all held out or none.
+    pub(super) repeats: Arc<Repeats>,
 }
 
 /// What a trial gave.
@@ -77,6 +80,15 @@ impl Tried {
     }
 }
 
+/// A silent run with the room of a trial: the fit to all rows holds a quarter more in bins.
+fn run_of(plan: &Plan, run: &Run) -> Run {
+    let mut silent = run.silent();
+    if plan.is_binned {
+        silent.held = silent.held.map(|held| held / 4 * 3);
+    }
+    silent
+}
+
 impl<'a> Sample<'a> {
     /// Reads the sample.
     pub(in crate::learn) fn read(data: SearchData<'a>) -> Result<Self> {
@@ -95,7 +107,7 @@ impl<'a> Sample<'a> {
             let share = most_rows as f64 / data.survey.rows as f64;
             gather(&mut Split::new(&mut *data.source, Part::Test, share, seed)?)?
         };
-        data.source.rewind()?;
+        let repeats = find_repeats(&mut *data.source, data.run)?;
         let variances = data.survey.targets.iter().map(|target| target.variance);
         let variance_t = variances.map(|v| if v > 0.0 { v } else { 1.0 }).collect();
         Ok(Self {
@@ -104,6 +116,7 @@ impl<'a> Sample<'a> {
             is_all: whole,
             prepared,
             variance_t,
+            repeats,
         })
     }
 
@@ -154,7 +167,8 @@ impl<'a> Sample<'a> {
             Extent::All => &mut *self.data.source,
             Extent::Few | Extent::Sample => &mut self.rows,
         };
-        take(&mut Split::new(&mut *source, Part::Test, HELD_OUT, seed)?)?;
+        let held_out = Split::new(&mut *source, Part::Test, HELD_OUT, seed)?;
+        take(&mut held_out.keep_copies_together(&self.repeats))?;
         source.rewind()
     }
 
@@ -177,11 +191,7 @@ impl<'a> Sample<'a> {
             run,
             ..
         } = self.data;
-        let mut silent = run.silent();
-        if plan.is_binned {
-            // The fit to all rows holds a quarter more.
-            silent.held = silent.held.map(|held| held / 4 * 3);
-        }
+        let silent = run_of(plan, run);
         let deciding = self.deciding(extent);
         // Bins are numbered as rows come.
         let is_sampled = plan.is_binned && extent != Extent::All;
@@ -198,7 +208,8 @@ impl<'a> Sample<'a> {
             _ => &mut self.rows,
         };
         let seed = split_seed(seed);
-        let mut fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
+        let fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
+        let mut fitted = fitted.keep_copies_together(&self.repeats);
         let how = (lambdas, options.has_intercept());
         let is_dual = deciding < map.output_dim() as f64;
         let fit = Fitted::new(
@@ -209,7 +220,8 @@ impl<'a> Sample<'a> {
         )?;
         source.rewind()?;
         let model = stacked(map, fit.solved, &silent.device);
-        let mut held_out = Split::new(&mut *source, Part::Test, HELD_OUT, seed)?;
+        let held_out = Split::new(&mut *source, Part::Test, HELD_OUT, seed)?;
+        let mut held_out = held_out.keep_copies_together(&self.repeats);
         let errors = errors(&model, &mut held_out, (targets, &self.variance_t), &silent)?;
         source.rewind()?;
         let (at, (error, squared)) = least(&errors)?;
@@ -311,7 +323,8 @@ impl<'a> Sample<'a> {
             };
             return Ok((map, model.coefficients));
         };
-        let mut held_out = Split::new(source, Part::Test, HELD_OUT, split_seed(seed))?;
+        let held_out = Split::new(source, Part::Test, HELD_OUT, split_seed(seed))?;
+        let mut held_out = held_out.keep_copies_together(&self.repeats);
         let rest = NormalEquations::accumulate(map.as_ref(), &mut held_out, targets, run.silent())?;
         sums.merge(&rest)?;
         let intercept = options.has_intercept();
