@@ -72,12 +72,13 @@ pub struct Candidate {
 }
 
 /// What was looked at, and what was chosen: by exact leave-one-out errors of kernel ridge
-/// regression with an intercept, on 512 rows that hashes of their ranks pick. Where
-/// more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower kernels,
-/// which need the rows: by the errors of a quarter of all, held out. Columns are weighed by the
-/// slopes of the winner where half of the rows tell weights that predict the other half better.
-/// Standardised columns race by themselves; columns as they are, and over their ranges, are taken
-/// where they are clearly better, so that of rows that are all kept no unit changes anything else.
+/// regression with an intercept, on 512 rows that are drawn by their weights and hashes of their
+/// ranks. Where more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower
+/// kernels, which need the rows: by the errors of a quarter of all, held out. Columns are weighed
+/// by the slopes of the winner where half of the rows tell weights that predict the other half
+/// better. Standardised columns race by themselves; columns as they are, and over their ranges, are
+/// taken where they are clearly better, so that of rows that are all kept no unit changes anything
+/// else.
 ///
 /// Rows of a source that has [`ChunkSource::groups`] are left out by whole groups: in five folds in
 /// turn, or in the quarter of the largest numbers.
@@ -214,7 +215,7 @@ impl Job<&dyn Fit> {
         if self.linear == Linear::Yes {
             job.preparation.map = Arc::new(WithLine::new(self.preparation.map.clone()));
         }
-        let asked = self.target_scale.survey(survey, targets)?;
+        let asked = self.survey_to_fit(survey, targets)?;
         job.target_scale = match self.target_scale {
             TargetScale::Auto => TargetScale::AsIs,
             given => given,

@@ -50,6 +50,10 @@ pub struct LambdaPath {
     rounding: f64,
 }
 
+/// Share of the largest eigenvalue by which products of features in f32 change the others: some
+/// units of rounding, 2^-24.
+const ROUNDING: f64 = 8.0 * 5.96e-8;
+
 impl LambdaPath {
     /// Where lambda is 0, directions whose eigenvalue is at most so much of the largest are left
     /// out: what sums of f32 features tell of them is rounding.
@@ -98,6 +102,12 @@ impl LambdaPath {
             intercept,
             rounding,
         })
+    }
+
+    /// The penalty up to which leverages, and so errors on rows left out, are partly rounding.
+    pub(crate) fn resolution(&self) -> f64 {
+        let largest = self.eigen.values_n.fold(0.0_f64, |m, &s| m.max(s));
+        f64::max(self.rounding, ROUNDING * largest / self.n)
     }
 
     /// The penalty up to which the rounding of the sums can outweigh it: Z'Z + lambda n I has no

@@ -9,10 +9,11 @@ pub use lengthscales::Lengthscales;
 use crate::{
     Error, Result,
     clock::Instant,
+    data::Split,
     features::FeatureMap,
     learn::{
         Fit, FitAnySums, FitData, FitSums,
-        fit::{centred, fit_sums::fit_sums},
+        fit::{centred, find_repeats, fit_sums::fit_sums},
     },
     linalg::eigen::EIGEN_BYTES,
     model::{FitTimes, LinearModel, Targets},
@@ -64,6 +65,10 @@ impl Default for GaussianProcessOptions {
 }
 
 impl Fit for GaussianProcessOptions {
+    fn has_options_in_target_units(&self) -> bool {
+        self.noise.is_some() || self.signal.is_some()
+    }
+
     fn settings(&self) -> Settings {
         // The square of what is said here is the variance, bit for bit.
         Settings::of_learner("gaussian-process")
@@ -106,6 +111,16 @@ impl Fit for GaussianProcessOptions {
     /// [`Error::Unsupported`] when lengthscales are to be found of other maps than Fourier's.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let fit = |map, data: FitData<'_>| self.fit_centred(map, data);
+        if self.noise.is_some() || data.source.is_weighted() {
+            return centred::fit(self.intercept, map, data, fit);
+        }
+        // Copies of a row are no measurements, and would say that there is no noise.
+        let repeats = find_repeats(&mut *data.source, data.run)?;
+        let mut source = Split::without_copies(&mut *data.source, &repeats);
+        let data = FitData {
+            source: &mut source,
+            ..data
+        };
         centred::fit(self.intercept, map, data, fit)
     }
 }

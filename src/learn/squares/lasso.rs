@@ -4,10 +4,11 @@ mod problem;
 
 use crate::{
     Result,
+    data::Repeats,
     features::{FeatureMap, require_dense},
     learn::{
         Fit, FitAnySums, FitData, FitSums,
-        fit::{centred, fit_sums::fit_sums},
+        fit::{centred, find_repeats, fit_sums::fit_sums},
         losses::minimise::{absolute, positive},
     },
     model::LinearModel,
@@ -16,7 +17,8 @@ use crate::{
     solve::{Separable, risk::coefficients},
     sums::{ModelContext, Resume, RowsToSum},
 };
-use problem::Problem;
+use problem::{Problem, effective_rows};
+use std::sync::Arc;
 
 /// What [`Lasso`](crate::models::Lasso) and [`LassoClassifier`](crate::models::LassoClassifier)
 /// have of their own.
@@ -75,6 +77,10 @@ impl Fit for LassoOptions {
             .text("iterations", self.max_sweeps)
     }
 
+    fn has_options_in_target_units(&self) -> bool {
+        self.l1.is_some()
+    }
+
     fn square_bytes(&self, _features: usize) -> u32 {
         SUM_BYTES
     }
@@ -94,35 +100,26 @@ impl Fit for LassoOptions {
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         // Squares of targets far from 0 lose the digits by which the penalty is chosen.
         centred::fit(self.intercept, map, data, |map, data| {
-            fit_sums(self, map, data)
+            if self.l1.is_some() {
+                return fit_sums(self, map, data);
+            }
+            let repeats = find_repeats(&mut *data.source, data.run)?;
+            Counted(self, repeats).fit(map, data)
         })
     }
 }
 
-impl FitSums for LassoOptions {
-    type Sums = NormalEquations;
-
-    fn sum_on(
-        &self,
-        map: &dyn FeatureMap,
-        data: RowsToSum<'_>,
-        resume: Resume<'_, NormalEquations>,
-    ) -> Result<NormalEquations> {
-        // What is wrong with the options is known before the pass.
-        self.check()?;
-        require_dense(map)?;
-        NormalEquations::of_part(map, data.source, data.targets, data.run, resume)
-    }
-
-    fn model(
+impl LassoOptions {
+    /// Fits sums of `n` observations.
+    fn solve(
         &self,
         map: Box<dyn FeatureMap>,
-        sums: NormalEquations,
+        (sums, n): (NormalEquations, f64),
         known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         self.check()?;
         let rows = sums.rows;
-        let problem = Problem::from_sums(sums, self.lambda, self.intercept);
+        let problem = Problem::from_sums(sums, n, self.lambda, self.intercept);
         let mut at = problem.zero();
         let chosen = self.l1.is_none().then(|| problem.choose());
         let l1 = match (&chosen, self.l1) {
@@ -163,5 +160,64 @@ impl FitSums for LassoOptions {
             model.facts.insert("estimated_r2".into(), r2);
         }
         Ok(model)
+    }
+}
+
+impl FitSums for LassoOptions {
+    type Sums = NormalEquations;
+
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, NormalEquations>,
+    ) -> Result<NormalEquations> {
+        // What is wrong with the options is known before the pass.
+        self.check()?;
+        require_dense(map)?;
+        NormalEquations::of_part(map, data.source, data.targets, data.run, resume)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: NormalEquations,
+        known: ModelContext<'_>,
+    ) -> Result<LinearModel> {
+        let n = effective_rows(&sums);
+        self.solve(map, (sums, n), known)
+    }
+}
+
+/// A lasso of rows whose copies and frequencies are known, by which it counts observations.
+#[derive(Debug)]
+struct Counted<'a>(&'a LassoOptions, Arc<Repeats>);
+
+impl Fit for Counted<'_> {
+    fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
+        fit_sums(self, map, data)
+    }
+}
+
+impl FitSums for Counted<'_> {
+    type Sums = NormalEquations;
+
+    fn sum_on(
+        &self,
+        map: &dyn FeatureMap,
+        data: RowsToSum<'_>,
+        resume: Resume<'_, NormalEquations>,
+    ) -> Result<NormalEquations> {
+        self.0.sum_on(map, data, resume)
+    }
+
+    fn model(
+        &self,
+        map: Box<dyn FeatureMap>,
+        sums: NormalEquations,
+        known: ModelContext<'_>,
+    ) -> Result<LinearModel> {
+        let n = self.1.effective_rows(sums.weight, effective_rows(&sums));
+        self.0.solve(map, (sums, n), known)
     }
 }

@@ -100,7 +100,7 @@ pub(in crate::learn) fn fit(
     let relative_lt = errors_lt / &variances_t;
     let points = points_of(&path, &lambdas, &relative_lt)?;
     let curve = LambdaCurve { by, points };
-    let best = trusted(&curve, path.rounding())?;
+    let best = trusted(&curve, path.resolution())?;
     let on_rows = calibrates_on_rows(&targets, source.groups().as_deref());
     let of_folds = folds.as_ref().filter(|_| !on_rows);
     let (coefficients, scores) = match (of_folds, folds) {

@@ -43,18 +43,25 @@ pub(in crate::learn) fn curve_of_walk(
     LambdaCurve { by, points }
 }
 
-/// The best point, unless it is of no use: below rounding a penalty may still be the best, as
-/// errors on rows tell, but one that is worse than the means there is rounding itself. The best
-/// above rounding stands in for it: few rows whose targets nothing tells have a model, too. Errors
-/// when all penalties are below, or have errors that rounding hides.
+/// Share of the smallest error above rounding that a penalty below rounding must not exceed. Errors
+/// there differ by up to 7 % if weights are multiplied by a constant, which changes rounding alone.
+const CLEAR_SHARE: f64 = 0.8;
+
+/// The point with the smallest error. One at a penalty of at most `rounding` has to be clearly
+/// better than all above, since errors there are partly rounding, and better than the means;
+/// otherwise the best above `rounding` is taken. Errors if there is none.
 pub(in crate::learn) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
     let best = curve.best();
-    if best.error <= 1.0 || (best.error.is_finite() && best.lambda > rounding) {
-        return Ok(best);
-    }
     let above = |p: &&LambdaPoint| p.lambda > rounding && p.error.is_finite();
     let above = curve.points.iter().rev().filter(above);
     let smallest = above.min_by(|a, b| a.error.total_cmp(&b.error));
+    let is_clear = match smallest {
+        Some(above) => best.lambda > rounding || best.error < CLEAR_SHARE * above.error,
+        None => true,
+    };
+    if best.error <= 1.0 && is_clear {
+        return Ok(best);
+    }
     smallest.copied().ok_or_else(|| {
         let problem = format!(
             "no penalty predicts better than the means do, and the normal equations are rounding \

@@ -111,8 +111,8 @@ fn a_penalty_below_rounding_is_refused() {
     assert!(message.contains("standardize"), "{message}");
 }
 
-/// A penalty that is worse than the means and below rounding gives way to the best above it;
-/// one that is better than the means does not.
+/// A penalty below rounding gives way to the best above it unless it is better than the means and
+/// clearly better than that.
 #[test]
 fn a_penalty_below_rounding_gives_way() {
     let curve =
@@ -134,7 +134,11 @@ fn a_penalty_below_rounding_gives_way() {
     assert_eq!(taken([1.01, 1.1, 1.2], 1e-8).ok(), Some(1e-5));
     assert_eq!(taken([1.01, 1.2, 1.2], 1e-8).ok(), Some(1e-1));
     assert_eq!(taken([1.01, 1.3, 1.2], 1e-10).ok(), Some(1e-9));
-    assert_eq!(taken([0.99, 1.3, 1.2], 1e-8).ok(), Some(1e-9));
+    assert_eq!(taken([0.99, 1.3, 1.2], 1e-8).ok(), Some(1e-1));
+    assert_eq!(taken([0.95, 1.3, 1.2], 1e-8).ok(), Some(1e-9));
+    assert_eq!(taken([0.10, 0.12, 0.2], 1e-8).ok(), Some(1e-5));
+    assert_eq!(taken([0.10, 0.13, 0.2], 1e-8).ok(), Some(1e-9));
+    assert_eq!(taken([0.13, 0.12, 0.2], 1e-8).ok(), Some(1e-5));
     assert_eq!(taken([f64::NAN, 1.3, 1.01], 1.0).ok(), None);
 }
 

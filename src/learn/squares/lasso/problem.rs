@@ -28,11 +28,22 @@ pub(super) struct Problem {
     /// Products of features and targets, centred with an intercept, `[t, D]`.
     c_td: Array2<f64>,
     variance_t: Array1<f64>,
-    /// The effective number of rows, `(sum w)^2 / sum w^2` (Kish 1965), which does not depend on
-    /// the unit of weights.
+    /// Number of observations.
     n: f64,
     lambda: f64,
     intercept: bool,
+}
+
+/// Effective number of rows, `(sum w)^2 / sum w^2` (Kish 1965, "Survey sampling"), which does not
+/// depend on the unit of weights.
+pub(super) fn effective_rows(sums: &NormalEquations) -> f64 {
+    let effective = sums.weight * sums.weight / sums.weight_squares;
+    // Sums of earlier versions do not know the squares of weights.
+    if effective.is_finite() {
+        effective
+    } else {
+        sums.rows as f64
+    }
 }
 
 /// Where a path ends: a penalty, its coefficients and what they are worth.
@@ -44,15 +55,9 @@ pub(super) struct Chosen {
 }
 
 impl Problem {
-    pub(super) fn from_sums(sums: NormalEquations, lambda: f64, intercept: bool) -> Self {
+    /// From sums of `n` observations.
+    pub(super) fn from_sums(sums: NormalEquations, n: f64, lambda: f64, intercept: bool) -> Self {
         let weight = sums.weight;
-        let effective = weight * weight / sums.weight_squares;
-        // Sums of earlier versions do not know the squares of weights.
-        let n = if effective.is_finite() {
-            effective
-        } else {
-            sums.rows as f64
-        };
         let y_mean_t = &sums.y_sum_t / weight;
         let mut variance_t = &sums.y_square_t / weight;
         let mut c_dt = &sums.zty_dt / weight;

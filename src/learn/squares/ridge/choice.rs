@@ -127,7 +127,7 @@ fn by_eigenvectors(
         by: left_out(rows.kept),
         points: points.collect::<Result<_>>()?,
     };
-    let best = trusted(&curve, path.rounding())?;
+    let best = trusted(&curve, path.resolution())?;
     let some = rows.kept.first(ROWS_OF_WALK);
     let rows = LookedAt {
         kept: &some,
