@@ -155,6 +155,10 @@ impl MapBuilder for AdditiveMap {
         self.map.kernel()
     }
 
+    fn is_piecewise_constant(&self) -> bool {
+        self.map.is_piecewise_constant()
+    }
+
     fn is_of_its_kernel(&self) -> bool {
         false
     }

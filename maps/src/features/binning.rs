@@ -2,10 +2,9 @@
 //! rows share a bin of a grid with probability k(x, y).
 //!
 //! The feature of a row is `1/sqrt(P)` at the bin it occupies in each grid and zero elsewhere, so a
-//! row is P column numbers and is never stored one-hot: maps of this kind are fitted by
-//! `ConjugateGradients`. A bin is known by 64 bits of hash. Two
-//! different bins of one grid that n rows occupy get the same hash with probability below n^2 /
-//! 2^65: 3e-10 for n = 10^5; [`collisions`] counts them on given rows.
+//! row is P column numbers and is never stored one-hot; `ConjugateGradients` fits it. A bin is
+//! known by 64 bits of hash. Two bins of one grid that n rows occupy get the same hash with
+//! probability below n^2 / 2^65: 3e-10 for n = 10^5; [`collisions`] counts them on given rows.
 
 mod columns;
 mod dictionary;
@@ -36,8 +35,7 @@ use loaded::{HashedRows, LoadedBinning};
 use ndarray::Array2;
 use std::sync::Arc;
 
-/// What [`BinningMap::indices`] has for a bin that no training row occupies; it contributes
-/// nothing.
+/// What [`BinningMap::indices`] has for a bin without training rows; it contributes nothing.
 #[doc(hidden)]
 pub const UNSEEN: u32 = u32::MAX;
 
@@ -146,8 +144,7 @@ impl Binning {
     /// whatever the size of chunks, the number of threads and the device. `run` is a `&Device` or a
     /// [`Run`], which hears [`Step::Map`].
     ///
-    /// Errors as [`Self::draw`], when a row lies more than 32,768 lengthscales from the centre, and
-    /// when there are 2^32 - 1 bins or more.
+    /// Errors as [`Self::draw`], on rows 32,768 lengthscales from the centre, and on 2^32 - 1 bins.
     pub fn fit(
         &self,
         input: Affine,
@@ -201,6 +198,10 @@ impl MapBuilder for Binning {
         Some(self.kernel.clone())
     }
 
+    fn is_piecewise_constant(&self) -> bool {
+        true
+    }
+
     fn is_of_its_kernel(&self) -> bool {
         self.columns == GridColumns::All
     }
@@ -238,8 +239,7 @@ impl DrawnGrids {
         &self.input
     }
 
-    /// The hash of the bin that each row occupies in each grid, `[rows, P]`: the same on every
-    /// device.
+    /// Hash of the bin of each row in each grid, `[rows, P]`: the same on every device.
     pub fn hashes(&self, run: impl Into<Run>, rows: &Rows) -> Result<Array2<u64>> {
         let mut hashed = HashedRows::new(self, 0, &run.into())?;
         let mut all = Array2::zeros((rows.nrows(), self.grids.inverse_dp.ncols()));

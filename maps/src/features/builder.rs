@@ -40,6 +40,12 @@ pub trait MapBuilder: Debug + Send + Sync {
         true
     }
 
+    /// Whether some features are constant between cuts of the columns, so that a lengthscale far
+    /// beyond the distances of rows leaves them the same in nearly all rows.
+    fn is_piecewise_constant(&self) -> bool {
+        false
+    }
+
     /// Whether z(x)'z(y) depends on x - y alone, so that columns may be centred.
     fn is_shift_invariant(&self) -> bool {
         self.kernel()
@@ -168,6 +174,9 @@ macro_rules! forward {
             }
             fn is_of_its_kernel(&self) -> bool {
                 (**self).is_of_its_kernel()
+            }
+            fn is_piecewise_constant(&self) -> bool {
+                (**self).is_piecewise_constant()
             }
             fn is_shift_invariant(&self) -> bool {
                 (**self).is_shift_invariant()

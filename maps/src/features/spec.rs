@@ -236,6 +236,10 @@ impl MapBuilder for MapSpec {
         Some(self.kernel.clone())
     }
 
+    fn is_piecewise_constant(&self) -> bool {
+        self.map.has(MapKind::Binning)
+    }
+
     fn is_of_its_kernel(&self) -> bool {
         !self.map.has_columns()
     }

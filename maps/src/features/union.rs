@@ -167,6 +167,12 @@ impl MapBuilder for UnionBuilder {
         self.parts.iter().find_map(|(map, _)| map.kernel())
     }
 
+    fn is_piecewise_constant(&self) -> bool {
+        self.parts
+            .iter()
+            .any(|(map, _)| map.is_piecewise_constant())
+    }
+
     fn is_shift_invariant(&self) -> bool {
         self.parts.iter().all(|(map, _)| map.is_shift_invariant())
     }

@@ -94,6 +94,10 @@ impl MapBuilder for WithLine {
         self.map.kernel()
     }
 
+    fn is_piecewise_constant(&self) -> bool {
+        self.map.is_piecewise_constant()
+    }
+
     fn is_of_its_kernel(&self) -> bool {
         false
     }

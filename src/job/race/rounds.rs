@@ -105,6 +105,9 @@ fn challenge(
 
 /// Goes on beyond the widest that there are, as long as that is better.
 fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
+    if track.max_multiple() < MULTIPLES[MULTIPLES.len() - 1] {
+        return Ok(());
+    }
     while let Some(first) = left.first() {
         let width = first.width();
         if width < MULTIPLES[MULTIPLES.len() - 1] || width >= BEYOND {

@@ -22,6 +22,9 @@ use std::{cell::Cell, ops::Range};
 /// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
 /// look like noise at every other width, so that nothing leads to them.
 pub(super) const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
+/// Widest of these for features that are constant between cuts: at 4 medians and 40 grids most rows
+/// fall into one bin of each grid.
+const MAX_PIECEWISE_MULTIPLE: f64 = 2.0;
 /// Columns whose deviations are within this factor are alike as they are.
 const EQUAL: f64 = 1.25;
 
@@ -54,6 +57,7 @@ pub(super) struct Track<'a> {
     rows: Deciding,
     kernel_values: KernelValues<'a>,
     kernel: &'a dyn Kernel,
+    is_piecewise_constant: bool,
     survey: &'a Survey,
     /// The parts of a sum of kernels that look at some of the columns.
     parts: Option<Vec<ColumnPart>>,
@@ -78,6 +82,7 @@ impl<'a> Track<'a> {
             rows,
             kernel_values,
             kernel,
+            is_piecewise_constant: asked.map.is_piecewise_constant(),
             survey,
             scalings: [
                 Standardize::Auto,
@@ -294,6 +299,15 @@ impl Track<'_> {
         Ok(())
     }
 
+    /// The widest lengthscale that candidates begin with, in medians of the distances.
+    pub(super) fn max_multiple(&self) -> f64 {
+        if self.is_piecewise_constant {
+            MAX_PIECEWISE_MULTIPLE
+        } else {
+            MULTIPLES[MULTIPLES.len() - 1]
+        }
+    }
+
     /// All of one preparation, with a linear part or without. None where most rows are alike.
     fn prepared(&self, standardize: Standardize, linear: bool) -> Result<Vec<Runner>> {
         let u_md = self
@@ -304,7 +318,10 @@ impl Track<'_> {
         };
         // With a linear part beside, one so wide is the linear part alone.
         let alone = linear.then_some(BEYOND);
-        let runners = MULTIPLES.into_iter().chain(alone).map(|multiple| {
+        let multiples = MULTIPLES
+            .into_iter()
+            .filter(|of| *of <= self.max_multiple());
+        let runners = multiples.chain(alone).map(|multiple| {
             let sigma = Bandwidth::Sigma(rounded(multiple * median, DIGITS));
             Runner::new(standardize, (sigma, Some(multiple)), linear)
         });
