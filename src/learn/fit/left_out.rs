@@ -34,7 +34,12 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
             if seen.into_iter().filter(|seen| *seen).count() >= 2 {
                 let of = (class_m.as_slice(), rows.weight_m.as_slice());
                 let on = (rows.observations(), rows.on);
-                judge_classes(model, rows.scores(), of, on, |_| {});
+                let scores_mt = rows.scores();
+                let share_t = shares(of, labels.len());
+                let match_shares = |probabilities: &mut Probabilities| {
+                    probabilities.match_shares(&scores_mt, &rows.weight_m, &share_t);
+                };
+                judge_classes(model, scores_mt.clone(), of, on, match_shares);
             }
         }
         Targets::Real { .. } => {
@@ -89,6 +94,16 @@ pub(crate) fn require_groups_left_out(model: &mut LinearModel, groups: &[u32]) {
         (model.probabilities, model.class_sets) = (None, None);
         (model.conformal, model.left_out) = (None, None);
     }
+}
+
+/// Share of each of `classes` classes in the weight of rows with these classes and weights.
+pub(super) fn shares((class_m, weight_m): (&[usize], &[f64]), classes: usize) -> Vec<f64> {
+    let mut share_t = vec![0.0; classes];
+    for (&class, weight) in class_m.iter().zip(weight_m) {
+        share_t[class] += weight;
+    }
+    let total = share_t.iter().sum::<f64>();
+    share_t.iter().map(|share| share / total).collect()
 }
 
 /// Which class each row is of.

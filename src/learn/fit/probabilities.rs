@@ -81,6 +81,7 @@ impl Probabilities {
         share_t: &[f64],
     ) {
         const STEPS: usize = 200;
+        const RELATIVE_TOLERANCE: f64 = 1e-5;
         let total = weight_n.iter().sum::<f64>();
         for _ in 0..STEPS {
             let p_nt = self.apply(scores_nt.clone());
@@ -97,7 +98,7 @@ impl Probabilities {
             for (offset, step) in offset_t.iter_mut().zip(&step_t) {
                 *offset += step;
             }
-            if step_t.iter().all(|step| step.abs() < 1e-6) {
+            if step_t.iter().all(|step| step.abs() < RELATIVE_TOLERANCE) {
                 return;
             }
         }

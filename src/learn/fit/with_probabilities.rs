@@ -7,7 +7,10 @@ use crate::{
     features::{FeatureMap, Structure},
     learn::{
         Fit, FitData,
-        fit::{find_repeats, left_out::judge_classes},
+        fit::{
+            find_repeats,
+            left_out::{judge_classes, shares},
+        },
     },
     model::{CalibratedOn, LinearModel, Probabilities, Targets},
     settings::Settings,
@@ -61,7 +64,6 @@ impl Fit for WithProbabilities<'_> {
             return Err(of_amounts());
         };
         let FitData { source, .. } = data;
-        let repeats = find_repeats(source, data.run)?;
         let full = FitData {
             source: &mut *source,
             targets: data.targets.clone(),
@@ -73,6 +75,7 @@ impl Fit for WithProbabilities<'_> {
         if model.probabilities.is_some() {
             return Ok(model);
         }
+        let repeats = find_repeats(source, data.run)?;
         self.calibrate(model, FitData { source, ..data }, &repeats)
     }
 }
@@ -121,8 +124,9 @@ impl WithProbabilities<'_> {
         let on = (repeats.observations(&rows.weight_n), CalibratedOn::KeptBack);
         let of = (rows.class_n.as_slice(), rows.weight_n.as_slice());
         // Held-out rows have other class shares than all rows.
+        let share_t = shares((&all.class_n, &all.weight_n), all.scores_nt.ncols());
         let match_shares = |probabilities: &mut Probabilities| {
-            probabilities.match_shares(&all.scores_nt, &all.weight_n, &all.shares());
+            probabilities.match_shares(&all.scores_nt, &all.weight_n, &share_t);
         };
         judge_classes(&mut model, rows.scores_nt.clone(), of, on, match_shares);
         Ok(model)
@@ -189,16 +193,6 @@ impl ScoredRows {
         }
         let mut some = Split::by_contents(source, Part::Test, share, SEED + 1, repeats);
         Self::read(model, &mut some, labels, run)
-    }
-
-    /// Share of each class in the weight.
-    fn shares(&self) -> Vec<f64> {
-        let mut share_t = vec![0.0; self.scores_nt.ncols()];
-        for (&class, weight) in self.class_n.iter().zip(&self.weight_n) {
-            share_t[class] += weight;
-        }
-        let total = share_t.iter().sum::<f64>();
-        share_t.iter().map(|share| share / total).collect()
     }
 
     /// Scores the rows of `source` whose label is one of `labels` and whose weight is above 0.
