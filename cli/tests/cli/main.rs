@@ -23,6 +23,7 @@ mod files;
 mod first_fit;
 mod folds;
 mod gaps;
+mod honest;
 mod identity;
 #[cfg(unix)]
 mod interrupt;
@@ -38,6 +39,7 @@ mod machines;
 mod maps;
 #[cfg(target_os = "linux")]
 mod memory;
+mod metamorphic;
 mod noted;
 mod odd;
 mod outputs;
