@@ -27,6 +27,8 @@ pub mod form;
 pub mod instructions;
 pub mod kernels;
 #[doc(hidden)]
+pub mod limits;
+#[doc(hidden)]
 pub mod linalg;
 pub mod ops;
 #[doc(hidden)]

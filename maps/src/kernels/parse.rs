@@ -5,6 +5,7 @@ use super::{
     Laplacian, Linear, Matern, Mixture, Polynomial, Product, RationalQuadratic, SkewedChi2Kernel,
 };
 use crate::error::{Error, Result};
+use crate::limits::{KERNEL_BYTES, NESTED_KERNELS};
 use std::sync::Arc;
 
 /// The kernel that a specification names; [`Kernel::spec`] of the result reads back as the same
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// `polynomial[:DEGREE[:CONSTANT]]` (2, 1), `additive-chi2`, `skewed-chi2[:SKEWEDNESS]` (1),
 /// `mixture:WEIGHT*KERNEL@LENGTHSCALE+...` and `product:KERNEL@LENGTHSCALE*...`, where
 /// `@LENGTHSCALE` may be left out for 1, and a mixture or product inside another goes in
-/// parentheses.
+/// parentheses: at most 32 in each other, in a text of at most 64 KiB.
 ///
 /// ```
 /// let kernel = bochner::kernels::parse("gaussian")?;
@@ -27,10 +28,23 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for an unknown name or a parameter outside its domain;
+/// [`Error::Parameter`] for an unknown name, a parameter outside its domain and a text that is too
+/// long or nests too deeply;
 /// [`Error::Unsupported`] for a kernel without spectral measure inside a mixture or product, and
 /// for `custom:NAME`, which only code can give.
 pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
+    if spec.len() > KERNEL_BYTES {
+        return Err(Error::parameter(format!(
+            "a kernel is written in at most {KERNEL_BYTES} bytes, and this one has {}; use fewer \
+             components",
+            spec.len()
+        )));
+    }
+    parse_inside(spec, 0)
+}
+
+/// A kernel inside `depth` mixtures and products.
+fn parse_inside(spec: &str, depth: usize) -> Result<Arc<dyn Kernel>> {
     let spec = spec.trim();
     let (name, argument) = match spec.split_once(':') {
         Some((name, argument)) => (name.trim(), Some(argument.trim())),
@@ -60,13 +74,13 @@ pub fn parse(spec: &str) -> Result<Arc<dyn Kernel>> {
         ("mixture", Some(parts)) => Arc::new(Mixture::new(
             split(parts, '+')?
                 .into_iter()
-                .map(component)
+                .map(|part| component(part, depth + 1))
                 .collect::<Result<_>>()?,
         )?),
         ("product", Some(parts)) => Arc::new(Product::new(
             split(parts, '*')?
                 .into_iter()
-                .map(scaled_kernel)
+                .map(|part| scaled_kernel(part, depth + 1))
                 .collect::<Result<_>>()?,
         )?),
         ("custom", Some(name)) => {
@@ -113,13 +127,13 @@ fn polynomial(spec: &str, argument: &str) -> Result<Polynomial> {
 }
 
 /// `0.5*gaussian@2`.
-fn component(text: &str) -> Result<Component> {
+fn component(text: &str, depth: usize) -> Result<Component> {
     let (weight, rest) = text.split_once('*').ok_or_else(|| {
         Error::parameter(format!(
             "'{text}' in a mixture has no weight; write 0.5*{text}"
         ))
     })?;
-    let (kernel, lengthscale) = scaled_kernel(rest)?;
+    let (kernel, lengthscale) = scaled_kernel(rest, depth)?;
     Ok(Component {
         weight: number(weight, "a mixture's weight")?,
         kernel,
@@ -128,7 +142,13 @@ fn component(text: &str) -> Result<Component> {
 }
 
 /// `gaussian@2`, `gaussian`, or either with the kernel in parentheses.
-fn scaled_kernel(text: &str) -> Result<(Arc<dyn Kernel>, f64)> {
+fn scaled_kernel(text: &str, depth: usize) -> Result<(Arc<dyn Kernel>, f64)> {
+    if depth > NESTED_KERNELS {
+        return Err(Error::parameter(format!(
+            "mixtures and products of kernels lie in each other more than {NESTED_KERNELS} deep; \
+             multiply them out"
+        )));
+    }
     let text = text.trim();
     let (kernel, lengthscale) = match split(text, '@')?[..] {
         [kernel] => (kernel, 1.0),
@@ -137,7 +157,7 @@ fn scaled_kernel(text: &str) -> Result<(Arc<dyn Kernel>, f64)> {
     };
     let kernel = kernel.trim();
     let inner = kernel.strip_prefix('(').and_then(|k| k.strip_suffix(')'));
-    Ok((parse(inner.unwrap_or(kernel))?, lengthscale))
+    Ok((parse_inside(inner.unwrap_or(kernel), depth)?, lengthscale))
 }
 
 /// Splits at every separator that is outside parentheses.
@@ -166,4 +186,40 @@ fn number(text: &str, what: &str) -> Result<f64> {
     let text = text.trim();
     text.parse()
         .map_err(|_| Error::parameter(format!("{what} must be a number, not '{text}'")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KERNEL_BYTES, NESTED_KERNELS, parse};
+
+    /// The deepest and the longest text that is read, and the next one; without parentheses, too.
+    #[test]
+    fn texts_are_read_to_their_limits_and_no_further() {
+        let inside = |begin: &str, end: &str, depth: usize| {
+            format!("{}gaussian{}", begin.repeat(depth), end.repeat(depth))
+        };
+        for (begin, end) in [
+            ("mixture:1*(", ")"),
+            ("product:(", ")"),
+            ("mixture:1*", ""),
+            ("product:", ""),
+        ] {
+            let read = |depth| parse(&inside(begin, end, depth));
+            read(NESTED_KERNELS).expect("reads");
+            for depth in [NESTED_KERNELS + 1, KERNEL_BYTES / 16] {
+                let error = read(depth).expect_err("too deep").to_string();
+                assert!(error.contains("more than 32 deep"), "{error}");
+            }
+            let error = read(100_000).expect_err("too long").to_string();
+            assert!(error.contains("65536 bytes"), "{error}");
+        }
+        let part = "1*gaussian@1+";
+        let wide = format!(
+            "mixture:{}1*gaussian",
+            part.repeat(KERNEL_BYTES / part.len() - 2)
+        );
+        let wide = wide + &" ".repeat(KERNEL_BYTES);
+        parse(&wide[..KERNEL_BYTES]).expect("reads");
+        parse(&wide[..KERNEL_BYTES + 1]).expect_err("too long");
+    }
 }

@@ -49,8 +49,7 @@ pub struct LibsvmSource {
     next: usize,
 }
 
-/// The most columns: a row with its zeros takes 8 bytes for each.
-pub(in crate::data) const MOST: usize = 1 << 22;
+pub(in crate::data) use crate::limits::SPARSE_COLUMNS as MOST;
 
 impl LibsvmSource {
     /// Opens `path` and reads it once.

@@ -3,12 +3,8 @@
 use crate::{Error, Result, data::Rows, store::Store, text::counted};
 use ndarray::{Array2, ArrayView1};
 
-/// So many inner nodes lie above each other at most.
 #[doc(hidden)]
-pub const DEEPEST: usize = 64;
-/// So many leaves a tree has at most.
-#[doc(hidden)]
-pub const MOST_LEAVES: usize = 4096;
+pub use crate::limits::{NESTED_NODES as DEEPEST, TREE_LEAVES as MOST_LEAVES};
 
 /// A binary tree over raw rows. Row x goes left at node i if `v_i'(x - c) <= t_i`, in f64, summed
 /// from the first column on, so that every machine routes alike; a NaN, which only products beyond

@@ -1,6 +1,9 @@
 //! WGSL that a user has written: one expression in `t`, and nothing else.
 
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    limits::{EXPRESSION_BYTES as LONGEST, NESTED_PARENTHESES as DEEPEST},
+};
 use std::sync::Arc;
 
 /// What an expression may call or name: functions of numbers. A shader's own names are not among
@@ -53,10 +56,6 @@ const KNOWN: &[&str] = &[
 ];
 /// What stands between names and numbers. No braces, semicolons, attributes, quotes or addresses.
 const MARKS: &str = "+-*/%()<>=!|&,. ";
-/// A longer text is no function that anybody wrote, and could nest too deeply for drivers.
-const LONGEST: usize = 500;
-/// Parentheses in each other.
-const DEEPEST: usize = 32;
 
 /// An expression that has been read and validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -287,6 +286,17 @@ mod tests {
         ] {
             let refused = Expression::parse("own", &text).expect_err(why).to_string();
             assert!(refused.contains(why), "{refused}");
+        }
+    }
+
+    /// Marks before an expression nest without parentheses: 500 of them are read, or refused by the
+    /// compiler, on the stack of a thread.
+    #[test]
+    fn marks_before_an_expression_end_no_program() {
+        for mark in ["- ", "!", "&", "*"] {
+            let text = mark.repeat((LONGEST - 1) / mark.len()) + "t";
+            let read = Expression::parse("own", &text);
+            assert_eq!(read.is_ok(), mark == "- ", "{mark}");
         }
     }
 

@@ -4,11 +4,10 @@ use super::Layout;
 use super::record::{FIELDS, Record, RecordEnd, unquoted};
 use crate::data::{TextEncoding, files::input::Input};
 use crate::error::{Error, Result};
+use crate::limits::RECORD_BYTES as RECORD;
 use memchr::{memchr, memchr2, memchr3};
 use std::path::Path;
 
-/// The longest record, in bytes. A longer one is a quote that was left open, or no table.
-const RECORD: usize = 64 << 20;
 /// Bytes read at a time.
 const BUFFER: usize = 256 * 1024;
 

@@ -1,7 +1,7 @@
 //! One record of a text file as fields, quotes taken off.
 
-/// The most fields of a record, in each of which a first row names a column.
-pub(super) const FIELDS: usize = 1 << 22;
+pub(super) use crate::limits::RECORD_FIELDS as FIELDS;
+
 /// One record: where it lies, and its fields.
 #[derive(Debug, Default)]
 pub(super) struct Record {

@@ -1,13 +1,11 @@
 //! Zstandard frames one after the other, each held to its length and its checksum.
 
+use crate::limits::ZSTD_WINDOW_BYTES as WINDOW;
 use ruzstd::decoding::{
     BlockDecodingStrategy, FrameDecoder,
     errors::{FrameDecoderError, ReadFrameHeaderError},
 };
 use std::io::{self, BufRead, Read};
-
-/// The largest window that a frame may ask memory for: what `zstd --ultra -22` writes.
-const WINDOW: u64 = 128 << 20;
 
 /// The contents of all frames of `source`.
 pub(super) struct Frames<R> {

@@ -7,6 +7,7 @@ use super::location::ArrayLocation;
 use crate::data::Rows;
 use crate::data::rows::{EXACT, first_non_finite, not_finite};
 use crate::error::Result;
+use crate::limits::ARRAY_COLUMNS;
 use crate::linalg::entries::narrow;
 use ndarray::Array2;
 use std::convert::identity;
@@ -51,9 +52,6 @@ pub(in crate::data) enum Role {
 
 /// Bytes read at a time: within second-level caches, large against the cost of a read.
 const BUFFER: usize = 256 * 1024;
-
-/// The most columns: one row of f64 takes 128 MiB.
-const MOST_COLUMNS: usize = 1 << 24;
 
 /// An array `[rows, columns]` that is read in order.
 #[derive(Debug)]
@@ -318,9 +316,9 @@ fn length(
                  holds: its header is damaged; write it again"
             ))
         })?;
-    if columns > MOST_COLUMNS {
+    if columns > ARRAY_COLUMNS {
         return Err(place.problem(format!(
-            "has {columns} columns, and {MOST_COLUMNS} can be read; is it stored with samples \
+            "has {columns} columns, and {ARRAY_COLUMNS} can be read; is it stored with samples \
              in columns? Save its transpose"
         )));
     }

@@ -2,6 +2,7 @@
 //! with spaces.
 
 use super::dtype::Dtype;
+use crate::limits::{NESTED_LITERALS as DEEPEST, NPY_HEADER_BYTES as LONGEST};
 use std::io::Read;
 
 /// What a header says.
@@ -28,11 +29,6 @@ impl From<std::io::Error> for Fault {
         Self::Io(error)
     }
 }
-
-/// Longer headers exist only for structured dtypes, which cannot be read anyway.
-const LONGEST: usize = 1 << 20;
-/// Nesting of the dict literal; a plain header has depth 2.
-const DEEPEST: usize = 16;
 
 impl Header {
     /// Reads the header from the first byte of `input` on, and leaves `input` at the first value.
