@@ -200,7 +200,10 @@ impl Job<&dyn Fit> {
             self.sample_rows(),
             self.deciding_rows((source.columns(), source.targets())),
         );
-        (self.preparation).survey_deciding(source, rows, run)
+        let survey = (self.preparation).survey_deciding(source, rows, run)?;
+        // Before all work, which no model could hold.
+        source.schema().map_or(Ok(()), Schema::require_room)?;
+        Ok(survey)
     }
 
     /// How columns are prepared, and lengthscales. Errors as [`Bandwidth::lengthscales`] does.

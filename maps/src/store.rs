@@ -1,13 +1,20 @@
 //! Named arrays and properties in one safetensors file: the format of models and of saved normal
 //! equations.
 
-use crate::{Error, Result, atomic_file::AtomicFile};
+mod header;
+
+use crate::{
+    Error, Result,
+    atomic_file::AtomicFile,
+    limits::{HEADER_BYTES, NESTED_STORES},
+};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
     collections::{BTreeMap, HashMap},
     fs::File,
     io::{Read, Write},
+    ops::Bound,
     path::Path,
     sync::Arc,
 };
@@ -16,12 +23,8 @@ use std::{
 const FORMAT_VERSION: u32 = 1;
 const FORMAT: &str = "bochner";
 
-/// So deep maps lie in each other at most, and whatever else is nested.
-const DEEPEST: usize = 32;
 /// Characters of a file that an error cites at most.
 const CITED: usize = 200;
-/// So many bytes say at most what is in a file.
-const LONGEST_HEADER: u64 = 32 << 20;
 
 /// Arrays and properties under names, in memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -104,16 +107,10 @@ impl Store {
     /// What was [nested](Self::nest) under `prefix.`.
     #[doc(hidden)]
     pub fn nested(&self, prefix: &str) -> Self {
-        let inner = |name: &String| Some(name.strip_prefix(prefix)?.strip_prefix('.')?.to_owned());
-        let properties = self.properties.iter();
-        let arrays = self.arrays.iter();
+        let prefix = format!("{prefix}.");
         Self {
-            properties: properties
-                .filter_map(|(name, v)| Some((inner(name)?, v.clone())))
-                .collect(),
-            arrays: arrays
-                .filter_map(|(name, v)| Some((inner(name)?, v.clone())))
-                .collect(),
+            properties: under(&self.properties, &prefix),
+            arrays: under(&self.arrays, &prefix),
         }
     }
 
@@ -242,6 +239,12 @@ impl Store {
         let mut properties = self.properties.clone();
         properties.insert("format_version".into(), FORMAT_VERSION.to_string());
         properties.insert("kind".into(), kind.into());
+        let mut names = properties.keys().chain(self.arrays.keys());
+        if names.any(|name| header::is_deep(name)) {
+            return Err(Error::unsupported(format!(
+                "maps lie in each other more than {NESTED_STORES} deep; use fewer"
+            )));
+        }
         let views: Result<Vec<_>> = self
             .arrays
             .iter()
@@ -252,10 +255,14 @@ impl Store {
             })
             .collect();
         // One entry, because several are written in an order that changes from run to run.
-        let properties =
-            serde_json::to_string(&properties).map_err(|e| Error::format(e.to_string()))?;
-        let metadata = HashMap::from([(FORMAT.to_owned(), properties)]);
-        safetensors::serialize(views?, Some(metadata)).map_err(|e| Error::format(e.to_string()))
+        let json = serde_json::to_string(&properties).map_err(|e| Error::format(e.to_string()))?;
+        // What the crate refuses is longer than this, and it would not say what is.
+        header::require_length(json.len() as u64, &properties)?;
+        let metadata = HashMap::from([(FORMAT.to_owned(), json)]);
+        let bytes = safetensors::serialize(views?, Some(metadata))
+            .map_err(|e| Error::format(e.to_string()))?;
+        header::require_length(header_length(&bytes).unwrap_or(0), &properties)?;
+        Ok(bytes)
     }
 
     /// Reads what [`Self::to_bytes`] wrote. Errors say whether the bytes are truncated, foreign, of
@@ -271,6 +278,13 @@ impl Store {
                 "truncated, or not a file of bochner ({cited}); fit again, or name another file"
             ))
         };
+        let listed = header_length(bytes).and_then(|length| {
+            let length = usize::try_from(length).ok()?;
+            bytes[8..].get(..length).and_then(header::data_bytes)
+        });
+        if listed.is_none() {
+            return Err(damaged(&"its header is cut, too long or no list of arrays"));
+        }
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;
         let metadata = header.metadata().as_ref();
         let Some(properties) = metadata.and_then(|entries| entries.get(FORMAT)) else {
@@ -295,10 +309,12 @@ impl Store {
             return Err(no(&format!("holds {found}, not {kind}; name another file")));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e))?;
-        let deep = |name: &str| name.matches('.').nth(DEEPEST).is_some();
-        if properties.keys().any(|name| deep(name)) || tensors.names().iter().any(|n| deep(n)) {
+        let arrays = tensors.names();
+        let mut arrays = arrays.iter();
+        if properties.keys().any(|n| header::is_deep(n)) || arrays.any(|n| header::is_deep(n)) {
             return Err(no(&format!(
-                "holds things that lie in each other more than {DEEPEST} deep; name another file"
+                "holds things that lie in each other more than {NESTED_STORES} deep; name another \
+                 file"
             )));
         }
         let arrays = tensors.iter().map(|(name, view)| {
@@ -321,7 +337,7 @@ impl Store {
     /// Writes the file whole or not at all.
     #[doc(hidden)]
     pub fn save(&self, kind: &str, path: &Path) -> Result<()> {
-        let bytes = self.to_bytes(kind)?;
+        let bytes = self.to_bytes(kind).map_err(|e| Error::in_model(path, &e))?;
         let mut file = AtomicFile::create(path)?;
         file.write_all(&bytes).map_err(|e| Error::io(path, e))?;
         file.finish()
@@ -339,31 +355,23 @@ impl Store {
                 &Error::format("is not a regular file; name one that bochner wrote"),
             ));
         }
+        let none = "truncated, or not a file of bochner; fit again, or name another file";
+        let none = || Error::in_model(path, &Error::format(none));
         let mut file = File::open(path).map_err(fail)?;
         let mut bytes = vec![0; 8];
         let short = found.len() < 8 && found.is_file();
         if !short {
             file.read_exact(&mut bytes).map_err(fail)?;
-            let header = bytes
-                .iter()
-                .rev()
-                .fold(0, |n, &byte| n << 8 | u64::from(byte));
-            let fits = (2..=LONGEST_HEADER.min(found.len() - 8)).contains(&header);
+            let header = header_length(&bytes).unwrap_or(0);
+            let fits = (2..=HEADER_BYTES.min(found.len() - 8)).contains(&header);
             if !fits {
-                let none = Error::format(
-                    "truncated, or not a file of bochner; fit again, or name another file",
-                );
-                return Err(Error::in_model(path, &none));
+                return Err(none());
             }
             // What is behind it is as long as it says, or the file is none of ours.
             let mut text = vec![0; usize::try_from(header).unwrap_or(0)];
             file.read_exact(&mut text).map_err(fail)?;
-            let expected = data_bytes(&text);
-            if expected != Some(found.len() - 8 - header) {
-                let none = Error::format(
-                    "truncated, or not a file of bochner; fit again, or name another file",
-                );
-                return Err(Error::in_model(path, &none));
+            if header::data_bytes(&text) != Some(found.len() - 8 - header) {
+                return Err(none());
             }
             bytes.append(&mut text);
         }
@@ -374,13 +382,18 @@ impl Store {
     }
 }
 
-/// How many bytes of arrays a header announces.
-fn data_bytes(header: &[u8]) -> Option<u64> {
-    let entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(header).ok()?;
-    let ends = entries
-        .values()
-        .filter_map(|entry| entry["data_offsets"][1].as_u64());
-    Some(ends.max().unwrap_or(0))
+/// The length of the header, which is what a file begins with.
+fn header_length(bytes: &[u8]) -> Option<u64> {
+    bytes.first_chunk().map(|first| u64::from_le_bytes(*first))
+}
+
+/// The entries whose names begin with a prefix, without it. Takes time for these alone: a file may
+/// have many parts, and many names besides.
+fn under<T: Clone>(all: &BTreeMap<String, T>, prefix: &str) -> BTreeMap<String, T> {
+    let from = (Bound::Included(prefix), Bound::Unbounded);
+    let inner = all.range::<str, _>(from);
+    let inner = inner.map_while(|(name, v)| Some((name.strip_prefix(prefix)?, v.clone())));
+    inner.map(|(name, v)| (name.to_owned(), v)).collect()
 }
 
 fn missing(name: &str) -> Error {

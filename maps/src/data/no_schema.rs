@@ -26,6 +26,12 @@ impl Schema {
 
     /// Nothing, for there is none.
     #[doc(hidden)]
+    pub fn require_room(&self) -> Result<()> {
+        match *self {}
+    }
+
+    /// Nothing, for there is none.
+    #[doc(hidden)]
     pub fn write(&self, _store: &mut Store) {
         match *self {}
     }

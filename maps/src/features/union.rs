@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Device, Error, Result,
     kernels::{Domain, Kernel},
+    limits::UNION_PARTS,
     ops::place::Place,
     store::Store,
 };
@@ -45,7 +46,7 @@ impl Union {
     /// else for the first, and rescaled on the device for parts of other lengthscales. A column
     /// that this part drops, its scale being 0, is prepared as the next part has it that sees it.
     ///
-    /// Errors with [`Error::Parameter`] on no parts or a weight that is not positive and finite,
+    /// Errors with [`Error::Parameter`] on no parts, more than 1024 or a weight that is not positive and finite,
     /// with [`Error::Shape`] when the parts take other numbers of columns, and with
     /// [`Error::Unsupported`] when two binning parts differ in the lengthscale of a column that
     /// both see.
@@ -53,6 +54,8 @@ impl Union {
         let Some((first, _)) = parts.first() else {
             return Err(Error::parameter("a union of no maps; give at least one"));
         };
+        // The same for maps that are drawn as for maps that are read: what is fitted can be read.
+        require_count(parts.len())?;
         if let Some((_, weight)) = parts.iter().find(|(_, w)| !(*w > 0.0 && w.is_finite())) {
             return Err(Error::parameter(format!(
                 "a weight is {weight}; it must be positive and finite"
@@ -108,10 +111,7 @@ impl Union {
 
     pub(super) fn read(store: &Store, read: Reader) -> Result<Self> {
         let count: usize = store.get("parts")?;
-        if count > MOST_PARTS {
-            let problem = format!("a union of {count} maps; {MOST_PARTS} are read at most");
-            return Err(Error::format(problem));
-        }
+        require_count(count)?;
         let weights = store.vector("weights", count)?;
         let parts = weights
             .iter()
@@ -121,13 +121,19 @@ impl Union {
     }
 }
 
+fn require_count(parts: usize) -> Result<()> {
+    if parts > UNION_PARTS {
+        return Err(Error::parameter(format!(
+            "a union of {parts} maps, and a model holds {UNION_PARTS}; use fewer columns or parts"
+        )));
+    }
+    Ok(())
+}
+
 /// Whether rows must come to it without another rounding.
 fn is_of_bins(map: &dyn FeatureMap) -> bool {
     require_dense(map).is_err()
 }
-
-/// More parts than anybody writes, which would take long to tell apart.
-const MOST_PARTS: usize = 1024;
 
 /// Builds a [`Union`] of maps that are still to be drawn: they share rows, bandwidth and
 /// standardisation. The seed of a learner gives each part numbers of its own; parts that keep their

@@ -2,8 +2,11 @@
 
 use super::{DateParts, Field, Fill, Kind, NoValue, Reading, Schema, TargetMeans, Words};
 use crate::{
-    error::{Error, Result},
+    data::files::table::short,
+    error::{Error, Remedy, Result},
+    limits::{HEADER_BYTES, SCHEMA_OBJECTS},
     store::Store,
+    text::human_bytes,
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
@@ -17,6 +20,44 @@ const NAME: &str = "schema";
 const VERSION: u64 = 9;
 
 impl Schema {
+    /// Errors with [`Error::Unsupported`], naming the largest column, unless a model can hold the
+    /// schema: a fit asks before it begins.
+    #[doc(hidden)]
+    pub fn require_room(&self) -> Result<()> {
+        self.require_room_of(HEADER_BYTES)
+    }
+
+    /// As [`Self::require_room`], of a header of so many bytes.
+    fn require_room_of(&self, most: u64) -> Result<()> {
+        let all = self.features.iter().chain(&self.targets);
+        let plain: usize = all.clone().map(text_bytes).sum();
+        // Twice, each at most 7 bytes for one; a quarter is left for all else.
+        if (plain as u64) < most / 20 {
+            return Ok(());
+        }
+        let (mut bytes, mut braces, mut largest) = (0, 0, (0, ""));
+        for field in all {
+            let text = field.to_json().to_string();
+            // A model has the names of the columns that it becomes, too.
+            let names = Value::from(field.columns()).to_string();
+            let escaped = escaped_bytes(&text) + escaped_bytes(&names);
+            bytes += escaped;
+            braces += objects(&text);
+            largest = largest.max((escaped, field.name.as_str()));
+        }
+        if bytes <= most / 4 * 3 && braces < SCHEMA_OBJECTS {
+            return Ok(());
+        }
+        let (of_it, name) = (human_bytes(largest.0), short(largest.1));
+        Err(Error::unsupported(format!(
+            "the names and categories of all columns take {}, those of column {name} {of_it}, and \
+             a model holds {}",
+            human_bytes(bytes),
+            human_bytes(most / 4 * 3),
+        ))
+        .help(Remedy::Ignore(largest.1.to_owned())))
+    }
+
     #[doc(hidden)]
     pub fn write(&self, store: &mut Store) {
         let fields = |fields: &[Field]| fields.iter().map(Field::to_json).collect::<Vec<_>>();
@@ -77,8 +118,12 @@ impl Schema {
         if !store.has_property(NAME) {
             return Ok(None);
         }
-        let value: Value = serde_json::from_str(store.text(NAME)?)
-            .map_err(|fault| damaged(&format!("is damaged: {fault}")))?;
+        let text = store.text(NAME)?;
+        if objects(text) > SCHEMA_OBJECTS {
+            return Err(damaged("holds too many objects"));
+        }
+        let value: Value =
+            serde_json::from_str(text).map_err(|fault| damaged(&format!("is damaged: {fault}")))?;
         match value["version"].as_u64() {
             Some(1..=VERSION) => {}
             Some(version) => {
@@ -127,6 +172,28 @@ impl Schema {
             options,
         }))
     }
+}
+
+/// How many objects the text of a JSON value has at most.
+fn objects(text: &str) -> usize {
+    text.bytes().filter(|&byte| byte == b'{').count()
+}
+
+/// The length of a property that is this text: a text in the object of properties, which itself is
+/// a text of the header.
+fn escaped_bytes(text: &str) -> u64 {
+    Value::from(Value::from(text).to_string()).to_string().len() as u64
+}
+
+/// Bytes of the texts of a field, and some for what is said of it.
+fn text_bytes(field: &Field) -> usize {
+    let texts = match &field.kind {
+        Kind::Categories(all) => all.iter().map(|text| text.len() + 9).sum(),
+        Kind::Means(means) => means.names().iter().map(|text| text.len() + 9).sum(),
+        _ => 0,
+    };
+    let fill = field.fill.as_ref().map_or(0, |fill| 21 * fill.values.len());
+    texts + fill + field.name.len() + 64
 }
 
 fn damaged(what: &str) -> Error {

@@ -261,3 +261,27 @@ fn damaged_schemas_are_refused() {
         assert!(Schema::read(&store, columns).is_err(), "{columns}");
     }
 }
+
+/// What a fit refuses before it begins, and a reader before it reads.
+#[test]
+fn schemas_are_held_to_what_a_model_can_hold() {
+    let with = |length: usize| {
+        let mut all = schema();
+        let long = Kind::Categories(vec!["x".repeat(length), "y".into()]);
+        all.features[3].kind = long;
+        all
+    };
+    with(1_000).require_room_of(10_000).expect("fits");
+    let error = with(4_000).require_room_of(10_000).expect_err("too long");
+    assert!(error.to_string().contains("column \"city\""), "{error}");
+    assert_eq!(error.remedies(), [Remedy::Ignore("city".into())]);
+    with(1_000_000).require_room().expect("fits");
+    with(17_500_000).require_room().expect_err("too long");
+    let read = |braces: usize| {
+        let mut store = Store::default();
+        store.set(NAME, "{".repeat(braces));
+        Schema::read(&store, 1).expect_err("no schema").to_string()
+    };
+    assert!(!read(SCHEMA_OBJECTS).contains("too many objects"));
+    assert!(read(SCHEMA_OBJECTS + 1).contains("too many objects"));
+}
