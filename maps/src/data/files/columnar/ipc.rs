@@ -6,6 +6,7 @@
 
 use super::{Batches, damage, guarded};
 use crate::error::{Error, Result};
+use crate::limits::HELD_BYTES as MOST;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::{
@@ -29,8 +30,6 @@ const MAGIC: &[u8] = b"ARROW1";
 const BEFORE: u64 = 8;
 /// The length of the directory of a file, and the mark.
 const BEHIND: u64 = 10;
-/// Bytes of a batch, packed or not, that are held at a time.
-const MOST: u64 = 4 << 30;
 
 /// What a file has, as its messages say.
 pub(super) struct Opened {

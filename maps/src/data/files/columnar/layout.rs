@@ -3,12 +3,10 @@
 use super::Batches;
 use crate::data::files::table::{short, shortened};
 use crate::error::{Error, Remedy, Result};
+use crate::limits::{COLUMNS as MOST, NAMES_BYTES};
 use arrow_array::{Array, cast::AsArray};
 use arrow_schema::{DataType, Field, SchemaRef};
 use std::path::Path;
-
-/// Columns that a file may have, elements of lists counted.
-const MOST: usize = 1 << 20;
 
 /// The columns of a file.
 pub(super) struct Layout {
@@ -44,6 +42,7 @@ impl Layout {
             widths: Vec::new(),
             schema: schema.clone(),
         };
+        let mut bytes = 0_usize;
         for (k, field) in schema.fields().iter().enumerate() {
             let name = match field.name().trim() {
                 "" => k.to_string(),
@@ -60,6 +59,15 @@ impl Layout {
                 let problem = format!(
                     "has {many} columns or more, and {MOST} can be read; is it a table of samples \
                      in rows?"
+                );
+                return Err(Error::data(path, problem));
+            }
+            bytes = bytes.saturating_add(bytes_of_names(&name, width));
+            if bytes > NAMES_BYTES {
+                let problem = format!(
+                    "has columns whose names take {bytes} bytes or more, and {NAMES_BYTES} can be \
+                     read; shorten {}",
+                    short(&name)
                 );
                 return Err(Error::data(path, problem));
             }
@@ -109,6 +117,17 @@ impl Layout {
         let problem = format!("column {name} holds {what}, which is not read");
         let help = Remedy::words("leave it out, or save its parts as columns of their own");
         Err(Error::data(path, problem).help(help))
+    }
+}
+
+/// Bytes of the names of the columns that one field becomes, which is called `name`.
+fn bytes_of_names(name: &str, width: Option<usize>) -> usize {
+    match width {
+        None | Some(0) => name.len(),
+        Some(width) => {
+            let index = "[]".len() + (width - 1).to_string().len();
+            width.saturating_mul(name.len() + index)
+        }
     }
 }
 
@@ -185,6 +204,28 @@ mod tests {
     use super::*;
     use arrow_array::{ListArray, RecordBatch, types::Float32Type};
     use std::sync::Arc;
+
+    /// Lists of one length need no data to be any number of columns.
+    #[test]
+    fn names_of_places_are_held_to_their_limit_and_no_further() {
+        let layout = |name: usize, width: i32| {
+            let item = Arc::new(Field::new("item", DataType::Float32, false));
+            let list = DataType::FixedSizeList(item, width);
+            let field = Field::new("n".repeat(name), list, false);
+            let schema = Arc::new(arrow_schema::Schema::new(vec![field]));
+            let read = |_: &[usize]| -> Result<Batches> { panic!("no rows are read") };
+            Layout::from_schema(Path::new("t.arrow"), &schema, read)
+        };
+        let made = layout(NAMES_BYTES - 3, 1).expect("fits");
+        assert_eq!(made.names[0].len(), NAMES_BYTES);
+        for (name, width) in [(NAMES_BYTES - 2, 1), (20_000, 1_000_000)] {
+            let error = layout(name, width).err().expect("too long").to_string();
+            assert!(error.contains("names take"), "{}", &error[..200]);
+        }
+        assert_eq!(layout(1, MOST as i32).expect("fits").names.len(), MOST);
+        let error = layout(1, MOST as i32 + 1).err().expect("too many");
+        assert!(error.to_string().contains("can be read"), "{error}");
+    }
 
     /// Over several batches, the first of which may hold none.
     #[test]

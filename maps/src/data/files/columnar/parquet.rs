@@ -1,7 +1,13 @@
 //! .parquet files.
 
+mod footer;
+mod pages;
+mod thrift;
+
 use super::Batches;
-use crate::error::{Error, Result};
+use crate::device::memory_left;
+use crate::error::{Error, Remedy, Result};
+use crate::limits::HELD_BYTES;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::{
     arrow::{
@@ -30,6 +36,7 @@ impl Opened {
     ///
     /// Errors with [`Error::Data`] if it is no whole .parquet.
     pub(super) fn new(path: &Path, file: &File) -> Result<Self> {
+        footer::require_flat(path, file)?;
         let metadata = guarded(path, || {
             let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
             with_early_times(metadata)
@@ -72,8 +79,11 @@ impl Opened {
         let metadata = self.metadata.clone();
         let rows = (VALUES / width.max(1)).clamp(1, ROWS);
         let mask = ProjectionMask::roots(metadata.parquet_schema(), fields.iter().copied());
+        let held = guarded(path, || {
+            require_levels(&Arc::new(file.try_clone()?), &metadata, &mask)
+        })?;
+        require_room(path, held)?;
         let mut batches = guarded(path, move || {
-            require_levels(&Arc::new(file.try_clone()?), &metadata, &mask)?;
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
             builder.with_projection(mask).with_batch_size(rows).build()
         })?;
@@ -129,15 +139,33 @@ fn in_microseconds(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
+/// Errors unless pages of so many bytes can be in memory together.
+fn require_room(path: &Path, held: u64) -> Result<()> {
+    let help = Remedy::words("read fewer columns, or write the file with smaller pages");
+    if held > HELD_BYTES {
+        let problem = format!(
+            "has pages of {held} bytes in the columns that are read, one of each at a time, and \
+             {HELD_BYTES} can be held"
+        );
+        return Err(Error::data(path, problem).help(help));
+    }
+    let what = || format!("{}: a page of each column", path.display());
+    memory_left::require(held.into(), what)
+        .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(help)))
+}
+
 /// Errors unless the pages of the columns have as many values as the end of the file says they
 /// have: a few bytes of a page that is damaged may claim billions. Only heads of pages are read.
+/// Returns the most bytes of pages that are unpacked together.
 fn require_levels(
     file: &Arc<File>,
     metadata: &ArrowReaderMetadata,
     mask: &ProjectionMask,
-) -> std::result::Result<(), ParquetError> {
+) -> std::result::Result<u64, ParquetError> {
     let fault = || ParquetError::General("pages have not the values that are listed".into());
+    let mut held = 0_u64;
     for group in metadata.metadata().row_groups() {
+        let mut of_group = 0_u64;
         let rows = usize::try_from(group.num_rows())?;
         for (leaf, chunk) in group.columns().iter().enumerate() {
             if !mask.leaf_included(leaf) {
@@ -157,9 +185,12 @@ fn require_levels(
             if levels != listed {
                 return Err(fault());
             }
+            let bytes = pages::unpacked_bytes(file, chunk.byte_range());
+            of_group = of_group.saturating_add(bytes.ok_or_else(fault)?);
         }
+        held = held.max(of_group);
     }
-    Ok(())
+    Ok(held)
 }
 
 /// What `read` reads; what is wrong with the contents of the file is said of the file.
@@ -226,5 +257,14 @@ mod tests {
         let levels: (&[i16], &[i16]) = (&[1; 4], &[0, 1, 0, 1]);
         write(&path, list, (Some(levels.0), Some(levels.1)));
         assert_eq!(dates(&path), [DAYS[0], DAYS[2], DAYS[1], DAYS[3]]);
+    }
+
+    /// Twenty columns of one page each, which a few bytes unpack to.
+    #[test]
+    fn pages_are_held_to_their_limit_and_no_further() {
+        let path = Path::new("t.parquet");
+        super::require_room(path, 0).expect("fits");
+        let error = super::require_room(path, super::HELD_BYTES + 1).expect_err("too much");
+        assert!(error.to_string().contains("read fewer columns"), "{error}");
     }
 }
