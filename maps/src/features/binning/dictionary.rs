@@ -5,30 +5,70 @@ use crate::{Error, Result, error::Remedy, parallel, store::Store};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use std::{
     collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
-    sync::Arc,
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::{Arc, OnceLock},
 };
 
-/// The keys are hashes already.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Identity(u64);
+/// Two numbers that differ from process to process, so that no file can hold keys that all fall
+/// into one place of a table.
+#[derive(Debug, Clone, Copy)]
+struct Mix {
+    shift: u64,
+    factor: u64,
+}
 
-impl Hasher for Identity {
+impl Default for Mix {
+    fn default() -> Self {
+        static OF_PROCESS: OnceLock<Mix> = OnceLock::new();
+        *OF_PROCESS.get_or_init(|| {
+            let random = RandomState::new();
+            Self {
+                shift: random.hash_one(0),
+                factor: random.hash_one(1) | 1,
+            }
+        })
+    }
+}
+
+impl BuildHasher for Mix {
+    type Hasher = Mixed;
+
+    fn build_hasher(&self) -> Mixed {
+        Mixed { mix: *self, key: 0 }
+    }
+}
+
+/// Two multiplications, one of which leaves keys of few bits close together: the keys are hashes already, unless
+/// somebody chose them.
+#[derive(Debug, Clone, Copy)]
+struct Mixed {
+    mix: Mix,
+    key: u64,
+}
+
+impl Hasher for Mixed {
     fn write(&mut self, _: &[u8]) {
         unreachable!("keys are u64")
     }
 
     fn write_u64(&mut self, key: u64) {
-        self.0 = key;
+        self.key = key;
     }
 
     fn finish(&self) -> u64 {
-        self.0
+        let Mix { shift, factor } = self.mix;
+        folded(folded(self.key ^ shift, factor) ^ factor, shift | 1)
     }
 }
 
+/// Both halves of a product.
+fn folded(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product >> 64) as u64 ^ product as u64
+}
+
 /// One grid: bin to number within the grid.
-type Grid = HashMap<u64, u32, BuildHasherDefault<Identity>>;
+type Grid = HashMap<u64, u32, Mix>;
 
 /// The occupied bins of all grids. The columns of a grid follow those of the grid before it.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,5 +192,28 @@ impl Dictionary {
         }
         dictionary.finish()?;
         Ok(dictionary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Keys that differ in their high bits, their low bits or by a stride.
+    #[test]
+    fn chosen_keys_do_not_fall_into_one_place() {
+        for key in [
+            |i: u64| i << 32,
+            |i| i,
+            |i| i << 52,
+            |i| i * 0x9e37_79b9_7f4a_7c15,
+        ] {
+            let keys: Vec<_> = (0..4096).map(key).collect();
+            let places = keys.iter().map(|key| Mix::default().hash_one(key) % 8192);
+            let places: HashSet<_> = places.collect();
+            // 3,200 on average of random places.
+            assert!(places.len() > 2500, "{}", places.len());
+        }
     }
 }
