@@ -17,7 +17,7 @@ pub(crate) use resume::{check_all_there, keeping};
 
 use crate::{
     Error, Result, data::ChunkSource, features::FeatureMap, flow::Run, linalg::compensated,
-    model::Targets, store::Store,
+    model::Targets, store::Store, sums::rows_together,
 };
 use ndarray::{Array1, Array2};
 use std::path::Path;
@@ -219,7 +219,7 @@ impl NormalEquations {
                 other.zty_dt.dim()
             )));
         }
-        self.rows += other.rows;
+        self.rows = rows_together(self.rows, other.rows)?;
         self.add(other, 1.0);
         Ok(())
     }

@@ -163,6 +163,17 @@ impl Sums for NormalEquations {
     }
 }
 
+/// The rows of two sums together. Errors with [`Error::Format`] beyond 64 bits, which no rows of
+/// anybody are: a damaged file says so.
+pub(crate) fn rows_together(own: u64, other: u64) -> Result<u64> {
+    own.checked_add(other).ok_or_else(|| {
+        Error::format(format!(
+            "sums of {own} and {other} rows have more rows together than can be counted; one of \
+             the files is damaged"
+        ))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,5 +372,21 @@ mod tests {
         says(any.subtract(&other), "different learners");
         let mut wide = sums;
         says(wide.merge(&numbers(5, 1, 1.0)), "do not merge");
+    }
+
+    /// A file may say that it has any number of rows.
+    #[test]
+    fn rows_beyond_counting_are_refused() {
+        assert_eq!(
+            super::rows_together(u64::MAX - 1, 1).expect("counts"),
+            u64::MAX
+        );
+        assert!(super::rows_together(u64::MAX, 1).is_err());
+        let mut sums = numbers(2, 1, 1.0);
+        let before = sums.clone();
+        sums.rows = u64::MAX;
+        let error = sums.merge(&before).expect_err("too many").to_string();
+        assert!(error.contains("more rows"), "{error}");
+        assert_eq!(sums.gram_dd, before.gram_dd, "nothing was added");
     }
 }

@@ -147,7 +147,7 @@ pub fn sums_differ(a: &NormalEquations, b: &NormalEquations) -> Result<SumsOutco
     Ok(SumsOutcome {
         outcome: Outcome {
             statistic,
-            p_value: law.of_sample(dof).tail_of_ratio(statistic, dof),
+            p_value: law.of_sample(dof)?.tail_of_ratio(statistic, dof),
             null: Null::Asymptotic,
         },
         biased,

@@ -174,7 +174,7 @@ impl TwoSampleOptions {
                 rows[0] + rows[1]
             )));
         }
-        Ok(sums.finish(rows))
+        sums.finish(rows)
     }
 }
 
@@ -235,10 +235,10 @@ impl Sums {
         }
     }
 
-    fn finish(self, rows: [u64; 2]) -> TwoSampleOutcome {
+    fn finish(self, rows: [u64; 2]) -> Result<TwoSampleOutcome> {
         let [n, m] = rows.map(|rows| rows as f64);
         let factor = n * m / (n + m);
-        match self {
+        Ok(match self {
             Self::Labelled(Labelled { sums, squares, .. }) => {
                 let all = sums.row(1);
                 let distance = |first: ArrayView1<'_, f64>| -> f64 {
@@ -263,7 +263,7 @@ impl Sums {
                 let biased = apart.dot(&apart);
                 let dof = n + m - 2.0;
                 let within = (a.scatter() + b.scatter()) / dof;
-                let law = WeightedChiSquares::of_covariance(&within).of_sample(dof);
+                let law = WeightedChiSquares::of_covariance(&within).of_sample(dof)?;
                 let statistic = factor * biased;
                 let lengths = [
                     n * n * a.mean().dot(&a.mean()),
@@ -281,7 +281,7 @@ impl Sums {
                     rows,
                 }
             }
-        }
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     progress::Step,
     solve::BinnedRows,
     store::Store,
-    sums::{Keep, Resume, Sums, check_all_there, check_some},
+    sums::{Keep, Resume, Sums, check_all_there, check_some, rows_together},
 };
 use ndarray::{Array1, ArrayView2, Axis};
 use std::{mem, ops::Range};
@@ -180,7 +180,7 @@ impl Sums for Embedding {
 
     fn merge(&mut self, other: &Self) -> Result<()> {
         self.check_shape(other)?;
-        self.rows += other.rows;
+        self.rows = rows_together(self.rows, other.rows)?;
         self.weight += other.weight;
         self.weight_squares += other.weight_squares;
         self.sum_d += &other.sum_d;

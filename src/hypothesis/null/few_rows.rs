@@ -1,6 +1,7 @@
 //! Laws whose weights are known from few rows alone.
 
 use super::WeightedChiSquares;
+use crate::{Error, Result};
 
 impl WeightedChiSquares {
     /// The law of the true covariance, where this is that of an estimate of so many degrees of
@@ -10,10 +11,17 @@ impl WeightedChiSquares {
     /// `S = W / nu`, W Wishart, linear equations give `a_1^2, a_2` from `s_1^2, s_2`, and `a_1^3,
     /// a_1 a_2, a_3` from `s_1^3, s_1 s_2, s_3` (moments of W: Muirhead 1982, section 3.2; those
     /// with a factor `tr W` by a shift of the covariance).
-    pub(in crate::hypothesis) fn of_sample(&self, nu: f64) -> Self {
+    ///
+    /// Errors with [`Error::Numerical`] where cubes of the trace exceed f64.
+    pub(in crate::hypothesis) fn of_sample(&self, nu: f64) -> Result<Self> {
         let [first, second, third] = self.sums;
+        if !(first.powi(3).is_finite() && second.is_finite() && third.is_finite()) {
+            return Err(Error::numerical(
+                "the features vary too much for a test; are the sums damaged?",
+            ));
+        }
         if !(first > 0.0 && nu > 2.0) {
-            return *self;
+            return Ok(*self);
         }
         // E s_1^2 = a_1^2 + 2 a_2 / nu and E s_2 = a_1^2 / nu + (1 + 1 / nu) a_2.
         let own = 1.0 + 1.0 / nu - 2.0 / (nu * nu);
@@ -34,11 +42,11 @@ impl WeightedChiSquares {
         let a3 = last_of(matrix, [first.powi(3), first * second, third]);
         // Few rows may end outside of what eigenvalues can be.
         let least = first * first / self.rank(nu);
-        let a2 = a2.clamp(least, first * first);
-        let a3 = a3.clamp(a2 * a2 / first, first * a2);
-        Self {
+        let a2 = a2.min(first * first).max(least);
+        let a3 = a3.min(first * a2).max(a2 * a2 / first);
+        Ok(Self {
             sums: [first, a2, a3],
-        }
+        })
     }
 
     /// The sum of the cubes of the weights.
@@ -82,4 +90,25 @@ fn last_of([a, b, c]: [[f64; 3]; 3], right: [f64; 3]) -> f64 {
     let with = |row: [f64; 3], value: f64| [row[0], row[1], value];
     let [x, y, z] = right;
     det(with(a, x), with(b, y), with(c, z)) / det(a, b, c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WeightedChiSquares;
+
+    /// Powers of the largest entries that a file of sums may have are infinite.
+    #[test]
+    fn covariances_whose_cubes_exceed_f64_are_refused() {
+        let of = |sums: [f64; 3]| WeightedChiSquares { sums }.of_sample(10.0);
+        assert!(of([2.0, 3.0, 4.5]).is_ok());
+        for sums in [
+            [1e200, 1e300, 1e300],
+            [1.0, f64::INFINITY, 1.0],
+            [f64::NAN; 3],
+        ] {
+            assert!(of(sums).is_err(), "{sums:?}");
+        }
+        let law = of([1e90, 1e250, 1e270]).expect("odd, and no panic");
+        assert!(law.sums.iter().all(|v| !v.is_nan()));
+    }
 }

@@ -122,7 +122,7 @@ impl Moments {
             self.many[j] |= other.many[j] | third;
             [self.min[j], self.max[j]] = ends;
         }
-        self.rows += other.rows;
+        self.rows = self.rows.saturating_add(other.rows);
         self.weight = weight;
     }
 

@@ -180,13 +180,18 @@ impl SurveyPart {
                 return Err(Error::shape(problem));
             }
         }
+        let Some(rows) = self.rows.checked_add(other.rows) else {
+            return Err(Error::format(
+                "parts of a survey have too many rows together",
+            ));
+        };
         self.reservoir.merge(&other.reservoir)?;
         self.features.merge(&other.features);
         for (target, other) in self.targets.iter_mut().zip(&other.targets) {
             target.merge(other);
         }
         self.row_orders.forget();
-        self.rows += other.rows;
+        self.rows = rows;
         Ok(())
     }
 
