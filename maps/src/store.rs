@@ -3,6 +3,7 @@
 
 mod header;
 
+use self::header::{header_length, under};
 use crate::{
     Error, Result,
     atomic_file::AtomicFile,
@@ -14,7 +15,6 @@ use std::{
     collections::{BTreeMap, HashMap},
     fs::File,
     io::{Read, Write},
-    ops::Bound,
     path::Path,
     sync::Arc,
 };
@@ -278,16 +278,12 @@ impl Store {
                 "truncated, or not a file of bochner ({cited}); fit again, or name another file"
             ))
         };
-        let listed = header_length(bytes).and_then(|length| {
-            let length = usize::try_from(length).ok()?;
-            bytes[8..].get(..length).and_then(header::data_bytes)
-        });
-        if listed.is_none() {
+        if !header::is_list(bytes) {
             return Err(damaged(&"its header is cut, too long or no list of arrays"));
         }
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;
         let metadata = header.metadata().as_ref();
-        let Some(properties) = metadata.and_then(|entries| entries.get(FORMAT)) else {
+        let Some(properties) = metadata.and_then(|all| all.get(FORMAT)) else {
             return Err(no(
                 "a safetensors file of another program; name one that bochner wrote",
             ));
@@ -309,9 +305,8 @@ impl Store {
             return Err(no(&format!("holds {found}, not {kind}; name another file")));
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e))?;
-        let arrays = tensors.names();
-        let mut arrays = arrays.iter();
-        if properties.keys().any(|n| header::is_deep(n)) || arrays.any(|n| header::is_deep(n)) {
+        let mut names = properties.keys().map(String::as_str).chain(tensors.names());
+        if names.any(header::is_deep) {
             return Err(no(&format!(
                 "holds things that lie in each other more than {NESTED_STORES} deep; name another \
                  file"
@@ -380,20 +375,6 @@ impl Store {
             .map_err(fail)?;
         Self::from_bytes(&bytes, kind).map_err(|e| Error::in_model(path, &e))
     }
-}
-
-/// The length of the header, which is what a file begins with.
-fn header_length(bytes: &[u8]) -> Option<u64> {
-    bytes.first_chunk().map(|first| u64::from_le_bytes(*first))
-}
-
-/// The entries whose names begin with a prefix, without it. Takes time for these alone: a file may
-/// have many parts, and many names besides.
-fn under<T: Clone>(all: &BTreeMap<String, T>, prefix: &str) -> BTreeMap<String, T> {
-    let from = (Bound::Included(prefix), Bound::Unbounded);
-    let inner = all.range::<str, _>(from);
-    let inner = inner.map_while(|(name, v)| Some((name.strip_prefix(prefix)?, v.clone())));
-    inner.map(|(name, v)| (name.to_owned(), v)).collect()
 }
 
 fn missing(name: &str) -> Error {

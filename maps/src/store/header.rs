@@ -6,7 +6,7 @@ use crate::{
     text::human_bytes,
 };
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, ops::Bound};
 
 /// Errors unless a reader takes a header of so many bytes. The largest of the properties is named.
 pub(super) fn require_length(bytes: u64, properties: &BTreeMap<String, String>) -> Result<()> {
@@ -38,6 +38,27 @@ pub(super) fn data_bytes(header: &[u8]) -> Option<u64> {
         return None;
     }
     serde_json::from_slice(header).ok().map(|Entries(end)| end)
+}
+
+/// Whether bytes begin with a header that lists arrays.
+pub(super) fn is_list(bytes: &[u8]) -> bool {
+    let length = header_length(bytes).and_then(|length| usize::try_from(length).ok());
+    let header = length.and_then(|length| bytes[8..].get(..length));
+    header.and_then(data_bytes).is_some()
+}
+
+/// The length of the header, which is what a file begins with.
+pub(super) fn header_length(bytes: &[u8]) -> Option<u64> {
+    bytes.first_chunk().map(|first| u64::from_le_bytes(*first))
+}
+
+/// The entries whose names begin with a prefix, without it. Takes time for these alone: a file may
+/// have many parts, and many names besides.
+pub(super) fn under<T: Clone>(all: &BTreeMap<String, T>, prefix: &str) -> BTreeMap<String, T> {
+    let from = (Bound::Included(prefix), Bound::Unbounded);
+    let inner = all.range::<str, _>(from);
+    let inner = inner.map_while(|(name, v)| Some((name.strip_prefix(prefix)?, v.clone())));
+    inner.map(|(name, v)| (name.to_owned(), v)).collect()
 }
 
 /// The end of the last array.

@@ -38,8 +38,8 @@ impl BuildHasher for Mix {
     }
 }
 
-/// Two multiplications, one of which leaves keys of few bits close together: the keys are hashes already, unless
-/// somebody chose them.
+/// Two multiplications, one of which leaves keys of few bits close together: the keys are hashes
+/// already, unless somebody chose them.
 #[derive(Debug, Clone, Copy)]
 struct Mixed {
     mix: Mix,
