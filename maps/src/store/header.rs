@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for Entry {
                     members += 1;
                     match name.as_str() {
                         "dtype" => drop(map.next_value::<String>()?),
-                        "shape" => drop(map.next_value::<Shape>()?),
+                        "shape" => Shape = map.next_value()?,
                         "data_offsets" => [_, end] = map.next_value::<[u64; 2]>()?,
                         _ => members = usize::MAX,
                     }

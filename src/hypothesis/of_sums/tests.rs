@@ -228,7 +228,7 @@ fn powers_of_eigenvalues_are_right_on_average() {
     for _ in 0..DRAWS {
         let g = Array2::from_shape_fn((nu, roots.len()), |(_, j)| roots[j] * draws.normal());
         let law = WeightedChiSquares::of_covariance(&(g.t().dot(&g) / nu as f64));
-        let of_sample = law.of_sample(nu as f64);
+        let of_sample = law.of_sample(nu as f64).expect("finite");
         let second = |law: &WeightedChiSquares| law.variance() / 2.0;
         for (k, law) in [of_sample, law].iter().enumerate() {
             let to = if k == 0 { &mut corrected } else { &mut plain };
