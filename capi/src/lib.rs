@@ -304,16 +304,45 @@ unsafe fn write(
         )));
     }
     let computed = compute()?;
+    // Another count would put numbers into the wrong rows.
+    assert_eq!(computed.dim(), (rows, width), "rows and numbers of each");
     if computed.is_empty() {
         return Ok(());
     }
     if out.is_null() || !out.is_aligned() {
         return Err(Error::parameter("out is NULL or no array of doubles"));
     }
-    // SAFETY: the caller says that it has room for `length`, and nobody else uses it.
-    let out = unsafe { slice::from_raw_parts_mut(out, computed.len()) };
-    for (to, value) in out.iter_mut().zip(computed.iter()) {
-        *to = *value;
+    for (i, value) in computed.iter().enumerate() {
+        // SAFETY: `i` is below `rows * width`, which is at most `length`, and the caller has room
+        // for that. C need not have written there before, so no reference is made.
+        unsafe { out.add(i).write(*value) };
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of room for two numbers of each of two rows, and one beyond.
+    fn written(computed: Array2<f64>) -> (Status, [f64; 5]) {
+        let mut out = [42.0; 5];
+        let to = (out.as_mut_ptr(), out.len());
+        // SAFETY: there is room for five numbers.
+        let status = status::status_of(|| unsafe { write(2, 2, to, || Ok(computed)) });
+        (status, out)
+    }
+
+    #[test]
+    fn numbers_of_another_count_are_a_fault() {
+        let numbers = |columns: usize| Array2::from_elem((2, columns), 1.0);
+        let (status, out) = written(numbers(2));
+        assert!(matches!(status, Status::Ok));
+        assert_eq!(out, [1.0, 1.0, 1.0, 1.0, 42.0]);
+        for columns in [0, 1, 3] {
+            let (status, out) = written(numbers(columns));
+            assert!(matches!(status, Status::Internal), "{columns}");
+            assert_eq!(out, [42.0; 5], "{columns}");
+        }
+    }
 }

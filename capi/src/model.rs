@@ -92,7 +92,8 @@ impl Model {
     pub(crate) fn predictions(&self) -> usize {
         match self.held.targets {
             Targets::Classes(_) => 1,
-            _ => self.outputs(),
+            // A link can take columns of raw scores that it does not return, such as a degree.
+            Targets::Real { columns, .. } => columns,
         }
     }
 
@@ -162,4 +163,25 @@ fn with_idle<T, R>(
     let result = work(&mut one)?;
     all().push(one);
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bochner::{models::SpectralEmbedding, prelude::*};
+    use ndarray::Array2;
+
+    /// Scores of an embedding hold a degree, too, by which its predictions are divided.
+    #[test]
+    fn predictions_are_counted_without_columns_that_a_link_takes() {
+        let x = Array2::from_shape_fn((30, 1), |(i, _)| (i / 10 * 5) as f32 + i as f32 / 30.0);
+        let map = Fourier::new(Gaussian).features(64);
+        let learner = SpectralEmbedding::on(map).bandwidth(Bandwidth::Sigma(1.0));
+        let fitted = learner.device(&Device::cpu()).dimensions(2).fit(&x);
+        let bytes = fitted.and_then(|fitted| fitted.linear().to_bytes()).expect("fits");
+        let model = Model::from_bytes(&bytes, Some("cpu")).expect("loads");
+        assert_eq!((model.predictions(), model.outputs()), (2, 3));
+        assert_eq!(model.predict(x.view()).expect("predicts").dim(), (30, 2));
+        assert_eq!(model.scores(x.view()).expect("predicts").dim(), (30, 3));
+    }
 }
