@@ -11,7 +11,7 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error,
-    data::{AtomicFile, Done},
+    data::{AtomicFile, Done, has_own_file, open_own_file},
 };
 use state::State;
 use std::{
@@ -22,6 +22,8 @@ use std::{
 
 /// Rows between two checkpoints where nobody says.
 const EVERY: u64 = 100_000;
+/// The file whose lock a run holds. It is empty.
+const LOCK: &str = ".bochner-lock";
 /// A state has few words; a file that is longer is none.
 const LONGEST: u64 = 1 << 20;
 
@@ -75,7 +77,12 @@ impl Folder {
         if !path.is_dir() {
             std::fs::create_dir(path).map_err(fail)?;
         }
-        let lock = File::create(path.join("lock")).map_err(fail)?;
+        let at = path.join(LOCK);
+        let lock = open_own_file(&at)?;
+        if lock.metadata().map_err(fail)?.len() > 0 {
+            let problem = "holds something, so no run made it; name another folder";
+            return Err(Error::data(at, problem).into());
+        }
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             let problem = "is used by a run that has not ended; wait for it, or name another";
             return Err(Error::data(path, problem).into());
@@ -86,9 +93,17 @@ impl Folder {
         })
     }
 
-    /// A file in it.
-    pub(crate) fn at(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+    /// A file in it, which may be there or not. Errors if something else has its name, such as a
+    /// link: the folder may come from somebody else.
+    pub(crate) fn at(&self, name: &str) -> bochner::Result<PathBuf> {
+        let path = self.path.join(name);
+        has_own_file(&path)?;
+        Ok(path)
+    }
+
+    /// Whether a file is in it. Errors as [`Self::at`] does.
+    pub(crate) fn has(&self, name: &str) -> bochner::Result<bool> {
+        has_own_file(self.path.join(name))
     }
 
     /// After a step: what an interrupted run says from now on, and its end if it is interrupted.
@@ -124,7 +139,7 @@ impl Folder {
     /// All is done: these files go, and with them the folder if nothing else is there.
     pub(crate) fn finish(self, names: &[&str]) {
         // What stays does no harm but to take room.
-        for name in names.iter().chain(&["lock"]) {
+        for name in names.iter().chain(&[LOCK]) {
             let _ = std::fs::remove_file(self.path.join(name));
         }
         drop(self.lock);
@@ -143,9 +158,25 @@ pub(crate) struct Progress {
 /// The state in the folder.
 const STATE: &str = "state.json";
 
+/// The name of what is written of an output.
+fn part(output: usize) -> String {
+    format!("output-{output}.part")
+}
+
 impl Progress {
     /// Goes on where the folder says, or begins: for so many outputs of a run that was given this.
     pub(crate) fn open(folder: Folder, given: Given, outputs: usize) -> Result<Self> {
+        let has = |output| folder.has(&part(output));
+        let there: Vec<bool> = (0..outputs).map(has).collect::<bochner::Result<_>>()?;
+        let kept = match folder.has(STATE)? {
+            true => Some(read(&folder.at(STATE)?, outputs)?),
+            false => None,
+        };
+        if let (None, Some(output)) = (&kept, there.iter().position(|is| *is)) {
+            let problem = "is there without the state.json of a run; remove it, or name another \
+                           folder";
+            return Err(Error::data(folder.at(&part(output))?, problem).into());
+        }
         let mut progress = Self {
             folder,
             state: State {
@@ -153,23 +184,18 @@ impl Progress {
                 done: vec![Done::default(); outputs],
             },
         };
-        let path = progress.folder.at(STATE);
-        if !path.try_exists().map_err(|e| Error::io(&path, e))? {
-            return Ok(progress);
+        if let Some(kept) = kept.filter(|kept| kept.done.iter().any(|done| done.rows > 0)) {
+            if let Some(difference) = given::difference(&kept.given, &progress.state.given) {
+                return Err(progress.folder.differs(&difference));
+            }
+            // A part without its file was finished and got its name.
+            if there.iter().all(|is| *is) {
+                progress.state.done = kept.done;
+            }
         }
-        let State { given, done } = read(&path, outputs)?;
-        if let Some(difference) = given::difference(&given, &progress.state.given) {
-            return Err(progress.folder.differs(&difference));
-        }
-        // A part without its file was finished and got its name.
-        if (0..outputs).all(|output| progress.part(output).exists()) {
-            progress.state.done = done;
-        }
+        // Parts are made after a state, which tells them from files that no run made.
+        progress.write()?;
         Ok(progress)
-    }
-
-    fn part(&self, output: usize) -> PathBuf {
-        self.folder.at(&format!("output-{output}.part"))
     }
 
     /// Rows that are done.
@@ -185,19 +211,24 @@ impl Progress {
     /// An output where it was left.
     pub(crate) fn output(&self, output: usize, path: &Path) -> bochner::Result<(AtomicFile, Done)> {
         let done = self.state.done.get(output).copied().unwrap_or_default();
-        let file = AtomicFile::keep(path, self.part(output), done.bytes)?;
+        let file = AtomicFile::keep(path, self.folder.at(&part(output))?, done.bytes)?;
         Ok((file, done))
     }
 
     /// Keeps how far all outputs are, which are on the disk. Errors when the run is interrupted.
     pub(crate) fn keep(&mut self, done: Vec<Done>) -> Result<()> {
         self.state.done = done;
-        let path = self.folder.at(STATE);
+        self.write()?;
+        self.folder.stepped(self.rows())
+    }
+
+    /// Writes the state.
+    fn write(&self) -> bochner::Result<()> {
+        let path = self.folder.at(STATE)?;
         let mut file = AtomicFile::create(&path)?;
         file.write_all(self.state.text().as_bytes())
             .map_err(|e| Error::io(&path, e))?;
-        file.finish()?;
-        self.folder.stepped(self.rows())
+        file.finish()
     }
 
     /// All outputs have their names.
@@ -210,9 +241,6 @@ impl Progress {
 fn read(path: &Path, outputs: usize) -> bochner::Result<State> {
     let fail = |error| Error::io(path, error);
     let none = || Error::data(path, "is no checkpoint; remove the folder to begin again");
-    if !std::fs::metadata(path).map_err(fail)?.is_file() {
-        return Err(none());
-    }
     let mut text = Vec::new();
     let file = File::open(path).map_err(fail)?;
     file.take(LONGEST)

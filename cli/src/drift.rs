@@ -6,7 +6,6 @@ use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     became,
     map::MapArgs,
-    outputs::keep_apart,
     page::head,
     report::{Report, Usage, Value, six_digits},
     show::few,
@@ -49,8 +48,6 @@ pub(crate) struct Args {
 
 /// Surveys both files as one, draws the map, tests, and looks at single columns.
 pub(crate) fn run(mut args: Args) -> Result<()> {
-    let read = [Some(args.a.as_path()), Some(&args.b), args.data.targets()];
-    keep_apart([args.run.page()], read)?;
     if of_sums::are_sums(&args.a, &args.b)? {
         return of_sums::run(&args);
     }

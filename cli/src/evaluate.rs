@@ -7,7 +7,6 @@ mod seen;
 
 use crate::{
     args::{DataArgs, RunArgs, fraction},
-    outputs::keep_apart,
     page::head,
     predict::{beyond::Watched, check_columns},
     report::{Console, Report},
@@ -46,12 +45,6 @@ pub(crate) struct Args {
 
 /// Scores a model on a file.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let read = [
-        Some(args.model.as_path()),
-        Some(&args.input),
-        args.data.targets(),
-    ];
-    keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
     let mut report = Report::default();
     let model = LinearModel::load(&args.model)?;

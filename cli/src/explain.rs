@@ -7,7 +7,6 @@ use crate::{
     args::{DataArgs, RunArgs, at_least_one, named, whole},
     evaluate::check_targets,
     interrupt::writing,
-    outputs::keep_apart,
     page::{self, head},
     predict::{beyond::Watched, check_columns},
     report::{Report, Usage},
@@ -78,12 +77,6 @@ enum Written {
 /// Explains a model on a file.
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let named = args.data.take_columns();
-    let read = [
-        Some(args.model.as_path()),
-        Some(&args.input),
-        args.data.targets(),
-    ];
-    keep_apart([args.output.as_deref(), args.run.page()], read)?;
     let output = args.written()?;
     let console = args.run.start()?;
     let model = LinearModel::load(&args.model)?;

@@ -2,7 +2,6 @@
 
 use crate::{
     args::named,
-    outputs::keep_apart,
     report::{OutputArgs, Report},
 };
 use anyhow::Result;
@@ -37,7 +36,6 @@ pub(crate) struct Args {
 
 /// Reads the model, and writes the other file whole or not at all.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    keep_apart([Some(args.output.as_path())], [Some(args.model.as_path())])?;
     let model = LinearModel::load(&args.model)?;
     let input = match (args.double, args.single) {
         (true, _) => Input::Double,

@@ -8,7 +8,6 @@ use crate::{
     columnar, given,
     interrupt::{steps, writing},
     map::{BuiltMap, MapArgs},
-    outputs::keep_apart,
     page::head,
     progress::Bar,
     report::{Console, Report, Usage},
@@ -189,8 +188,6 @@ impl Args {
             return Err(Usage(problem.into()).into());
         }
         columnar::require_one_run(&self.output, self.steps.checkpoint.as_deref())?;
-        let read = [Some(self.input.as_path()), self.data.targets()];
-        keep_apart([Some(self.output.as_path()), self.run.page()], read)?;
         Ok((format, gaps.map(|gaps| Refill::new(Some(gaps)))))
     }
 

@@ -29,7 +29,6 @@ use crate::{
     interrupt::writing,
     job::JobArgs,
     map::{BuiltMap, MapArgs},
-    outputs::keep_apart,
     report::{Console, Usage},
 };
 use anyhow::Result;
@@ -234,13 +233,6 @@ impl Args {
             self.part.partial.as_deref(),
             self.run.page(),
         ]
-    }
-
-    /// Errors where one file is to be read and written.
-    fn keep_apart(&self) -> Result<()> {
-        let read = [Some(self.input.as_path()), self.data.targets()];
-        let tested = [&self.test_input, &self.test_targets].map(Option::as_deref);
-        keep_apart(self.outputs(), read.into_iter().chain(tested))
     }
 
     /// Errors where a file cannot be written, which is better known now than after the fit.

@@ -7,7 +7,6 @@ use crate::{
     interrupt::Interruptible,
     map::{Drawing, KernelArgs, MapOption, TuningArgs},
     names::{Names, names},
-    outputs::keep_apart,
     page::head,
     report::{Report, Usage},
     verdict::{NullOption, TestArgs},
@@ -135,7 +134,6 @@ fn features_for(source: &mut dyn ChunkSource) -> Result<usize> {
 
 /// Finds the columns, tests, prints.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    keep_apart([args.run.page()], [Some(args.input.as_path())])?;
     let console = args.run.start()?;
     let mut spec = args.spec()?;
     let null = args.null()?;

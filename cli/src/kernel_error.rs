@@ -6,7 +6,6 @@ mod lines;
 use crate::{
     args::{DataArgs, RunArgs, at_least_one},
     map::{Drawing, KernelArgs, MapOption, Scale, TuningArgs},
-    outputs::keep_apart,
     page::head,
     report::{Console, Report, Usage, counted},
 };
@@ -89,8 +88,6 @@ const MOST_ROWS: usize = 20_000;
 
 /// Samples rows, computes the exact kernel once, and compares.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let read = [Some(args.input.as_path()), args.data.targets()];
-    keep_apart([args.run.page()], read)?;
     let console = args.run.start()?;
     let mut report = Report::default();
     let kernel = args.exact()?;

@@ -42,8 +42,8 @@ use clap::{
     CommandFactory, FromArgMatches, Parser, Subcommand,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use report::OutputArgs;
-use report::Usage;
+use outputs::Paths;
+use report::{OutputArgs, Usage};
 use std::{
     ffi::OsString,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -121,10 +121,14 @@ impl Cli {
         command.mut_subcommands(|command| help::shortened(command.mut_args(numbers)))
     }
 
+    /// The command line, and the files that it names.
     fn parse_from_words(
         words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-    ) -> Result<Self, clap::Error> {
-        Self::from_arg_matches(&Self::definition().try_get_matches_from(words)?)
+    ) -> Result<(Self, Paths), clap::Error> {
+        let mut definition = Self::definition();
+        let matches = definition.try_get_matches_from_mut(words)?;
+        let paths = Paths::given(&definition, &matches);
+        Ok((Self::from_arg_matches(&matches)?, paths))
     }
 }
 
@@ -159,14 +163,17 @@ fn main() -> ExitCode {
         Ok(words) => words,
         Err(error) => return failed(&error),
     };
-    let cli = match Cli::parse_from_words(words) {
-        Ok(cli) => cli,
+    let (cli, paths) = match Cli::parse_from_words(words) {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error),
     };
     report::log(cli.command.output());
     job::note_left_out();
     // Unwinding, not the hook, ends a run that panics: half-written files are removed on the way.
-    let result = catch_unwind(AssertUnwindSafe(|| run(cli.command)));
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        paths.keep_apart()?;
+        run(cli.command)
+    }));
     if let (Ok(Err(_)), Some(status)) = (&result, interrupt::status()) {
         drivers::to_stderr(&format!("error: {}", interrupt::said()));
         return ExitCode::from(status);

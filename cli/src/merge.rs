@@ -4,7 +4,6 @@ use crate::{
     args::{RunArgs, named},
     fit,
     interrupt::writing,
-    outputs::keep_apart,
     report::{Report, Usage, counted},
 };
 use anyhow::Result;
@@ -35,8 +34,6 @@ pub(crate) struct Args {
 /// Adds the sums in the order of their rows, whatever that of the files, and solves.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let console = args.run.start()?;
-    let read = args.partial.iter().map(|path| Some(path.as_path()));
-    keep_apart([Some(args.output.as_path()), args.run.page()], read)?;
     drop(AtomicFile::create(&args.output)?);
     let mut report = Report::default();
     let (all, seconds) = console.timed(|| merged(&args.partial))?;

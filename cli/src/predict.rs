@@ -14,7 +14,6 @@ use crate::{
     columnar, given,
     interrupt::{Interruptible, steps, writing},
     names::{Names, names},
-    outputs::keep_apart,
     page::head,
     progress::Bar,
     report::{Console, Report, Usage},
@@ -239,7 +238,7 @@ impl Args {
         }
     }
 
-    /// Errors where an output would replace what is read, or another output.
+    /// Errors where an output cannot be what it is asked to be.
     fn require_places(&self) -> Result<()> {
         let outputs = [Some(self.output.as_path()), self.probabilities.as_deref()];
         let of_stdout = outputs.into_iter().flatten().filter(|path| is_stdout(path));
@@ -261,8 +260,7 @@ impl Args {
             require_format(output)?;
             columnar::require_one_run(output, self.steps.checkpoint.as_deref())?;
         }
-        let inputs = [Some(self.model.as_path()), Some(self.input.as_path())];
-        keep_apart(outputs.into_iter().chain([self.run.page()]), inputs)
+        Ok(())
     }
 
     /// Whether stdout is one of the outputs.

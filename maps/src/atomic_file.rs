@@ -1,13 +1,16 @@
 //! A file that gets its name when it is whole.
 
+mod own;
 #[cfg(unix)]
 mod stale;
+
+pub use own::{has_own_file, open_own_file};
 
 use crate::error::{Error, Result};
 #[cfg(all(unix, feature = "files"))]
 pub(crate) use stale::sweep;
 use std::{
-    fs::{File, Metadata, OpenOptions},
+    fs::{File, Metadata},
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -104,7 +107,8 @@ impl AtomicFile {
     /// Begins a file that will be `path`, or goes on with it: until then it is `part`, which stays
     /// when the run ends. What it has beyond `bytes` is cut off.
     ///
-    /// Errors as [`Self::create`] does, and with [`Error::Data`] if `part` is shorter than that.
+    /// Errors as [`Self::create`] does, and with [`Error::Data`] if `part` is shorter than that, a
+    /// link, or no regular file.
     #[doc(hidden)]
     pub fn keep(path: impl AsRef<Path>, part: impl AsRef<Path>, bytes: u64) -> Result<Self> {
         let (path, part) = (path.as_ref(), part.as_ref());
@@ -112,16 +116,8 @@ impl AtomicFile {
         folder(&target)?;
         check_name(path, &target)?;
         let fail = |error| Error::io(part, error);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(part).map_err(fail)?;
+        let mut file = open_own_file(part)?;
         let metadata = file.metadata().map_err(fail)?;
-        if !metadata.is_file() {
-            return Err(Error::data(
-                part,
-                "is not a regular file; name another folder",
-            ));
-        }
         if metadata.len() < bytes {
             let problem = format!(
                 "has {} bytes where {bytes} were written; remove the folder to begin again",
@@ -180,7 +176,7 @@ impl AtomicFile {
                     // It lies on another disk.
                     Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                         let mut copy = Self::create(&target)?;
-                        let mut part_file = File::open(&part).map_err(|e| Error::io(&part, e))?;
+                        let mut part_file = open_own_file(&part)?;
                         io::copy(&mut part_file, &mut copy).map_err(fail)?;
                         copy.finish()?;
                         std::fs::remove_file(&part).map_err(|e| Error::io(&part, e))?;

@@ -91,7 +91,6 @@ impl Fitting {
         let searches = args.search.is_wanted(&args.map);
         args.check(&chosen, dense, searches)?;
         args.settle(&chosen)?;
-        args.keep_apart()?;
         args.part_rows()?;
         args.hold_out_last()?;
         let mut sources = args.sources(&chosen, None)?;

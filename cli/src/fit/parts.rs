@@ -8,6 +8,7 @@ use crate::{
     given::{self, Given},
     interrupt,
     map::BuiltMap,
+    outputs::names_file,
     report::{Console, Report, Usage, counted},
 };
 use anyhow::Result;
@@ -169,11 +170,10 @@ impl Summing {
         let Some(folder) = &self.folder else {
             return Ok(false);
         };
-        let path = folder.at(SUMS);
-        if !path.try_exists().map_err(|e| Error::io(&path, e))? {
+        if !folder.has(SUMS)? {
             return Ok(false);
         }
-        let kept = Partial::<AnySums>::load(&path)?;
+        let kept = Partial::<AnySums>::load(folder.at(SUMS)?)?;
         let own = &self.partial.basis;
         if let Some(difference) = given::difference(&kept.basis.options, &own.options) {
             return Err(folder.differs(&difference));
@@ -232,7 +232,7 @@ impl Summing {
         let Some(folder) = &self.folder else {
             return Ok(());
         };
-        self.partial.save(folder.at(SUMS))?;
+        self.partial.save(folder.at(SUMS)?)?;
         folder.stepped(self.partial.sums.rows())
     }
 
@@ -313,12 +313,14 @@ fn arguments_of(given: &Given) -> Result<Box<Args>> {
         };
         let takes = argument.get_action().takes_values();
         match given.get(&long) {
+            // Sums come from anywhere, and no file is read at their word.
+            Some(value) if names_file(argument, value) => {}
             Some(value) if takes => words.push(format!("{long}={value}").into()),
             Some(_) => words.push(long.into()),
             None => {}
         }
     }
-    match Cli::parse_from_words(words).map(|cli| cli.command) {
+    match Cli::parse_from_words(words).map(|(cli, _)| cli.command) {
         Ok(Command::Fit(args)) => Ok(args),
         _ => Err(Usage("its options are none of `fit`; sum the rows again".into()).into()),
     }

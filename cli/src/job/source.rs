@@ -5,11 +5,14 @@ use crate::report::Usage;
 use anyhow::Result;
 use bochner::{Error, data::Schema, job::Settings, models::LinearModel};
 use clap::ArgAction;
-use std::{ffi::OsString, fmt::Write, path::Path};
+use std::{ffi::OsString, fmt::Write, fs::File, io::Read, path::Path};
 use toml::de::{DeTable, DeValue};
 
 /// Options of a table that take lists of names.
 const LISTS: [&str; 5] = ["na", "categorical", "numeric", "by-target", "words"];
+
+/// Bytes of the longest file of options.
+const LONGEST: u64 = 1 << 20;
 
 /// An option of a fit.
 #[derive(Debug)]
@@ -70,7 +73,7 @@ impl Options {
 
     /// Those of a file: `name = value`, in sections or not, whose names say nothing.
     pub(super) fn of_file(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let text = text(path)?;
         let line = |at: usize| {
             let before = text.get(..at).unwrap_or_default();
             format!(
@@ -158,11 +161,30 @@ impl Options {
         }
         if let Some(command) = model_options::command() {
             for option in options.iter() {
-                model_options::require(&command, &option.name, &option.at)?;
+                model_options::require(&command, (&option.name, &option.values), &option.at)?;
             }
         }
         Ok(options)
     }
+}
+
+/// The text of a file of options. Errors if it is longer than such a file is, or has no length.
+fn text(path: &Path) -> Result<String> {
+    let fail = |error| Error::io(path, error);
+    // Asked first: to open a pipe waits for who writes into it, and a device may have no end.
+    if !std::fs::metadata(path).map_err(fail)?.is_file() {
+        let problem = "is not a regular file; save the options to one";
+        return Err(Error::data(path, problem).into());
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(fail)?;
+    let mut start = file.take(LONGEST + 1);
+    start.read_to_string(&mut text).map_err(fail)?;
+    if text.len() as u64 > LONGEST {
+        let problem = "has more than 1 MiB, which no job has; name the file of options";
+        return Err(Error::data(path, problem).into());
+    }
+    Ok(text)
 }
 
 /// How cells were read that a schema was learnt of, as options and their words.

@@ -252,7 +252,7 @@ fn checkpoints_of_other_runs_are_told_apart() {
     );
     bochner(folder, &format!("{BOOST} -q"), &[]).fails(&["is of another run"]);
     // Locked by a live run.
-    let lock = fs::File::create(folder.join("kept/lock")).expect("opens");
+    let lock = fs::File::create(folder.join("kept/.bochner-lock")).expect("opens");
     lock.try_lock().expect("locks");
     bochner(folder, &format!("{FIT} -q"), &[]).fails(&["has not ended"]);
     drop(lock);
@@ -286,9 +286,14 @@ fn every_state_of_a_folder_is_gone_on_from_or_refused() {
         assert!(found == expected, "{what}");
         assert!(!kept.exists(), "{what}");
     };
-    // Before the first state: a part alone, and the half of a state's temporary file.
+    let run = || bochner(folder, &format!("{FEATURIZE} -q"), &[]);
+    // A part alone, which no run made.
     fs::create_dir(&kept).expect("makes");
     fs::write(kept.join("output-0.part"), vec![7; 9999]).expect("writes");
+    run().fails(&["output-0.part", "without the state.json of a run"]);
+    assert_eq!(fs::read(kept.join("output-0.part")).expect("reads"), [7; 9999]);
+    fs::remove_file(kept.join("output-0.part")).expect("removes");
+    // Before the first state: the half of its temporary file.
     fs::write(kept.join(".bochner-4000000001-abcdef.tmp"), "{\"giv").expect("writes");
     ends_well("before the first state");
     // Rows beyond the state.
@@ -306,7 +311,6 @@ fn every_state_of_a_folder_is_gone_on_from_or_refused() {
     leave(folder, FEATURIZE, "state.json");
     let state = fs::read_to_string(kept.join("state.json")).expect("reads");
     fs::write(&part, "short").expect("writes");
-    let run = || bochner(folder, &format!("{FEATURIZE} -q"), &[]);
     run().fails(&["output-0.part", "were written"]);
     for text in [
         "",
@@ -324,7 +328,7 @@ fn every_state_of_a_folder_is_gone_on_from_or_refused() {
     fs::remove_file(kept.join("state.json")).expect("removes");
     let fifo = Command::new("mkfifo").arg(kept.join("state.json")).status();
     assert!(fifo.expect("mkfifo is there").success());
-    run().fails(&["is no checkpoint"]);
+    run().fails(&["state.json", "no regular file"]);
     fs::remove_dir_all(&kept).expect("removes");
     fs::create_dir(&kept).expect("makes");
     fs::write(kept.join("sums"), "nothing").expect("writes");

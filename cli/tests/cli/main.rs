@@ -8,6 +8,8 @@ mod bad_input;
 mod bench;
 mod beside;
 mod cells;
+#[cfg(target_os = "linux")]
+mod checkpoint_folder;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod columns;

@@ -58,6 +58,7 @@ pub use options::OpenOptions;
 pub use output::ParquetWriter;
 pub use output::{
     AtomicFile, CsvWriter, Done, NpyValue, NpyWriter, RawWriter, RowWriter, WriteBehind,
+    has_own_file, open_own_file,
 };
 pub use parts::parts;
 pub use pieces::{Piece, Pieces};

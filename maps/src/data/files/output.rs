@@ -13,4 +13,4 @@ pub use self::npy::{NpyValue, NpyWriter};
 pub use self::parquet::ParquetWriter;
 pub use self::raw::RawWriter;
 pub use self::write_behind::{RowWriter, WriteBehind};
-pub use crate::atomic_file::{AtomicFile, Done};
+pub use crate::atomic_file::{AtomicFile, Done, has_own_file, open_own_file};
