@@ -16,9 +16,9 @@ pub(crate) fn is_parquet(path: &Path) -> bool {
 
 /// Whether a panic of this thread becomes an error about a file.
 pub(crate) fn is_guarded() -> bool {
-    #[cfg(feature = "parquet")]
+    #[cfg(any(feature = "excel", feature = "parquet"))]
     return bochner::data::is_guarded();
-    #[cfg(not(feature = "parquet"))]
+    #[cfg(not(any(feature = "excel", feature = "parquet")))]
     false
 }
 

@@ -14,6 +14,8 @@ mod cures;
 mod file;
 mod format;
 mod gaps;
+#[cfg(any(feature = "excel", feature = "parquet"))]
+mod guarded;
 pub(super) mod input;
 mod joined;
 mod keys;
@@ -39,12 +41,14 @@ pub use cells::CellTable;
 pub use choice::names_tell;
 pub use choice::{ColumnChoice, TargetUse};
 #[cfg(feature = "parquet")]
-pub use columnar::{ColumnarTable, is_guarded};
+pub use columnar::ColumnarTable;
 pub use csr::CsrSource;
 pub use csv::{CsvOptions, CsvSource, CsvTable, Header, Layout};
 pub use file::{DataFile, TextLabelled};
 pub use format::{Format, file_of};
 pub use gaps::{Gaps, NanRows, Refill};
+#[cfg(any(feature = "excel", feature = "parquet"))]
+pub use guarded::is_guarded;
 pub use input::encoding::TextEncoding;
 #[cfg(target_family = "wasm")]
 pub use input::page::PageFile;

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "excel")]
 mod excel;
+mod room;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

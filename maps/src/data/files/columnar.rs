@@ -8,13 +8,13 @@ mod parquet;
 mod tests;
 
 use self::layout::{ColumnSource, Layout};
+use super::guarded::guarded;
 use super::input::{Stamp, open_file};
 use super::table::{Batch, Column, Table, require_columns};
 use super::{Format, require_rows};
 use crate::error::{Error, Result};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
-use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -263,31 +263,6 @@ impl Table for ColumnarTable {
         (self.batches, self.pending, self.taken) = (None, None, 0);
         Ok(())
     }
-}
-
-thread_local! {
-    /// How many calls of [`guarded`] this thread is in.
-    static GUARDED: Cell<usize> = const { Cell::new(0) };
-}
-
-/// What `read` says; where the crates give up on what a file holds, it is damaged.
-fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
-    GUARDED.set(GUARDED.get() + 1);
-    // What was at work when it gave up is not used again.
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
-    GUARDED.set(GUARDED.get() - 1);
-    let damaged = |_| {
-        let problem = "is damaged; copy or write the file again";
-        Err(Error::data(path, problem))
-    };
-    result.unwrap_or_else(damaged)
-}
-
-/// Whether a panic of this thread will become an error about a file, so that a hook need not say
-/// more.
-#[doc(hidden)]
-pub fn is_guarded() -> bool {
-    GUARDED.get() > 0
 }
 
 /// The error about contents that cannot be read, in one line.
