@@ -3,7 +3,8 @@
 //!
 //! They lie in the user's cache folder, or in `BOCHNER_CACHE`; `BOCHNER_CACHE=off` keeps nothing.
 //! Nothing depends on them: what cannot be read, is damaged, or was written for another adapter,
-//! driver or version counts as absent and is written again.
+//! driver or version counts as absent and is written again. So does all of a folder that others can
+//! write, since drivers run what is in it.
 
 use std::{
     env, fs,
@@ -44,6 +45,9 @@ impl Cache {
     /// What was stored under `name` for exactly this `key`; `None` if nothing sound was.
     pub(crate) fn load(&self, name: &str, key: &str) -> Option<Vec<u8>> {
         let path = self.path(name, key)?;
+        if !self.folder.as_deref().is_some_and(is_private) {
+            return None;
+        }
         // To open a pipe waits for who writes into it, and a device may have no end.
         if !fs::metadata(&path).ok()?.is_file() {
             log::info!("the cached {name} is no file: {}", path.display());
@@ -83,7 +87,13 @@ impl Cache {
 /// Whole or not at all: written beside its place, then renamed.
 fn write(path: &Path, key: &str, content: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)?;
+    if !is_private(folder) {
+        return Err(std::io::ErrorKind::PermissionDenied.into());
+    }
     let mut body = (key.len() as u64).to_le_bytes().to_vec();
     body.extend_from_slice(key.as_bytes());
     body.extend_from_slice(content);
@@ -93,6 +103,27 @@ fn write(path: &Path, key: &str, content: &[u8]) -> std::io::Result<()> {
     file.write_all(&body)?;
     file.persist(path)?;
     Ok(())
+}
+
+/// Whether nobody but its owner, who is this user or the system, can write into a folder.
+#[cfg(unix)]
+fn is_private(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    let is_private = fs::metadata(folder)
+        .is_ok_and(|found| [own, 0].contains(&found.uid()) && found.mode() & 0o022 == 0);
+    if !is_private && folder.exists() {
+        log::info!(
+            "others can write into {}, so nothing is cached",
+            folder.display()
+        );
+    }
+    is_private
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Path) -> bool {
+    true
 }
 
 /// Another version may draw other shaders and shapes.
@@ -162,6 +193,38 @@ mod tests {
         assert_eq!(cache.load("tiles", "key"), None);
         cache.store("tiles", "key", b"content");
         assert_eq!(cache.load("tiles", "key").unwrap(), b"content");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_others_can_write_is_no_cache() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&folder.path().join("own"));
+        cache.store("tiles", "key", b"content");
+        let own = cache.folder.clone().unwrap();
+        assert_eq!(
+            fs::metadata(&own).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        let path = cache.path("tiles", "key").unwrap();
+        for (mode, is_read) in [(0o755, true), (0o775, false), (0o757, false), (0o700, true)] {
+            fs::set_permissions(&own, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(cache.load("tiles", "key").is_some(), is_read, "{mode:o}");
+            fs::remove_file(&path).unwrap();
+            cache.store("tiles", "key", b"content");
+            assert_eq!(path.exists(), is_read, "{mode:o}");
+            write_by_anybody(&path);
+        }
+    }
+
+    /// What others have put there.
+    #[cfg(unix)]
+    fn write_by_anybody(path: &Path) {
+        let folder = tempfile::tempdir().unwrap();
+        let other = Cache::at(folder.path());
+        other.store("tiles", "key", b"content");
+        fs::copy(other.path("tiles", "key").unwrap(), path).unwrap();
     }
 
     #[cfg(unix)]
