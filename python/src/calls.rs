@@ -13,7 +13,7 @@ use std::{
     cell::RefCell,
     ffi::CString,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -235,11 +235,26 @@ fn advice(remedy: &Remedy) -> String {
 
 /// The device of this name, as `device=` takes it; `auto` is shared by all who ask.
 pub(crate) fn device(name: &str) -> Result<Device> {
+    require_own_threads()?;
     match name.parse::<DeviceChoice>() {
         Ok(DeviceChoice::Auto) => best(),
         Ok(DeviceChoice::Cpu) => Ok(Device::cpu()),
         Ok(choice) => Ok(quietly(|| Device::open(&choice))?.0),
     }
+}
+
+/// Errors in a fork of a process that has used a device: it has none of the threads that do the
+/// work, and would wait for them for ever.
+fn require_own_threads() -> Result<()> {
+    static PROCESS: OnceLock<u32> = OnceLock::new();
+    let own = std::process::id();
+    if *PROCESS.get_or_init(|| own) == own {
+        return Ok(());
+    }
+    Err(Error::device(
+        "this process was forked from one that has used bochner, and has none of its threads; \
+         start processes by 'spawn' or 'forkserver', or use bochner in none before they fork",
+    ))
 }
 
 /// What `auto` takes. A GPU is opened whenever nothing holds it, and drivers write on stderr then.
