@@ -1,11 +1,12 @@
 //! `bochner card`: what there is to know of a model before it is used, as a page to put beside it.
 
 mod hub;
+mod markdown;
 
 use crate::{
     job,
     page::{document, escaped},
-    report::{OutputArgs, Report, Usage, counted, six_digits, to_stdout},
+    report::{OutputArgs, Report, Usage, counted, one_line, six_digits, to_stdout},
     show::{few, gives},
 };
 use anyhow::Result;
@@ -14,6 +15,7 @@ use bochner::{
     data::{AtomicFile, Kind},
     models::{CalibratedOn, HeldOut, LinearModel},
 };
+use markdown::markdown;
 use std::{
     fmt::Write as _,
     io::Write as _,
@@ -40,6 +42,8 @@ pub(crate) struct Args {
 
 /// A part of the page.
 enum Part {
+    /// What the user says, in the language of the page.
+    Said(String),
     Text(String),
     List(Vec<String>),
     Table([&'static str; 3], Vec<[String; 3]>),
@@ -103,11 +107,10 @@ fn sections(model: &LinearModel, args: &Args) -> Result<Vec<Section>> {
         model.map.describe(),
         model.device
     );
-    let purpose = args.purpose.clone();
-    let about = [purpose, Some(about)].into_iter().flatten();
+    let purpose = args.purpose.clone().map(Part::Said);
     let mut sections = vec![Section {
         title: "What it is",
-        parts: about.map(Part::Text).collect(),
+        parts: purpose.into_iter().chain([Part::Text(about)]).collect(),
     }];
     sections.push(Section {
         title: "What it takes",
@@ -203,7 +206,7 @@ fn scores(model: &LinearModel, path: &Path) -> Vec<Part> {
     parts.push(Part::Text("Rows that nobody has seen tell most:".into()));
     parts.push(Part::Code(format!(
         "bochner evaluate {} new.csv\n",
-        own.to_string_lossy()
+        one_line(&own.to_string_lossy())
     )));
     parts
 }
@@ -285,45 +288,15 @@ fn limits(model: &LinearModel) -> Vec<String> {
     limits
 }
 
-/// A cell of a table of Markdown.
-fn cell(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('|', "\\|")
-        .replace(['\n', '\r'], " ")
-}
-
-fn markdown(name: &str, sections: &[Section]) -> String {
-    let mut page = format!("# {name}\n");
-    for section in sections {
-        let _ = write!(page, "\n## {}\n", section.title);
-        for part in &section.parts {
-            page.push('\n');
-            let _ = match part {
-                Part::Text(text) => writeln!(page, "{text}"),
-                Part::Code(code) => write!(page, "```\n{code}```\n"),
-                Part::List(items) => items.iter().try_for_each(|item| writeln!(page, "* {item}")),
-                Part::Table(head, rows) => {
-                    let line = |cells: [String; 3]| format!("| {} |\n", cells.join(" | "));
-                    page += &line(head.map(str::to_owned));
-                    page += "|---|---|---|\n";
-                    rows.iter().for_each(|row| {
-                        page += &line(std::array::from_fn(|k| cell(&row[k])));
-                    });
-                    Ok(())
-                }
-            };
-        }
-    }
-    page
-}
-
 fn html(name: &str, sections: &[Section]) -> String {
     let mut body = String::new();
     for section in sections {
         let _ = writeln!(body, "<h2>{}</h2>", escaped(section.title));
         for part in &section.parts {
             let _ = match part {
-                Part::Text(text) => writeln!(body, "<p>{}</p>", escaped(text)),
+                Part::Said(text) | Part::Text(text) => {
+                    writeln!(body, "<p>{}</p>", escaped(text))
+                }
                 Part::Code(code) => writeln!(body, "<pre>{}</pre>", escaped(code)),
                 Part::List(items) => {
                     let item = |item: &String| format!("<li>{}</li>\n", escaped(item));
@@ -365,10 +338,16 @@ mod tests {
                     vec![["a|b\nc".into(), "<i>".into(), "0 to 1".into()]],
                 ),
                 Part::List(vec!["<b>".into()]),
+                Part::Text("a\n<img onerror=x> ![i](u) [l](u) \u{1b}".into()),
+                Part::Code("````\n<b>\n".into()),
             ],
         }];
         let page = markdown("a.model", &sections);
-        assert!(page.contains("| a\\|b c | <i> | 0 to 1 |\n"), "{page}");
+        assert!(page.contains("| a\\|b c | &lt;i> | 0 to 1 |\n"), "{page}");
+        assert!(page.contains("\n* &lt;b>\n"), "{page}");
+        let text = "\na &lt;img onerror=x> !\\[i]\\(u) [l]\\(u) \\u001b\n";
+        assert!(page.contains(text), "{page}");
+        assert!(page.contains("\n`````\n````\n<b>\n`````\n"), "{page}");
         let page = html("<a>.model", &sections);
         assert!(
             page.contains("<td>&lt;i&gt;</td>") && page.contains("<li>&lt;b&gt;"),

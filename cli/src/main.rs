@@ -272,6 +272,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             .any(|command| command.get_name() == name)
     });
     let help = command.map_or_else(String::new, |name| format!(" {name}"));
+    let said = report::one_line(&said);
     drivers::to_stderr(&format!("{said}; try 'bochner{help} --help'"));
     ExitCode::from(2)
 }

@@ -1,6 +1,6 @@
 //! What long work says of itself while it lasts: a bar on a terminal, elsewhere lines now and then.
 
-use crate::drivers::to_stderr;
+use crate::{drivers::to_stderr, report::printable};
 use bochner::Step;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use std::{
@@ -119,7 +119,7 @@ impl Bar {
 
     /// What is at work.
     pub(crate) fn say(&self, text: impl Into<String>) {
-        let text = text.into();
+        let text = printable(&text.into()).into_owned();
         if let Some(lines) = &self.lines {
             lines.say(&text);
         }

@@ -95,7 +95,8 @@ impl Report {
 
     /// Rows, seconds and rows per second of the stage that counts.
     pub(crate) fn throughput(&mut self, rows: u64, seconds: f64) {
-        let rate = rows as f64 / seconds;
+        // A clock may see no time pass.
+        let rate = rows as f64 / seconds.max(1e-9);
         self.set("rows", rows);
         self.set("rows_per_second", rate);
         self.line(
@@ -158,7 +159,7 @@ impl Report {
             }
             text.push_str(&self.table);
         }
-        text
+        printable(&text).into_owned()
     }
 }
 
@@ -207,7 +208,7 @@ pub(crate) fn explain(error: &anyhow::Error) -> String {
         }
         _ => return text,
     };
-    format!("{text}; {remedy}")
+    one_line(&format!("{text}; {remedy}"))
 }
 
 /// `1 row`, `2 rows`.
@@ -238,10 +239,32 @@ pub(crate) fn fact(value: f64) -> String {
     }
 }
 
-/// Line breaks become spaces.
+/// Line breaks become spaces, and other control characters escapes.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.lines().map(str::trim).collect();
-    words.join(" ").trim().to_owned()
+    printable(words.join(" ").trim()).into_owned()
+}
+
+/// A text without characters that a terminal obeys: names come from files of anybody. Control
+/// characters but line breaks and tabs, and marks that turn the direction of writing, become
+/// escapes that JSON and TOML read back.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| {
+        let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        turns || (c.is_control() && c != '\n' && c != '\t')
+    };
+    if !text.contains(is_obeyed) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_obeyed(c) {
+            out += &format!("\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
 }
 
 #[cfg(test)]
@@ -262,6 +285,25 @@ mod tests {
         }
         assert_eq!(six_digits(0.0), "0");
         assert_eq!([600.0, 0.25].map(fact), ["600", "0.250000"]);
+    }
+
+    /// What a terminal obeys is escaped on the way to people, and programs read the same name back.
+    #[test]
+    fn names_do_not_command_a_terminal() {
+        let name = "\u{1b}]0;pwned\u{7}a\u{9b}2J\u{202e}b\u{7f}\rc";
+        let mut report = Report::default();
+        report.line("takes", name);
+        report.table(format!("{name}\t1\n"));
+        report.set("name", name);
+        let is_odd = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        for as_json in [false, true] {
+            let text = report.text(as_json);
+            assert!(!text.contains(is_odd), "{text:?}");
+        }
+        let read: Value = serde_json::from_str(&report.text(true)).expect("JSON");
+        assert_eq!(read["name"], name);
+        assert!(!one_line(name).contains(is_odd));
+        assert_eq!(printable("a\n\tß"), "a\n\tß");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `bochner show`: what a model file holds.
 
 use crate::job::lines;
-use crate::report::{OutputArgs, Report, Value, counted, fact, six_digits, to_stdout};
+use crate::report::{OutputArgs, Report, Value, counted, fact, printable, six_digits, to_stdout};
 use anyhow::Result;
 use bochner::{
     Error,
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let bytes = std::fs::metadata(&args.model).map_err(|e| Error::io(&args.model, e))?;
     let model = LinearModel::load(&args.model)?;
     if args.job {
-        return to_stdout(&lines(&model, &args.model)?);
+        return to_stdout(&printable(&lines(&model, &args.model)?));
     }
     let mut report = Report::default();
     report.line("learner", model.learner.as_str());

@@ -128,10 +128,18 @@ impl Settings {
         serde_json::json!(self.0).to_string()
     }
 
-    /// What [`Self::to_json`] gave. Errors with [`Error::Format`] on other text.
+    /// What [`Self::to_json`] gave. Errors with [`Error::Format`] on other text, and on names that
+    /// no option has.
     pub fn from_json(text: &str) -> Result<Self> {
-        let problem = |_| Error::format("the job that it keeps is no list of names and values");
-        serde_json::from_str(text).map(Self).map_err(problem)
+        let problem = || Error::format("the job that it keeps is no list of names and values");
+        let read: Vec<(String, String)> = serde_json::from_str(text).map_err(|_| problem())?;
+        let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        let is_name = |name: &str| !name.is_empty() && name.chars().all(is_of_name);
+        if read.iter().all(|(name, _)| is_name(name)) {
+            Ok(Self(read))
+        } else {
+            Err(problem())
+        }
     }
 }
 
@@ -180,6 +188,10 @@ mod tests {
         let read = Settings::from_json(&settings.to_json()).expect("reads");
         assert_eq!(read, settings);
         assert!(Settings::from_json("{}").is_err());
+        for name in ["", "a b", "a\\n```\\n# b", "A", "a=b"] {
+            let text = format!("[[\"{name}\", \"x\"]]");
+            assert!(Settings::from_json(&text).is_err(), "{text}");
+        }
     }
 
     #[test]

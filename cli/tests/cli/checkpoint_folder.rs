@@ -58,7 +58,10 @@ fn folders_of_somebody_else_reach_no_other_file() {
     fs::write(kept.join("lock"), "mine").expect("writes");
     bochner(folder, &format!("{FIT} -q"), &[]).ok();
     assert_eq!(names(&kept), ["lock"]);
-    assert_eq!(fs::read_to_string(kept.join("lock")).expect("reads"), "mine");
+    assert_eq!(
+        fs::read_to_string(kept.join("lock")).expect("reads"),
+        "mine"
+    );
     fs::write(kept.join(".bochner-lock"), "mine").expect("writes");
     bochner(folder, &format!("{FIT} -q"), &[]).fails(&[".bochner-lock", "holds something"]);
     assert_eq!(names(&kept), [".bochner-lock", "lock"]);

@@ -57,6 +57,7 @@ mod search;
 mod shards;
 mod show;
 mod standardize;
+mod strangers;
 mod tables;
 mod unseen;
 mod usage;
