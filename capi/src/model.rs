@@ -178,7 +178,9 @@ mod tests {
         let map = Fourier::new(Gaussian).features(64);
         let learner = SpectralEmbedding::on(map).bandwidth(Bandwidth::Sigma(1.0));
         let fitted = learner.device(&Device::cpu()).dimensions(2).fit(&x);
-        let bytes = fitted.and_then(|fitted| fitted.linear().to_bytes()).expect("fits");
+        let bytes = fitted
+            .and_then(|fitted| fitted.linear().to_bytes())
+            .expect("fits");
         let model = Model::from_bytes(&bytes, Some("cpu")).expect("loads");
         assert_eq!((model.predictions(), model.outputs()), (2, 3));
         assert_eq!(model.predict(x.view()).expect("predicts").dim(), (30, 2));
