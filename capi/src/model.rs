@@ -167,7 +167,7 @@ fn with_idle<T, R>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Model;
     use bochner::{models::SpectralEmbedding, prelude::*};
     use ndarray::Array2;
 

@@ -190,8 +190,10 @@ mod tests {
         "words",
         "zero-based",
     ];
-    const REFUSED: [&str; 23] = [
+    const REFUSED: [&str; 25] = [
         "checkpoint",
+        "cv",
+        "cv-time",
         "device",
         "every",
         "help",
