@@ -143,11 +143,14 @@ fn rows(placed: Placed, room: &mut Room, path: &Path) -> Result<Vec<Row>> {
 /// Rows whose first may be names, without the columns that hold nothing.
 fn named(mut rows: Vec<Row>, header: Header) -> Cells {
     let width = rows.first().map_or(0, |row| row.cells.len());
-    let is_number = |cell: &Box<str>| cell.parse::<f64>().is_ok();
+    let is_number = |cell: &str| cell.parse::<f64>().is_ok();
     let has_names = match (header, rows.first()) {
         (Header::Yes, first) => first.is_some(),
         (Header::No, _) | (_, None) => false,
-        (Header::Auto, Some(first)) => !first.cells.iter().flatten().all(is_number),
+        (Header::Auto, Some(first)) => {
+            let mut cells = first.cells.iter().flatten();
+            !cells.all(|cell| is_number(cell))
+        }
     };
     let used = |j: &usize| rows.iter().any(|row| row.cells[*j].is_some());
     let used: Vec<usize> = (0..width).filter(used).collect();

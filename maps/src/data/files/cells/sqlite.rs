@@ -152,11 +152,7 @@ fn cells(
     mut take: impl FnMut(u64) -> bool,
 ) -> rusqlite::Result<Cells> {
     let mut asked = base.prepare(&format!("SELECT * FROM \"{}\"", table.replace('"', "\"\"")))?;
-    let names: Vec<String> = asked
-        .column_names()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let names: Vec<String> = asked.column_names().map(str::to_owned).collect();
     let mut bytes = vec![None; names.len()];
     let mut rows = Vec::new();
     let mut found = asked.query([])?;
