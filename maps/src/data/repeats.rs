@@ -222,7 +222,7 @@ mod tests {
     /// Copies are all in the part of the first, and once without copies; answers of a cell stay
     /// apart.
     #[test]
-    fn copies_stay_together() {
+    fn copies_are_in_the_part_of_the_first() {
         // Rows 0 to 49 with one target each, then the same again; and a cell with two answers.
         let row = |i: usize| if i < 100 { i % 50 } else { 1000 };
         let x = Array2::from_shape_fn((140, 1), |(i, _)| row(i) as f64);
@@ -232,7 +232,7 @@ mod tests {
         });
         let mut source = MemorySource::new(&x, Some(y)).expect("rows");
         let repeats = Repeats::find(&mut source, 9).expect("reads");
-        let mut read = |split: &mut dyn ChunkSource| {
+        let read = |split: &mut dyn ChunkSource| {
             let mut rows = Vec::new();
             while let Some(chunk) = split.next_chunk(16).expect("reads") {
                 rows.extend(chunk.x.into_f64().iter().map(|x| *x as usize));

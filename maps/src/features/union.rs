@@ -46,10 +46,10 @@ impl Union {
     /// else for the first, and rescaled on the device for parts of other lengthscales. A column
     /// that this part drops, its scale being 0, is prepared as the next part has it that sees it.
     ///
-    /// Errors with [`Error::Parameter`] on no parts, more than 1024 or a weight that is not positive
-    /// and finite, with [`Error::Shape`] when the parts take other numbers of columns, and with
-    /// [`Error::Unsupported`] when two binning parts differ in the lengthscale of a column that
-    /// both see.
+    /// Errors with [`Error::Parameter`] on no parts, more than 1024 or a weight that is not
+    /// positive and finite, with [`Error::Shape`] when the parts take other numbers of columns, and
+    /// with [`Error::Unsupported`] when two binning parts differ in the lengthscale of a column
+    /// that both see.
     pub fn new(parts: Vec<(Box<dyn FeatureMap>, f64)>) -> Result<Self> {
         let Some((first, _)) = parts.first() else {
             return Err(Error::parameter("a union of no maps; give at least one"));

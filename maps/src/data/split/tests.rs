@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::MemorySource;
+use crate::data::parting::hash;
 
 /// Fold k is the rows whose hash leaves k, as [`Split::fold`] says.
 #[test]
