@@ -18,6 +18,9 @@ const WRITTEN: [&str; 6] = [
     "checkpoint",
     "tables",
 ];
+/// Arguments whose file may be replaced: commands that a search prints name the model that they fit
+/// again, which keeps what is read of it.
+const REPLACED: [&str; 1] = ["metric_from"];
 /// Options whose value is a word or the name of a .npy file.
 const WORD_OR_ARRAY: [&str; 2] = ["landmarks_choice", "landmark_rows"];
 
@@ -71,7 +74,7 @@ impl Paths {
                 .filter(|path| path != Path::new("-"));
             if is_written(name, id) {
                 paths.written.extend(values);
-            } else {
+            } else if !REPLACED.contains(&id) {
                 paths.read.extend(values);
             }
         }

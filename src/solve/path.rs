@@ -50,9 +50,9 @@ pub struct LambdaPath {
     rounding: f64,
 }
 
-/// Share of the largest eigenvalue by which products of features in f32 change the others: some
+/// Share of the largest eigenvalue by which products of features in f32 change the others: two
 /// units of rounding, 2^-24.
-const ROUNDING: f64 = 8.0 * 5.96e-8;
+const ROUNDING: f64 = 2.0 * 5.96e-8;
 
 impl LambdaPath {
     /// Where lambda is 0, directions whose eigenvalue is at most so much of the largest are left

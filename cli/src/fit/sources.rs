@@ -91,7 +91,10 @@ impl Args {
         if let Some(TestRows::Share(fraction)) = self.test {
             let seed = self.map.kernel.seed;
             // Copies on both sides would be scored as if they were new.
-            let repeats = Repeats::number(open()?.as_mut(), REPEATS_CHUNK_ROWS)?;
+            let repeats = match self.input.is_file() {
+                true => Repeats::number(open()?.as_mut(), REPEATS_CHUNK_ROWS)?,
+                false => Arc::default(),
+            };
             let part = |part| -> Result<Source> {
                 let split = Split::new(open()?, part, fraction, seed)?;
                 Ok(Box::new(split.keep_copies_together(&repeats)))

@@ -74,7 +74,7 @@ fn a_mean_says_what_it_is_of() {
     let here = here();
     let mut text = String::from("a,b,y\n");
     for i in 0..500_u32 {
-        let of = |k: u32| f64::from(i.wrapping_mul(k) % 199) / 100.0 - 1.0;
+        let of = |k: u32| f64::from(i.wrapping_mul(k) % 997) / 498.0 - 1.0;
         let (a, b) = (of(7919), of(104_729));
         let y = (4.0 * a).floor() + (3.0 * b).sin();
         writeln!(text, "{a},{b},{y}").expect("a string");

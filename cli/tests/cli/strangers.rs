@@ -33,7 +33,6 @@ fn no_output_replaces_a_file_that_an_option_names() {
             format!("{FIT} --like m.model --report ./m.model"),
             "m.model",
         ),
-        (format!("{FIT} --metric-from m.model -o m.model"), "m.model"),
         (format!("{FIT} --job j.toml -o j.toml"), "j.toml"),
         (format!("{FIT} --job j.toml --report j.toml"), "j.toml"),
         (

@@ -80,26 +80,20 @@ impl Folds {
 
     /// Moves copies of a row into the fold of the first, unless that leaves a fold without rows.
     fn with_copies_together(self, source: &mut dyn ChunkSource) -> Result<Self> {
-        let repeats = Repeats::find(source, ROWS)?;
+        let repeats = Repeats::number(source, ROWS)?;
         if !repeats.has_copies() {
             return Ok(self);
         }
-        let (mut of_row, mut row) = (self.of_row.to_vec(), 0);
-        while let Some(chunk) = source.next_chunk(ROWS)? {
-            for i in 0..chunk.y.nrows() {
-                if let Some(first) = repeats.first_copy(&chunk, i, row as u64) {
-                    of_row[row] = self.of_row[first as usize];
-                }
-                row += 1;
-            }
-        }
-        source.rewind()?;
+        let first = |row| {
+            repeats
+                .first_of_row(row as u64)
+                .map_or(row, |first| first as usize)
+        };
+        let of_row = (0..self.of_row.len()).map(|row| self.of_row[first(row)]);
+        let of_row: Arc<[u16]> = of_row.collect();
         let has_rows = |fold| of_row.iter().any(|&of| usize::from(of) == fold);
         Ok(match (0..self.count).all(has_rows) {
-            true => Self {
-                of_row: of_row.into(),
-                ..self
-            },
+            true => Self { of_row, ..self },
             false => self,
         })
     }

@@ -5,6 +5,7 @@ use super::{
     kept_rows::hash_of_features,
     observations::{Frequencies, have_other_targets},
     parting::hash,
+    survey,
 };
 use crate::Result;
 use std::{
@@ -122,27 +123,39 @@ impl Repeats {
     /// Errors as the source does.
     #[doc(hidden)]
     pub fn number(source: &mut dyn ChunkSource, chunk_rows: usize) -> Result<Arc<Self>> {
-        let mut found = Arc::unwrap_or_clone(Self::find(source, chunk_rows)?);
-        let (mut copies, mut row) = (HashMap::new(), 0);
-        if found.has_copies() {
-            while let Some(chunk) = source.next_chunk(chunk_rows)? {
-                for i in 0..chunk.y.nrows() {
-                    let first = found.first_copy(&chunk, i, row);
-                    if let Some(first) = first.filter(|first| *first != row) {
-                        copies.insert(row, first);
-                    }
-                    row += 1;
-                }
-                if copies.len() > MAX_COPIES {
-                    copies.clear();
-                    break;
-                }
-            }
-            source.rewind()?;
-        }
+        let found = survey::settled(source, |source| Self::find(source, chunk_rows))?;
+        let mut found = Arc::unwrap_or_clone(found);
+        let copies = found.numbers(source, chunk_rows)?;
         found.first_copies.clear();
         found.first_of_copies = Some(copies);
         Ok(Arc::new(found))
+    }
+
+    /// Number of the first copy of each later one, by the number of the row.
+    fn numbers(
+        &self,
+        source: &mut dyn ChunkSource,
+        chunk_rows: usize,
+    ) -> Result<HashMap<u64, u64>> {
+        let (mut copies, mut row) = (HashMap::new(), 0);
+        if !self.has_copies() {
+            return Ok(copies);
+        }
+        while let Some(chunk) = source.next_chunk(chunk_rows)? {
+            for i in 0..chunk.y.nrows() {
+                let first = self.first_copy(&chunk, i, row);
+                if let Some(first) = first.filter(|first| *first != row) {
+                    copies.insert(row, first);
+                }
+                row += 1;
+            }
+            if copies.len() > MAX_COPIES {
+                copies.clear();
+                break;
+            }
+        }
+        source.rewind()?;
+        Ok(copies)
     }
 
     /// Number of the first copy of row `i` of a chunk, whose number is `row`, if copies of it are
@@ -219,8 +232,7 @@ mod tests {
     use crate::data::{MemorySource, Part, Split};
     use ndarray::{Array1, Array2};
 
-    /// Copies are all in the part of the first, and once without copies; answers of a cell stay
-    /// apart.
+    /// Copies are all in the part of the first; answers of a cell are drawn one by one.
     #[test]
     fn copies_are_in_the_part_of_the_first() {
         // Rows 0 to 49 with one target each, then the same again; and a cell with two answers.
@@ -250,9 +262,11 @@ mod tests {
         assert!(held.iter().filter(|row| **row < 50).count() > 10);
         assert!(held.iter().all(|row| *row >= 50 || !fitted.contains(row)));
         assert!(held.contains(&1000) && fitted.contains(&1000));
-        let once = read(&mut Split::without_copies(&mut source, &repeats));
-        assert_eq!(once[..50], Vec::from_iter(0..50));
-        assert_eq!(once[50..], [1000; 40]);
+        source.rewind().expect("rewinds");
+        // Numbers say the same as contents do.
+        let numbered = Repeats::number(&mut source, 9).expect("reads");
+        let test = Split::new(&mut source, Part::Test, 0.3, 4).expect("splits");
+        assert_eq!(read(&mut test.keep_copies_together(&numbered)), held);
     }
 
     /// Weight of each answer in each of two cells within a part.

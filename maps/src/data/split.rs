@@ -113,24 +113,6 @@ impl<S: ChunkSource> Split<S> {
         Ok(split)
     }
 
-    /// All rows of `source` but copies of earlier rows, by `repeats` of it; rows that share their
-    /// features with other targets are no copies. The source must be at its first row.
-    #[doc(hidden)]
-    pub fn without_copies(source: S, repeats: &Arc<Repeats>) -> Self {
-        let has_copies = repeats.has_copies();
-        Self {
-            rows: source.rows().filter(|_| !has_copies),
-            groups: source.groups().filter(|_| !has_copies),
-            source,
-            rule: Rule::First,
-            seed: 0,
-            next: 0,
-            any: false,
-            copies: CopyCounter::default(),
-            together: Some(repeats.clone()),
-        }
-    }
-
     /// Draws all copies of a row by the number of the first, so that no part has copies of rows of
     /// another: rows by `repeats` of this source, unless they share their features with other
     /// targets. Groups and given folds stay whole.
@@ -224,11 +206,7 @@ impl<S: ChunkSource> Split<S> {
             let together = self.together.as_ref();
             let first = together.and_then(|all| all.first_copy(chunk, i, own));
             let first = first.unwrap_or(own);
-            let takes = match self.rule {
-                Rule::First => first == own,
-                _ => self.takes(first),
-            };
-            return f64::from(u8::from(takes));
+            return f64::from(u8::from(self.takes(first)));
         };
         match self.copies.share_below(chunk, i, (fraction, self.seed)) {
             Some(below) if part == Part::Test => below,

@@ -9,11 +9,10 @@ pub use lengthscales::Lengthscales;
 use crate::{
     Error, Result,
     clock::Instant,
-    data::Split,
     features::FeatureMap,
     learn::{
         Fit, FitAnySums, FitData, FitSums,
-        fit::{centred, find_repeats, fit_sums::fit_sums},
+        fit::{centred, fit_sums::fit_sums},
     },
     linalg::eigen::EIGEN_BYTES,
     model::{FitTimes, LinearModel, Targets},
@@ -111,16 +110,6 @@ impl Fit for GaussianProcessOptions {
     /// [`Error::Unsupported`] when lengthscales are to be found of other maps than Fourier's.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let fit = |map, data: FitData<'_>| self.fit_centred(map, data);
-        if self.noise.is_some() || data.source.is_weighted() {
-            return centred::fit(self.intercept, map, data, fit);
-        }
-        // Copies of a row are no measurements, and would say that there is no noise.
-        let repeats = find_repeats(&mut *data.source, data.run)?;
-        let mut source = Split::without_copies(&mut *data.source, &repeats);
-        let data = FitData {
-            source: &mut source,
-            ..data
-        };
         centred::fit(self.intercept, map, data, fit)
     }
 }

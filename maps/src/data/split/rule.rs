@@ -19,8 +19,6 @@ pub(super) enum Rule {
     Of(Folds, usize, Part),
     /// These, which whole groups decide on.
     Groups(Arc<[bool]>),
-    /// Those that are no copy of an earlier row.
-    First,
 }
 
 impl Rule {
@@ -35,7 +33,7 @@ impl Rule {
                 let folds = grouped::folds(groups, folds as usize);
                 folds.map(|folds| folds.iter().map(|&fold| fold as u64 == k).collect())
             }
-            Self::Of(..) | Self::Groups(_) | Self::First => None,
+            Self::Of(..) | Self::Groups(_) => None,
         };
         takes.map_or(self, Self::Groups)
     }
@@ -49,7 +47,6 @@ impl Rule {
             }
             Self::Of(folds, k, part) => folds.takes(row, *k, *part) == Some(true),
             Self::Groups(takes) => takes.get(row as usize) == Some(&true),
-            Self::First => true,
         }
     }
 
@@ -58,7 +55,7 @@ impl Rule {
         match self {
             Self::Of(folds, ..) => Some(folds.rows() as u64),
             Self::Groups(takes) => Some(takes.len() as u64),
-            Self::Part(..) | Self::Contents(..) | Self::Fold(..) | Self::First => None,
+            Self::Part(..) | Self::Contents(..) | Self::Fold(..) => None,
         }
     }
 
@@ -69,7 +66,6 @@ impl Rule {
                 "the {} of fold {k} has no rows; use fewer folds",
                 named(*part)
             ),
-            Rule::First => "there are no rows".to_owned(),
             Rule::Groups(_) => "a part by groups has no rows; give more groups".to_owned(),
             Rule::Fold(k, folds) => format!(
                 "fold {k} of {folds} has no rows; use fewer folds or another seed, or give more \
