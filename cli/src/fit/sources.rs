@@ -8,14 +8,11 @@ use crate::report::{Usage, counted};
 use anyhow::Result;
 use bochner::{
     Error,
-    data::{ChunkSource, ColumnChoice, Forgetting, Part, Repeats, Schema, Split, TargetUse},
+    data::{ChunkSource, ColumnChoice, Forgetting, Part, Schema, Split, TargetUse},
     job::Job,
     models::Fit,
 };
 use std::{path::Path, sync::Arc};
-
-/// Rows read at a time to find copies.
-const REPEATS_CHUNK_ROWS: usize = 1024;
 
 pub(super) type Source = Box<dyn ChunkSource>;
 
@@ -90,14 +87,8 @@ impl Args {
         }
         if let Some(TestRows::Share(fraction)) = self.test {
             let seed = self.map.kernel.seed;
-            // Copies on both sides would be scored as if they were new.
-            let repeats = match self.input.is_file() {
-                true => Repeats::number(open()?.as_mut(), REPEATS_CHUNK_ROWS)?,
-                false => Arc::default(),
-            };
             let part = |part| -> Result<Source> {
-                let split = Split::new(open()?, part, fraction, seed)?;
-                Ok(Box::new(split.keep_copies_together(&repeats)))
+                Ok(Box::new(Split::new(open()?, part, fraction, seed)?))
             };
             return Ok((part(Part::Train)?, Some(part(Part::Test)?)));
         }

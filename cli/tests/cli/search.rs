@@ -74,9 +74,10 @@ fn a_mean_says_what_it_is_of() {
     let here = here();
     let mut text = String::from("a,b,y\n");
     for i in 0..500_u32 {
-        let of = |k: u32| f64::from(i.wrapping_mul(k) % 997) / 498.0 - 1.0;
+        let of = |k: u32| f64::from(i.wrapping_mul(k) % 199) / 100.0 - 1.0;
         let (a, b) = (of(7919), of(104_729));
-        let y = (4.0 * a).floor() + (3.0 * b).sin();
+        // No row is a copy of another.
+        let y = (4.0 * a).floor() + (3.0 * b).sin() + 1e-6 * f64::from(i);
         writeln!(text, "{a},{b},{y}").expect("a string");
     }
     std::fs::write(here.path().join("t.csv"), text).expect("writes");
