@@ -70,15 +70,18 @@ pub struct LeftOutScores {
     pub y_mt: Array2<f64>,
     /// What was fitted less the scores, `[m, t]`.
     pub error_mt: Array2<f64>,
+    /// Targets less the predictions of the fit to all rows, `[m, t]`, where that fit was at hand.
+    pub residual_mt: Option<Array2<f64>>,
     /// What was left out of the fits.
     pub on: CalibratedOn,
 }
 
 impl LeftOutScores {
-    /// Errors with [`Error::Shape`] unless there is an error for each row and target.
+    /// Errors with [`Error::Shape`] unless there is an error for each row and target, and a
+    /// residual for each or for none.
     pub(crate) fn new(
         (id_m, count_m, weight_m): (Vec<u64>, Vec<f64>, Vec<f64>),
-        (y, error): (Vec<f64>, Vec<f64>),
+        (y, error, residual): (Vec<f64>, Vec<f64>, Vec<f64>),
         targets: usize,
         on: CalibratedOn,
     ) -> Result<Self> {
@@ -88,6 +91,10 @@ impl LeftOutScores {
         Ok(Self {
             y_mt: rows(y)?,
             error_mt: rows(error)?,
+            residual_mt: match residual.is_empty() {
+                true => None,
+                false => Some(rows(residual)?),
+            },
             id_m,
             count_m,
             weight_m,
@@ -109,9 +116,14 @@ impl LeftOutScores {
             return None;
         }
         let mut error_mt = first.error_mt.select(Axis(0), &rows) * *share;
+        let select = |of: &Self, own: &[usize]| Some(of.residual_mt.as_ref()?.select(Axis(0), own));
+        let mut residual_mt = select(first, &rows).map(|residual_mt| residual_mt * *share);
         for ((of, share), places) in others.iter().zip(&places) {
             let own: Vec<usize> = rows.iter().map(|&i| places[&first.id_m[i]]).collect();
             error_mt.scaled_add(*share, &of.error_mt.select(Axis(0), &own));
+            residual_mt = residual_mt
+                .zip(select(of, &own))
+                .map(|(sum, own)| sum + own * *share);
         }
         Some(Self {
             id_m: rows.iter().map(|&i| first.id_m[i]).collect(),
@@ -119,6 +131,7 @@ impl LeftOutScores {
             weight_m: rows.iter().map(|&i| first.weight_m[i]).collect(),
             y_mt: first.y_mt.select(Axis(0), &rows),
             error_mt,
+            residual_mt,
             on: first.on,
         })
     }
@@ -138,6 +151,14 @@ impl LeftOutScores {
         &self.y_mt - &self.error_mt
     }
 
+    /// Predictions of the fit to all rows, `[m, t]`; without them the scores left out.
+    pub(crate) fn fitted(&self) -> Array2<f64> {
+        match &self.residual_mt {
+            Some(residual_mt) => &self.y_mt - residual_mt,
+            None => self.scores(),
+        }
+    }
+
     /// Whether every score is a number: rounding hides that of a row which alone decides on it.
     pub(crate) fn are_known(&self) -> bool {
         self.error_mt.iter().all(|error| error.is_finite())
@@ -155,7 +176,8 @@ mod tests {
             let errors = ids.iter().map(|&id| error * id as f64).collect();
             let y = ids.iter().map(|&id| 10.0 * id as f64).collect();
             let weights = vec![1.0; ids.len()];
-            LeftOutScores::new((ids.to_vec(), weights.clone(), weights), (y, errors), 1, on)
+            let scores = (y, errors, vec![error / 2.0; ids.len()]);
+            LeftOutScores::new((ids.to_vec(), weights.clone(), weights), scores, 1, on)
                 .expect("rows")
         };
         let on = CalibratedOn::LeftOut;
@@ -167,6 +189,8 @@ mod tests {
         assert_eq!(mean.id_m, [1, 2, 4]);
         let errors: Vec<f64> = mean.error_mt.iter().copied().collect();
         assert_eq!(errors, [2.5, 5.0, 10.0]);
+        let fitted: Vec<f64> = (&mean.y_mt - &mean.fitted()).iter().copied().collect();
+        assert_eq!(fitted, [1.25; 3]);
         let scores: Vec<f64> = mean.scores().iter().copied().collect();
         assert_eq!(scores, [7.5, 15.0, 30.0]);
         let [first, _] = all;

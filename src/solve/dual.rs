@@ -152,7 +152,8 @@ impl Dual {
                     } else {
                         let roots_n = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
                         let on = CalibratedOn::Folds(folds.len());
-                        (errors_t, rows.scores(errors_nt / roots_n, weighted, on)?)
+                        let of_rows = (errors_nt / &roots_n, &alpha_nt * penalty / roots_n);
+                        (errors_t, rows.scores(of_rows, weighted, on)?)
                     }
                 }
             };

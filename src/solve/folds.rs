@@ -114,7 +114,7 @@ impl FoldSums {
             })?;
         }
         let on = CalibratedOn::Folds(self.folds.len());
-        LeftOutScores::new((ids, counts, weights), (y, error), targets, on).map(Some)
+        LeftOutScores::new((ids, counts, weights), (y, error, Vec::new()), targets, on).map(Some)
     }
 
     /// Rows that were kept of all folds.

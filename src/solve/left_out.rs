@@ -124,6 +124,7 @@ pub(super) struct Each {
     weight_m: Vec<f64>,
     y: Vec<f64>,
     error: Vec<f64>,
+    residual: Vec<f64>,
 }
 
 impl Each {
@@ -134,6 +135,7 @@ impl Each {
             weight_m: Vec::new(),
             y: Vec::new(),
             error: Vec::new(),
+            residual: Vec::new(),
         }
     }
 
@@ -149,11 +151,13 @@ impl Each {
         self.y.extend(y_t);
         self.error
             .extend(residual_t.iter().map(|&r| unseen(r, left)));
+        self.residual.extend(residual_t);
     }
 
     pub(super) fn scores(self, targets: usize) -> Result<LeftOutScores> {
         let of = (self.id_m, self.count_m, self.weight_m);
-        LeftOutScores::new(of, (self.y, self.error), targets, CalibratedOn::LeftOut)
+        let scores = (self.y, self.error, self.residual);
+        LeftOutScores::new(of, scores, targets, CalibratedOn::LeftOut)
     }
 }
 

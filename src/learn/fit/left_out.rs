@@ -34,12 +34,13 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
             if seen.into_iter().filter(|seen| *seen).count() >= 2 {
                 let of = (class_m.as_slice(), rows.weight_m.as_slice());
                 let on = (rows.observations(), rows.on);
-                let scores_mt = rows.scores();
+                // The slope is of rows left out, the offset of the rows as they were fitted, as a
+                // logistic regression with a free intercept has it.
                 let share_t = shares(of, labels.len());
                 let match_shares = |probabilities: &mut Probabilities| {
-                    probabilities.match_shares(&scores_mt, &rows.weight_m, &share_t);
+                    probabilities.match_shares(&rows.fitted(), &rows.weight_m, &share_t);
                 };
-                judge_classes(model, scores_mt.clone(), of, on, match_shares);
+                judge_classes(model, rows.scores(), of, on, match_shares);
             }
         }
         Targets::Real { .. } => {

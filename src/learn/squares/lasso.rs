@@ -17,7 +17,7 @@ use crate::{
     solve::{Separable, risk::coefficients},
     sums::{ModelContext, Resume, RowsToSum},
 };
-use problem::{Problem, effective_rows};
+use problem::{Problem, effective_rows, rounding};
 use std::sync::Arc;
 
 /// What [`Lasso`](crate::models::Lasso) and [`LassoClassifier`](crate::models::LassoClassifier)
@@ -119,7 +119,13 @@ impl LassoOptions {
     ) -> Result<LinearModel> {
         self.check()?;
         let rows = sums.rows;
-        let problem = Problem::from_sums(sums, n, self.lambda, self.intercept);
+        // A path may end at penalties below the rounding of the sums, where nothing else bounds the
+        // coefficients.
+        let lambda = match self.l1 {
+            Some(_) => self.lambda,
+            None => self.lambda.max(rounding(&sums)),
+        };
+        let problem = Problem::from_sums(sums, n, lambda, self.intercept);
         let mut at = problem.zero();
         let chosen = self.l1.is_none().then(|| problem.choose());
         let l1 = match (&chosen, self.l1) {

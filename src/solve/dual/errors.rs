@@ -31,20 +31,22 @@ impl Centred {
         let errors_nt = Array2::from_shape_fn(alpha_nt.dim(), error);
         let errors_t = errors_nt.mapv(|e| e * e).sum_axis(Axis(0)) / self.n;
         let roots_n = weights_n.mapv(f64::sqrt).insert_axis(Axis(1));
-        let scores = self.scores(errors_nt / roots_n, rows, CalibratedOn::LeftOut)?;
+        let of_rows = (errors_nt / &roots_n, alpha_nt * penalty / roots_n);
+        let scores = self.scores(of_rows, rows, CalibratedOn::LeftOut)?;
         Ok((errors_t, scores))
     }
 
-    /// Scores of rows that count for something, by errors `[n, t]`.
+    /// Scores of rows that count for something, by their errors when left out and their residuals,
+    /// `[n, t]` each.
     pub(super) fn scores(
         &self,
-        errors_nt: Array2<f64>,
+        (errors_nt, residuals_nt): (Array2<f64>, Array2<f64>),
         rows: WeightedRows<'_>,
         on: CalibratedOn,
     ) -> Result<LeftOutScores> {
         let targets = errors_nt.ncols();
         let (mut id_m, mut count_m, mut weight_m) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut y, mut error) = (Vec::new(), Vec::new());
+        let (mut y, mut error, mut residual) = (Vec::new(), Vec::new(), Vec::new());
         let weights_n = rows.weights_n.iter().enumerate();
         for (i, &w) in weights_n.filter(|(_, w)| **w > 0.0) {
             id_m.push(i as u64);
@@ -53,8 +55,10 @@ impl Centred {
             let own = &self.y_nt.row(i) / w.sqrt() + &self.y_mean;
             y.extend(own);
             error.extend(errors_nt.row(i));
+            residual.extend(residuals_nt.row(i));
         }
-        LeftOutScores::new((id_m, count_m, weight_m), (y, error), targets, on)
+        let scores = (y, error, residual);
+        LeftOutScores::new((id_m, count_m, weight_m), scores, targets, on)
     }
 
     /// As [`Self::left_out`], of folds that are left out together; each row errs by so much times

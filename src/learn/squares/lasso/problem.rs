@@ -7,8 +7,11 @@ use crate::{
         preconditioner::{Covariance, Point},
     },
 };
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, ArrayView1};
 
+/// Least penalty of a path, over the root mean squares of a feature and a target: products of f32
+/// features and targets tell nothing below some units of rounding.
+const RESOLVED: f64 = 16.0 * f32::EPSILON as f64;
 /// From one penalty of a path to the next.
 const STEP: f64 = 0.75;
 /// Penalties of a path at most: four decades.
@@ -30,6 +33,8 @@ pub(super) struct Problem {
     variance_t: Array1<f64>,
     /// Number of observations.
     n: f64,
+    /// Least penalty that is told from rounding.
+    least_l1: f64,
     lambda: f64,
     intercept: bool,
 }
@@ -44,6 +49,23 @@ pub(super) fn effective_rows(sums: &NormalEquations) -> f64 {
     } else {
         sums.rows as f64
     }
+}
+
+/// Bound on the negative eigenvalues that sums of f32 features have by their rounding: two units
+/// in the last place of their trace.
+pub(super) fn rounding(sums: &NormalEquations) -> f64 {
+    f64::from(f32::EPSILON) * sums.gram_dd.diag().sum() / sums.weight
+}
+
+/// Least penalty of absolute values that is told from the rounding of products of features and
+/// targets.
+fn least_l1(sums: &NormalEquations) -> f64 {
+    let largest = |squares: ArrayView1<'_, f64>| squares.fold(0.0, |m: f64, &s| m.max(s));
+    let (z, y) = (
+        largest(sums.gram_dd.diag()),
+        largest(sums.y_square_t.view()),
+    );
+    RESOLVED * (z * y).sqrt() / sums.weight
 }
 
 /// Where a path ends: a penalty, its coefficients and what they are worth.
@@ -61,6 +83,7 @@ impl Problem {
         let y_mean_t = &sums.y_sum_t / weight;
         let mut variance_t = &sums.y_square_t / weight;
         let mut c_dt = &sums.zty_dt / weight;
+        let least_l1 = least_l1(&sums);
         let covariance = Covariance::of_sums(sums, intercept);
         let (quadratic, mean_d) = Quadratic::from_covariance(covariance, 1.0, lambda);
         if intercept {
@@ -76,6 +99,7 @@ impl Problem {
             c_td: c_dt.reversed_axes().as_standard_layout().into_owned(),
             variance_t,
             n,
+            least_l1,
             lambda,
             intercept,
         }
@@ -163,7 +187,7 @@ impl Problem {
         let (mut l1, mut since) = (largest, 0);
         for _ in 1..STEPS {
             l1 *= STEP;
-            if l1 <= 0.0 || since >= PATIENCE {
+            if l1 <= self.least_l1 || since >= PATIENCE {
                 break;
             }
             self.minimise(Separable::Absolute(l1), &mut beta_td, STOP);
