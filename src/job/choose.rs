@@ -3,12 +3,15 @@
 use super::{Hear, Job, Rows};
 use crate::{
     Error, Result,
-    learn::{Fit, FitPenalised, Found, Lambda, Search, SearchData},
+    learn::{Budget, Fit, FitPenalised, Found, Lambda, Search, SearchData},
     model::HeldOut,
 };
 
 /// Fewer rows are not held out: too few would be left to choose by.
 const LEAST_ROWS: u64 = 40;
+/// Columns up to which a fit searches without being asked to: a metric takes 8 bytes for each pair
+/// of them.
+const MOST_COLUMNS: usize = 2048;
 
 /// What was chosen.
 #[derive(Debug)]
@@ -59,35 +62,48 @@ impl Job<&dyn Fit> {
     #[doc(hidden)]
     pub fn choose<'a>(&'a self, search: &Search, rows: Rows<'a>, hear: Hear<'_>) -> Result<Chosen> {
         let options = self.penalised()?;
-        let few = rows.survey.rows < LEAST_ROWS;
+        let is_brief = search.budget == Budget::Brief;
+        let is_wide = rows.survey.mean.len() > MOST_COLUMNS;
+        let few = rows.survey.rows < LEAST_ROWS || (is_brief && is_wide);
         let data = self.search_data(rows, options)?;
+        let lengthscale = data.lengthscale;
+        let unsearched = |kernel| Found {
+            builder: self.preparation.map.clone(),
+            kernel,
+            metric: None,
+            lengthscale,
+            lambda: if search.lambda {
+                Lambda::auto(HeldOut::LeaveOneOut)
+            } else {
+                options.lambda().settled()
+            },
+            scaling: None,
+            members: Vec::new(),
+            held_out: None,
+            importance: None,
+            size: None,
+            trials: Vec::new(),
+        };
         let found = match self.preparation.map.kernel() {
             // How many features are enough is asked of what rows there are.
             Some(kernel) if few && search.features.is_none() => {
-                log::warn!(
-                    target: "bochner",
-                    "fewer than {LEAST_ROWS} rows are too few to hold some out: the kernel and the \
-                     bandwidth are those of a fit without a search, and the penalty is chosen by \
-                     leave-one-out errors"
-                );
-                Found {
-                    builder: self.preparation.map.clone(),
-                    kernel,
-                    metric: None,
-                    lengthscale: data.lengthscale,
-                    lambda: if search.lambda {
-                        Lambda::auto(HeldOut::LeaveOneOut)
-                    } else {
-                        options.lambda().settled()
-                    },
-                    scaling: None,
-                    members: Vec::new(),
-                    importance: None,
-                    size: None,
-                    trials: Vec::new(),
+                if !is_brief {
+                    log::warn!(
+                        target: "bochner",
+                        "fewer than {LEAST_ROWS} rows are too few to hold some out: the kernel and \
+                         the bandwidth are those of a fit without a search, and the penalty is \
+                         chosen by leave-one-out errors"
+                    );
                 }
+                unsearched(kernel)
             }
-            _ => search.run(&self.preparation.map, data, hear)?,
+            kernel => match (search.run(&self.preparation.map, data, hear), kernel) {
+                // A fit that did not ask for a search does without one.
+                (Err(Error::Numerical(_) | Error::Unsupported(_)), Some(kernel)) if is_brief => {
+                    unsearched(kernel)
+                }
+                (found, _) => found?,
+            },
         };
         let learner = found.learner(options);
         Ok(Chosen { found, learner })

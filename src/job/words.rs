@@ -110,7 +110,8 @@ fn searched(search: &Search, settings: Settings) -> Settings {
     if search.lambda {
         settings = settings.without(&["lambda", "lambda-by", "folds"]);
     }
-    if let Some(metric) = search.metrics.first() {
+    let is_brief = search.budget == Budget::Brief;
+    if let Some(metric) = search.metrics.first().filter(|_| !is_brief) {
         let both = search.metrics.len() > 1;
         let kind = if both {
             "auto".into()
@@ -132,6 +133,7 @@ fn searched(search: &Search, settings: Settings) -> Settings {
     settings = averaged(search, settings);
     match search.budget {
         Budget::All => settings,
+        Budget::Brief => settings.text("budget", "brief"),
         Budget::Trials(trials) => settings.text("budget", trials),
         Budget::Time(time) => {
             let seconds = format!("{:?}s", time.as_secs_f64());

@@ -25,8 +25,6 @@ use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 const AUTOMATIC: usize = 2000;
 /// Those of each leaf.
 const OF_LEAVES: usize = 3000;
-/// Draws whose mean `--auto` takes, as the library's has them.
-const DRAWS: usize = 5;
 /// The accuracy that `--features auto` may lose, unless something else is given.
 const ACCURACY_LOSS: f64 = 0.01;
 
@@ -48,9 +46,10 @@ pub(super) enum Beside {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Search options")]
 pub(super) struct SearchArgs {
-    /// Of ridge: choose kernel, bandwidth, penalty and metric by rows held out, then fit
+    /// Choose kernel, bandwidth, penalty, metric and preparation on held-out rows, then refit (ridge
+    /// only)
     ///
-    /// What is given stays.
+    /// Options that are given are kept.
     #[arg(long)]
     auto: bool,
     /// With --features auto: as many features as leave the kernel matrix of 1,000 rows off by this
@@ -62,9 +61,9 @@ pub(super) struct SearchArgs {
     /// rows held out by less than this share [default: 0.01]
     #[arg(long, value_name = "SHARE", value_parser = fraction, allow_hyphen_values = true)]
     accuracy_loss: Option<f64>,
-    /// End the search after so many trials, or after a time such as 60s or 5m (which may give
-    /// another model the next time)
-    #[arg(long, value_name = "TRIALS|TIME", value_parser = budget)]
+    /// End the search after this number of trials, or after a time such as 60s or 5m (which may
+    /// give another model the next time), or, with `brief`, after about the work of three fits
+    #[arg(long, value_name = "TRIALS|TIME|brief", value_parser = budget)]
     budget: Option<Budget>,
     /// Average so many fits, of other draws of the features that were found, or fewer that have
     /// their error [default: 1, with --auto 5]
@@ -122,8 +121,11 @@ impl FromStr for MetricOption {
     }
 }
 
-/// Trials, or a time in s, m or h.
+/// Trials, a time in s, m or h, or `brief`.
 fn budget(text: &str) -> Result<Budget, String> {
+    if text == "brief" {
+        return Ok(Budget::Brief);
+    }
     if let Ok(trials) = at_least_one(text) {
         return Ok(Budget::Trials(trials));
     }
@@ -134,10 +136,18 @@ fn budget(text: &str) -> Result<Budget, String> {
     });
     seconds
         .map(Budget::Time)
-        .ok_or_else(|| "must be a number of trials, or a time such as 60s or 5m".into())
+        .ok_or_else(|| "must be a number of trials, a time such as 60s or 5m, or `brief`".into())
 }
 
 impl SearchArgs {
+    /// What is searched where no option says otherwise.
+    fn defaults(&self) -> Search {
+        match self.budget {
+            Some(Budget::Brief) => Search::brief(),
+            _ => Search::everything(),
+        }
+    }
+
     /// Whether something is to be chosen here, or was.
     pub(super) fn is_wanted(&self, map: &MapArgs) -> bool {
         self.tries(map) || map.is_by_error() || self.metric_from.is_some()
@@ -236,7 +246,11 @@ impl SearchArgs {
     fn blend(&self, map: &MapArgs, chosen: &Chosen) -> Blend {
         let given = map.is_map_given() || map.kernel.is_given() || chosen.lambda_given;
         Blend {
-            draws: self.bag.unwrap_or(if self.auto { DRAWS } else { 1 }),
+            draws: match self.bag {
+                Some(draws) => draws,
+                None if self.auto => self.defaults().blend.draws,
+                None => 1,
+            },
             binning: match self.beside {
                 Some(beside) => matches!(beside, Beside::Binning | Beside::Both),
                 None => self.auto && !given,
@@ -255,22 +269,27 @@ impl SearchArgs {
             iterations: self.metric_iterations.unwrap_or(5),
             ..kind.into()
         };
-        let kinds: &[Metric] = match self.metric {
-            Some(MetricOption::None) => &[],
-            Some(MetricOption::One(ref one)) => std::slice::from_ref(one),
-            Some(MetricOption::Auto) => &[Metric::Diagonal, Metric::Full],
-            None if self.auto => &[Metric::Diagonal, Metric::Full],
-            None => &[],
+        let defaults = self.defaults();
+        let kinds: Vec<Metric> = match self.metric {
+            Some(MetricOption::None) => Vec::new(),
+            Some(MetricOption::One(one)) => vec![one],
+            Some(MetricOption::Auto) => vec![Metric::Diagonal, Metric::Full],
+            None if self.auto => defaults
+                .metrics
+                .iter()
+                .map(|options| options.kind)
+                .collect(),
+            None => Vec::new(),
         };
         Search {
             kernels: if kernel.is_auto() || (self.auto && !kernel.is_given()) {
-                Search::catalogue()
+                defaults.kernels
             } else {
                 Vec::new()
             },
             bandwidth: kernel.is_sigma_auto() || (learns && !kernel.is_bandwidth_given()),
             lambda: !chosen.lambda_given && self.tries(map),
-            metrics: kinds.iter().map(|&kind| options(kind)).collect(),
+            metrics: kinds.into_iter().map(options).collect(),
             metric_required: matches!(self.metric, Some(MetricOption::One(_))),
             preparation: self.auto
                 && !kernel.is_standardize_given()
@@ -339,6 +358,7 @@ fn given(
         lambda: options.lambda().clone(),
         scaling: None,
         members: Vec::new(),
+        held_out: None,
         importance: None,
         size: None,
         trials: Vec::new(),
@@ -352,6 +372,7 @@ mod tests {
     #[test]
     fn budgets_are_trials_or_times() {
         assert_eq!(budget("12"), Ok(Budget::Trials(12)));
+        assert_eq!(budget("brief"), Ok(Budget::Brief));
         assert_eq!(budget("60s"), Ok(Budget::Time(Duration::from_secs(60))));
         assert_eq!(budget("1.5m"), Ok(Budget::Time(Duration::from_secs(90))));
         for bad in ["", "0", "s", "-3s", "5x", "1e300h"] {

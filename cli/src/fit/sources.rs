@@ -8,9 +8,7 @@ use crate::report::{Usage, counted};
 use anyhow::Result;
 use bochner::{
     Error,
-    data::{ChunkSource, ColumnChoice, Forgetting, Part, Schema, Split, TargetUse},
-    job::Job,
-    models::Fit,
+    data::{ChunkSource, ColumnChoice, Part, Schema, Split, TargetUse},
 };
 use std::{path::Path, sync::Arc};
 
@@ -32,7 +30,7 @@ impl Args {
         let Some((fraction, seed)) = job.kept_back() else {
             let kept_back = None;
             return Ok(Sources {
-                train: self.forgetting(&job, train)?,
+                train: Box::new(job.forgetting(train)?),
                 kept_back,
                 test,
             });
@@ -40,7 +38,7 @@ impl Args {
         let (again, _) = self.train_and_test(takes, known)?;
         let train = Split::new(train, Part::Train, fraction, seed)?;
         Ok(Sources {
-            train: self.forgetting(&job, Box::new(train))?,
+            train: Box::new(job.forgetting(train)?),
             kept_back: Some(Box::new(Split::new(again, Part::Test, fraction, seed)?)),
             test,
         })
@@ -56,18 +54,6 @@ impl Args {
             Some(folds) => folds.all(source)?,
             None => source,
         })
-    }
-
-    /// Rows of the fit that count, with the weights of the half-life if there is one. Shards and
-    /// checkpoints number all rows of a file.
-    fn forgetting(&self, job: &Job<&dyn Fit>, source: Source) -> Result<Source> {
-        if self.is_in_parts() {
-            return Ok(match self.half_life {
-                Some(half_life) => Box::new(Forgetting::new(source, half_life)?),
-                None => source,
-            });
-        }
-        Ok(Box::new(job.forgetting(source)?))
     }
 
     /// Training rows, and test rows where asked for.

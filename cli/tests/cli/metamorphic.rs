@@ -31,7 +31,7 @@ const SAME: Relation = Relation {
 };
 
 /// Learners and maps for amounts, each at its defaults.
-const AMOUNTS: [&str; 19] = [
+const AMOUNTS: [&str; 20] = [
     "",
     "--lambda 1e-3",
     "--lambda auto --lambda-by kfold",
@@ -51,6 +51,7 @@ const AMOUNTS: [&str; 19] = [
     "--map binning",
     "--map tensor-sketch",
     "--auto --budget 20",
+    "--auto --budget brief",
 ];
 
 /// Learners for labels, with probabilities.

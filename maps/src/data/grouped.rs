@@ -42,8 +42,9 @@ impl<S: ChunkSource> Grouped<S> {
         Self::new(source, ranks(times).into())
     }
 
-    /// As [`ChunkSource::groups`] numbers them.
-    pub(super) fn new(source: S, groups: Arc<[u32]>) -> Result<Self> {
+    /// Rows whose groups have the numbers of [`ChunkSource::groups`].
+    #[doc(hidden)]
+    pub fn new(source: S, groups: Arc<[u32]>) -> Result<Self> {
         match source.rows() {
             Some(rows) if rows != groups.len() => Err(Error::parameter(format!(
                 "there are groups of {} rows and the data has {rows}; give one for each",

@@ -40,6 +40,8 @@ pub struct Repeats {
     /// Number of the first copy of each later one, by the number of the row, if that is known.
     first_of_copies: Option<HashMap<u64, u64>>,
     frequencies: Frequencies,
+    /// Number of distinct rows; `None` above 65,536.
+    distinct: Option<usize>,
 }
 
 impl Repeats {
@@ -52,6 +54,7 @@ impl Repeats {
         source.rewind()?;
         let mut distinct: HashMap<u64, (DistinctRow, u64)> = HashMap::new();
         let mut read = 0;
+        let mut is_known = true;
         while let Some(chunk) = source.next_chunk(chunk_rows)? {
             for i in 0..chunk.y.nrows() {
                 let weight = chunk.weights.as_ref().map_or(1.0, |w| w[i]);
@@ -72,6 +75,7 @@ impl Repeats {
             read += chunk.y.nrows() as u64;
             if distinct.len() > MAX_DISTINCT {
                 distinct.clear();
+                is_known = false;
                 break;
             }
         }
@@ -79,6 +83,7 @@ impl Repeats {
         let rows: Vec<DistinctRow> = distinct.values().map(|(row, _)| *row).collect();
         let mut found = Self {
             frequencies: Frequencies::of(&rows),
+            distinct: is_known.then_some(rows.len()),
             ..Self::default()
         };
         let differ = have_other_targets(&rows);
@@ -90,6 +95,12 @@ impl Repeats {
             }
         }
         Ok(Arc::new(found))
+    }
+
+    /// Number of distinct rows, features and targets; `None` above 65,536.
+    #[doc(hidden)]
+    pub fn distinct_rows(&self) -> Option<usize> {
+        self.distinct
     }
 
     /// Observations behind rows with these weights.

@@ -21,11 +21,21 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(in crate::learn) struct Apart {
     parts: Vec<(Box<dyn Fit>, f64)>,
+    /// Scores of held-out rows, for parts that leave none out in turn.
+    held_out: Option<LeftOutScores>,
 }
 
 impl Apart {
     pub(in crate::learn) fn new(parts: Vec<(Box<dyn Fit>, f64)>) -> Self {
-        Self { parts }
+        Self {
+            parts,
+            held_out: None,
+        }
+    }
+
+    /// Takes probabilities and intervals from these scores where the parts give none.
+    pub(in crate::learn) fn judged_by(self, held_out: Option<LeftOutScores>) -> Self {
+        Self { held_out, ..self }
     }
 
     fn most<T: Ord + Default>(&self, of: impl Fn(&dyn Fit) -> T) -> T {
@@ -83,7 +93,10 @@ impl Fit for Apart {
                 parts.len()
             )));
         }
-        let mut mean = Mean::default();
+        let mut mean = Mean {
+            held_out: self.held_out.clone(),
+            ..Mean::default()
+        };
         for ((fit, share), (part, weight)) in self.parts.iter().zip(parts) {
             let model = fit_part(fit.as_ref(), part, &mut data)?;
             mean.add(model, *share, weight);
@@ -119,6 +132,7 @@ struct Mean {
     solve: Duration,
     /// Of each that left out rows.
     left_out: Vec<(LeftOutScores, f64)>,
+    held_out: Option<LeftOutScores>,
 }
 
 impl Mean {
@@ -163,7 +177,7 @@ impl Mean {
             ..LinearModel::new(map, coefficients, data.targets, &data.run.device)
         };
         // What a mean without one row says is the mean of what they say without it.
-        if let Some(left_out) = left_out.flatten() {
+        if let Some(left_out) = left_out.flatten().or(self.held_out) {
             keep_left_out(&mut model, left_out)?;
         }
         Ok(model)

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Result,
     data::{Chunk, ChunkSource},
-    model::{Predictor, Targets},
+    model::{CalibratedOn, LeftOutScores, Predictor, Targets},
 };
 use ndarray::Array2;
 
@@ -126,6 +126,39 @@ impl Sample<'_> {
             tally.add(mean_nt.view(), chunk)
         })?;
         Ok(tally.errors(&variance_t)[0])
+    }
+
+    /// Scores of held-out rows by the mean of some models, by these shares.
+    pub(super) fn held_out_scores(
+        &mut self,
+        tried: &[&Tried],
+        shares: &[f64],
+        extent: Extent,
+    ) -> Result<LeftOutScores> {
+        let targets = self.data().targets;
+        let (mut weights, mut ys, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        self.each_held_out(tried, extent, &mut |scores, chunk| {
+            let y_nt = targets.encode(chunk.y.view())?;
+            let mut error_nt = y_nt.clone();
+            for (scores_nt, share) in scores.iter().zip(shares) {
+                error_nt.scaled_add(-*share, scores_nt);
+            }
+            match &chunk.weights {
+                Some(of_rows) => weights.extend(of_rows),
+                None => weights.extend(std::iter::repeat_n(1.0, y_nt.nrows())),
+            }
+            ys.extend(y_nt);
+            errors.extend(error_nt);
+            Ok(())
+        })?;
+        let ids = (0..weights.len() as u64).collect();
+        let counts = vec![1.0; weights.len()];
+        LeftOutScores::new(
+            (ids, counts, weights),
+            (ys, errors, Vec::new()),
+            targets.outputs(),
+            CalibratedOn::KeptBack,
+        )
     }
 
     /// Hands the scores of each model for the rows held out to `take`, chunk by chunk.

@@ -11,7 +11,7 @@ use crate::{
         fit::apart::Apart,
         squares::iterative::RoughBins,
     },
-    model::{LearnedMetric, LinearModel},
+    model::{LearnedMetric, LeftOutScores, LinearModel},
 };
 use std::sync::Arc;
 
@@ -32,6 +32,8 @@ pub struct Found {
     pub scaling: Option<Scaling>,
     /// Fits whose mean predicts, in the place of one; empty where one stands alone.
     pub members: Vec<Member>,
+    /// Scores of held-out rows by the mean of the members, if these leave no rows out in turn.
+    pub held_out: Option<LeftOutScores>,
     /// The share of each prepared column in the squared gradient of the best, `[d]`, where members
     /// stand in its place.
     pub importance: Option<Vec<f64>>,
@@ -139,7 +141,7 @@ impl Found {
             };
             (fit, of.share)
         });
-        Box::new(Apart::new(parts.collect()))
+        Box::new(Apart::new(parts.collect()).judged_by(self.held_out.clone()))
     }
 
     /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric.

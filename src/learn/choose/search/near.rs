@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    data::{ChunkSource, Part, Split},
+    data::{ChunkSource, Part},
     learn::choose::metric::Neighbours,
     model::{LearnedMetric, Metric, Targets},
 };
@@ -29,8 +29,8 @@ impl Sample<'_> {
         };
         let (mut vs, mut ys, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let input = &self.prepared[scaling].input;
-        let fitted = Split::new(&mut self.rows, Part::Train, HELD_OUT, split_seed(seed))?;
-        let mut fitted = fitted.keep_copies_together(&self.repeats);
+        let of = (HELD_OUT, split_seed(seed));
+        let mut fitted = self.parting.take(self.rows.as_mut(), Part::Train, of)?;
         while let Some(chunk) = fitted.next_chunk(CHUNK)? {
             vs.push(input.apply(&chunk.x)?);
             ys.push(targets.encode(chunk.y.view())? / &deviation_t);

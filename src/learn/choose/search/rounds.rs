@@ -11,7 +11,9 @@ mod prepare;
 mod steps;
 
 use super::{
-    Member, Search, Size, Trial, needs_kernel,
+    Member, Search, Size, Trial,
+    effort::Effort,
+    needs_kernel,
     plan::Plan,
     trials::{Extent, Sample, Tried},
 };
@@ -20,6 +22,7 @@ use crate::{
     Error, Result,
     features::{MapBuilder, Scaling},
     kernels::Kernel,
+    model::LeftOutScores,
 };
 use bins::FewBins;
 use std::sync::Arc;
@@ -27,8 +30,6 @@ use steps::NEAR;
 #[cfg(test)]
 pub(super) use {clock::forecast, explore::close};
 
-/// Features of the trials before the last, at most.
-const EXPLORED: usize = 1000;
 /// The least penalty: below, sums of f32 features are rounding.
 const LEAST: f64 = 1e-8;
 /// Penalties of a trial without a guess, a power of ten apart.
@@ -77,6 +78,19 @@ impl<'s, 'a> Rounds<'s, 'a> {
         }
     }
 
+    fn effort(&self) -> &'static Effort {
+        self.search.budget.effort()
+    }
+
+    /// Rows of the last trials, by which the result is compared and averaged.
+    fn last_rows(&self) -> Extent {
+        if self.effort().tries_all_rows {
+            Extent::All
+        } else {
+            Extent::Sample
+        }
+    }
+
     /// A way in which columns were prepared.
     pub(super) fn scaling(&self, number: usize) -> &Scaling {
         self.sample.scaling(number)
@@ -102,22 +116,24 @@ impl<'s, 'a> Rounds<'s, 'a> {
                 plan,
                 size: Some(size),
                 members: Vec::new(),
+                held_out: None,
                 importance: None,
             });
         }
-        let (members, importance) = match done {
+        let ((members, held_out), importance) = match done {
             Some(done) => {
                 let importance = self.weights(&done.tried, best.scaling)?;
                 let importance = importance.map(|metric| metric.importance().to_vec());
                 (self.blend(&best, done)?, importance)
             }
-            None => (Vec::new(), None),
+            None => ((Vec::new(), None), None),
         };
         Ok(Outcome {
             plan: best,
             size: None,
             importance: importance.filter(|_| !members.is_empty()),
             members,
+            held_out,
         })
     }
 
@@ -126,7 +142,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         let size = self.builder.features();
         let all = size.filter(|&d| self.builder.variant(own.clone(), d).is_some());
         // What cannot be had smaller is tried as it is.
-        let explored = all.map(|d| d.min(EXPLORED));
+        let explored = all.map(|d| d.min(self.effort().explored_features));
         let given = self.plan(own.clone(), all, 0)?;
         let mut kernels = vec![own];
         if explored.is_some() {
@@ -279,6 +295,8 @@ pub(super) struct Outcome {
     pub(super) size: Option<Size>,
     /// What is averaged in the place of one fit; none where there is one.
     pub(super) members: Vec<Member>,
+    /// Scores of held-out rows by their mean, if members leave no rows out by themselves.
+    pub(super) held_out: Option<LeftOutScores>,
     /// Of the columns to the best.
     pub(super) importance: Option<Vec<f64>>,
 }

@@ -3,6 +3,7 @@
 use super::{
     SearchData,
     fitted::{Fitted, of_one, stacked},
+    parting::Parting,
     plan::Plan,
     prepared::Prepared,
     score::{AMPLE, CHUNK, errors, least},
@@ -10,7 +11,7 @@ use super::{
 use crate::{
     Error, Result, Run,
     analysis::ExactKernel,
-    data::{ChunkSource, MemorySource, Part, Repeats, Rows, Split},
+    data::{ChunkSource, Grouped, MemorySource, Part, Rows},
     features::{FeatureMap, part_seed},
     learn::{
         choose::metric::{self, MetricOptions, RowsForMap, by_prepared},
@@ -23,7 +24,6 @@ use crate::{
     solve::{Cholesky, Dual},
 };
 use ndarray::{Axis, concatenate};
-use std::sync::Arc;
 
 /// Rows that trials see at most, before the last of them.
 pub(in crate::learn) const MOST_ROWS: usize = 20_000;
@@ -50,15 +50,15 @@ pub(in crate::learn) enum Extent {
 /// What a search looks at, and its sample.
 pub(in crate::learn) struct Sample<'a> {
     pub(super) data: SearchData<'a>,
-    pub(super) rows: MemorySource,
+    pub(super) rows: Box<dyn ChunkSource>,
     /// Whether these are all.
     is_all: bool,
     /// Ways to prepare columns, the one that is given first.
     pub(super) prepared: Vec<Prepared>,
     /// Variances of the targets.
     pub(super) variance_t: Vec<f64>,
-    /// Rows whose copies are all held out or none.
-    pub(super) repeats: Arc<Repeats>,
+    /// How rows are held out.
+    pub(super) parting: Parting,
 }
 
 /// What a trial gave.
@@ -95,19 +95,34 @@ impl<'a> Sample<'a> {
         Self::of_most(data, MOST_ROWS)
     }
 
-    /// As [`Self::read`], of so many rows at most.
+    /// As [`Self::read`], with at most `most_rows` rows.
     pub(super) fn of_most(data: SearchData<'a>, most_rows: usize) -> Result<Self> {
+        Self::parted(data, most_rows, false)
+    }
+
+    /// Reads the sample, whose parts go by the contents of rows or by their numbers.
+    pub(super) fn parted(
+        data: SearchData<'a>,
+        most_rows: usize,
+        by_contents: bool,
+    ) -> Result<Self> {
         let prepared = vec![Prepared::new(data.scaling.clone(), data.survey)?];
         let whole = data.survey.rows <= most_rows as u64;
+        let parting = Parting {
+            repeats: find_repeats(&mut *data.source, data.run)?,
+            by_contents,
+        };
+        data.source.rewind()?;
         // Other draws than those of other splits by the same seed.
         let seed = data.seed.0.wrapping_add(2);
         let rows = if whole {
             gather(&mut *data.source)?
         } else {
             let share = most_rows as f64 / data.survey.rows as f64;
-            gather(&mut Split::new(&mut *data.source, Part::Test, share, seed)?)?
+            let mut sample = parting.take(&mut *data.source, Part::Test, (share, seed))?;
+            gather(&mut sample)?
         };
-        let repeats = find_repeats(&mut *data.source, data.run)?;
+        data.source.rewind()?;
         let variances = data.survey.targets.iter().map(|target| target.variance);
         let variance_t = variances.map(|v| if v > 0.0 { v } else { 1.0 }).collect();
         Ok(Self {
@@ -116,7 +131,7 @@ impl<'a> Sample<'a> {
             is_all: whole,
             prepared,
             variance_t,
-            repeats,
+            parting,
         })
     }
 
@@ -165,10 +180,12 @@ impl<'a> Sample<'a> {
         let seed = split_seed(self.data.seed);
         let source: &mut dyn ChunkSource = match extent {
             Extent::All => &mut *self.data.source,
-            Extent::Few | Extent::Sample => &mut self.rows,
+            Extent::Few | Extent::Sample => self.rows.as_mut(),
         };
-        let held_out = Split::new(&mut *source, Part::Test, HELD_OUT, seed)?;
-        take(&mut held_out.keep_copies_together(&self.repeats))?;
+        let mut held_out = self
+            .parting
+            .take(&mut *source, Part::Test, (HELD_OUT, seed))?;
+        take(&mut held_out)?;
         source.rewind()
     }
 
@@ -202,14 +219,15 @@ impl<'a> Sample<'a> {
         let source: &mut dyn ChunkSource = match extent {
             Extent::All => &mut *self.data.source,
             Extent::Few if share < 1.0 => {
-                few = Split::new(&mut self.rows, Part::Test, share, draws)?;
+                few = (self.parting).take(self.rows.as_mut(), Part::Test, (share, draws))?;
                 &mut few
             }
-            _ => &mut self.rows,
+            _ => self.rows.as_mut(),
         };
         let seed = split_seed(seed);
-        let fitted = Split::new(&mut *source, Part::Train, HELD_OUT, seed)?;
-        let mut fitted = fitted.keep_copies_together(&self.repeats);
+        let mut fitted = self
+            .parting
+            .take(&mut *source, Part::Train, (HELD_OUT, seed))?;
         let how = (lambdas, options.has_intercept());
         let is_dual = deciding < map.output_dim() as f64;
         let fit = Fitted::new(
@@ -220,8 +238,9 @@ impl<'a> Sample<'a> {
         )?;
         source.rewind()?;
         let model = stacked(map, fit.solved, &silent.device);
-        let held_out = Split::new(&mut *source, Part::Test, HELD_OUT, seed)?;
-        let mut held_out = held_out.keep_copies_together(&self.repeats);
+        let mut held_out = self
+            .parting
+            .take(&mut *source, Part::Test, (HELD_OUT, seed))?;
         let errors = errors(&model, &mut held_out, (targets, &self.variance_t), &silent)?;
         source.rewind()?;
         let (at, (error, squared)) = least(&errors)?;
@@ -240,7 +259,7 @@ impl<'a> Sample<'a> {
     fn draw(&mut self, plan: &Plan, is_sampled: bool, run: &Run) -> Result<Box<dyn FeatureMap>> {
         let SearchData { survey, seed, .. } = self.data;
         let source: &mut dyn ChunkSource = if is_sampled {
-            &mut self.rows
+            self.rows.as_mut()
         } else {
             &mut *self.data.source
         };
@@ -323,8 +342,8 @@ impl<'a> Sample<'a> {
             };
             return Ok((map, model.coefficients));
         };
-        let held_out = Split::new(source, Part::Test, HELD_OUT, split_seed(seed))?;
-        let mut held_out = held_out.keep_copies_together(&self.repeats);
+        let of = (HELD_OUT, split_seed(seed));
+        let mut held_out = self.parting.take(source, Part::Test, of)?;
         let rest = NormalEquations::accumulate(map.as_ref(), &mut held_out, targets, run.silent())?;
         sums.merge(&rest)?;
         let intercept = options.has_intercept();
@@ -358,8 +377,8 @@ pub(super) fn split_seed(seed: Seed) -> u64 {
     seed.0.wrapping_add(3)
 }
 
-/// All rows of a source, in memory.
-fn gather(source: &mut dyn ChunkSource) -> Result<MemorySource> {
+/// All rows of a source, in memory, with their groups.
+fn gather(source: &mut dyn ChunkSource) -> Result<Box<dyn ChunkSource>> {
     let (mut xs, mut ys, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(chunk) = source.next_chunk(CHUNK)? {
         xs.push(chunk.x);
@@ -368,10 +387,12 @@ fn gather(source: &mut dyn ChunkSource) -> Result<MemorySource> {
     }
     let ys: Vec<_> = ys.iter().map(|y| y.view()).collect();
     let y = concatenate(Axis(0), &ys).map_err(|fault| Error::shape(fault.to_string()))?;
-    let gathered = MemorySource::new(Rows::stack(xs)?, Some(y))?;
+    let mut gathered = MemorySource::new(Rows::stack(xs)?, Some(y))?;
     if source.is_weighted() {
-        gathered.with_weights(weights)
-    } else {
-        Ok(gathered)
+        gathered = gathered.with_weights(weights)?;
     }
+    Ok(match source.groups() {
+        Some(groups) => Box::new(Grouped::new(gathered, groups)?),
+        None => Box::new(gathered),
+    })
 }

@@ -12,8 +12,6 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Curves, each learnt by the fit along those before it, at most.
-const TURNS: usize = 4;
 /// Multiples of the median distance at which columns along their curves are first compared.
 const BY_COLUMNS: f64 = 2.0;
 const TOGETHER: f64 = 1.0;
@@ -46,7 +44,7 @@ impl Rounds<'_, '_> {
 
     /// Learns curves anew by the fit along those before, as long as that gains.
     pub(super) fn follow(&mut self, best: &mut Done, extent: Extent) -> Result<()> {
-        for _ in 1..TURNS {
+        for _ in 1..self.effort().curves {
             let start = vec![(best.plan.kernel.clone(), best.plan.multiple)];
             match self.turn_along(best, start, extent)? {
                 Some(next) if next.trial.loss().0 < GAIN * best.trial.loss().0 => *best = next,

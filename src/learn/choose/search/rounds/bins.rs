@@ -114,7 +114,9 @@ impl Rounds<'_, '_> {
             (None, Some(other)) => (other, some),
             (None, None) => return Ok(None),
         };
-        if let GridColumns::Weighed(_) = columns {
+        if let GridColumns::Weighed(_) = columns
+            && self.effort().bins_evenly
+        {
             // What tells little may tell it beside another column.
             let plan = self.bins(best, (None, GridColumns::Some), chosen.plan.features);
             let plan = plan.at(chosen.plan.multiple);
@@ -152,6 +154,7 @@ impl Rounds<'_, '_> {
         } = few;
         let mut more = self.sample.fitted(Extent::All) / self.sample.fitted(Extent::Sample);
         if let GridColumns::All = columns
+            && self.effort().tries_all_rows
             && let Some(done) = self.narrower(&chosen)?
         {
             (chosen, more) = (done, 1.0);
@@ -168,7 +171,7 @@ impl Rounds<'_, '_> {
         let of = (chosen.plan.metric, columns);
         let plan = self.bins(best, of, grids).at(multiple);
         let lambdas = self.penalties_beside(lambda, &BESIDE);
-        self.attempt(plan, &lambdas, Extent::All)
+        self.attempt(plan, &lambdas, self.last_rows())
     }
 
     /// Bins of all columns together, as this metric weighs them or as neighbours do.

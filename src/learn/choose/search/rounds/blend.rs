@@ -13,10 +13,10 @@ use crate::{
             blend::{of_draws, shares, squared},
             loss,
             plan::Plan,
-            trials::{Extent, Tried},
+            trials::Tried,
         },
     },
-    model::Targets,
+    model::{LeftOutScores, Targets},
 };
 use std::sync::Arc;
 
@@ -33,10 +33,20 @@ impl Rounds<'_, '_> {
     /// What is averaged in the place of the best alone, whose plan this is: draws of its features,
     /// with the best kernel of another norm and bins beside them where rows held out are predicted
     /// better so. None where it is to stand alone.
-    pub(super) fn blend(&mut self, best: &Plan, done: Done) -> Result<Vec<Member>> {
-        let blend = self.search.blend;
+    ///
+    /// With bins, which leave no rows out in turn, scores of held-out rows come second.
+    pub(super) fn blend(
+        &mut self,
+        best: &Plan,
+        done: Done,
+    ) -> Result<(Vec<Member>, Option<LeftOutScores>)> {
+        let mut blend = self.search.blend;
+        if !self.effort().tries_all_rows && !self.sample.is_all() {
+            // Each draw is a fit to all rows.
+            blend.draws = 1;
+        }
         if blend == Blend::default() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let mut all = vec![done];
         let are_waves_behind = self.are_bins_ahead();
@@ -48,7 +58,7 @@ impl Rounds<'_, '_> {
                 ..all[0].plan.clone()
             };
             let lambdas = self.penalties_beside(plan.lambda, &BESIDE);
-            all.extend(self.attempt(plan, &lambdas, Extent::All)?);
+            all.extend(self.attempt(plan, &lambdas, self.last_rows())?);
         }
         let draws = if all.len() == 1 { 1 } else { blend.draws };
         if blend.draws > 1 && !are_waves_behind {
@@ -61,14 +71,23 @@ impl Rounds<'_, '_> {
             all.extend(self.binned(&all[0])?);
         }
         if self.is_over() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let (draws, shares) = self.shares(&all, draws)?;
-        Ok(if draws == 1 && shares[0] == 1.0 {
-            Vec::new()
-        } else {
-            self.members(best, &all, (draws, &shares))
-        })
+        if draws == 1 && shares[0] == 1.0 {
+            return Ok((Vec::new(), None));
+        }
+        let members = self.members(best, &all, (draws, &shares));
+        let mut held_out = None;
+        if members.iter().any(|member| member.is_binned) {
+            let of_draws = all.len() + 1 - shares.len();
+            let each = std::iter::repeat_n(shares[0] / of_draws as f64, of_draws);
+            let each: Vec<f64> = each.chain(shares[1..].iter().copied()).collect();
+            let tried: Vec<&Tried> = all.iter().map(|done| &done.tried).collect();
+            let rows = (self.sample).held_out_scores(&tried, &each, self.last_rows())?;
+            held_out = Some(rows);
+        }
+        Ok((members, held_out))
     }
 
     /// What counts, of so many draws of the best, which count the same, and of the others.
@@ -102,7 +121,7 @@ impl Rounds<'_, '_> {
     /// alone where more lowers the loss by little. A share that would change nothing is none.
     fn shares(&mut self, all: &[Done], draws: usize) -> Result<(usize, Vec<f64>)> {
         let tried: Vec<&Tried> = all.iter().map(|done| &done.tried).collect();
-        let products_mm = self.sample.residual_products(&tried, Extent::All)?;
+        let products_mm = self.sample.residual_products(&tried, self.last_rows())?;
         let of = |count: usize| match draws {
             1 => products_mm.clone(),
             _ => of_draws(&products_mm, count),
@@ -121,7 +140,7 @@ impl Rounds<'_, '_> {
         let was_tried = draws.min(2);
         let of_tried = std::iter::repeat_n(found[0] / was_tried as f64, was_tried);
         let each: Vec<f64> = of_tried.chain(found[1..].iter().copied()).collect();
-        let (error, squares) = self.sample.blended(&tried, &each, Extent::All)?;
+        let (error, squares) = self.sample.blended(&tried, &each, self.last_rows())?;
         // By so much all draws are better than those.
         let better = least / squared(&of(was_tried), &found);
         let error = match self.sample.data().targets {
@@ -151,7 +170,7 @@ impl Rounds<'_, '_> {
         };
         // They follow the rows more closely, which may want another penalty.
         let lambdas = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0, 10.0]);
-        self.attempt(plan, &lambdas, Extent::All)
+        self.attempt(plan, &lambdas, self.last_rows())
     }
 
     /// The best kernel of another norm with all features on all rows.
@@ -168,6 +187,6 @@ impl Rounds<'_, '_> {
             draw: self.search.blend.draws,
             ..self.resized(plan, Some(best.plan.features))?
         };
-        self.attempt(plan, &lambdas, Extent::All)
+        self.attempt(plan, &lambdas, self.last_rows())
     }
 }

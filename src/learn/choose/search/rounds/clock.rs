@@ -34,7 +34,7 @@ impl Rounds<'_, '_> {
     pub(super) fn is_over(&self) -> bool {
         match self.search.budget {
             _ if self.trials.is_empty() => false,
-            Budget::All => false,
+            Budget::All | Budget::Brief => false,
             Budget::Trials(most) => self.trials.len() >= most,
             Budget::Time(most) => self.start.elapsed() >= most,
         }

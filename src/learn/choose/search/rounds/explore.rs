@@ -18,8 +18,6 @@ const NEAR: f64 = 1.2;
 const OUT: f64 = 2.0;
 /// Where there are many more rows than the sample, it tells losses apart that differ so much.
 const CLOSE: f64 = 1.05;
-/// Kernels that lost the race and are tried again once the metric is known.
-const RIVALS: usize = 2;
 
 impl Rounds<'_, '_> {
     /// Kernels at their best bandwidths with few features, of columns that are prepared in this
@@ -46,7 +44,8 @@ impl Rounds<'_, '_> {
                 MULTIPLES.to_vec()
             };
             let mut best: Option<(Plan, Trial)> = None;
-            for multiple in multiples {
+            let most = self.effort().raced_multiples;
+            for multiple in multiples.into_iter().take(most) {
                 let Some(done) = self.attempt(plan.at(multiple), &lambdas, Extent::Few)? else {
                     continue;
                 };
@@ -80,7 +79,7 @@ impl Rounds<'_, '_> {
             };
             let mut done = self.metrics(none)?;
             let from = done.plan.clone();
-            for rival in rivals(field, &from) {
+            for rival in rivals(field, &from).take(self.effort().rivals) {
                 let multiple = if self.search.bandwidth {
                     // As far from the best one as theirs was in the race.
                     from.multiple * rival.multiple / plan.multiple
@@ -141,10 +140,9 @@ impl Rounds<'_, '_> {
 /// Kernels of the race that compare rows by the same norm as a plan's, and lost to it.
 pub(super) fn rivals<'f>(field: &'f [Plan], winner: &Plan) -> impl Iterator<Item = &'f Plan> {
     let (norm, own) = (winner.kernel.norm(), winner.kernel.spec());
-    let others = field
+    field
         .iter()
-        .filter(move |plan| plan.kernel.norm() == norm && plan.kernel.spec() != own);
-    others.take(RIVALS)
+        .filter(move |plan| plan.kernel.norm() == norm && plan.kernel.spec() != own)
 }
 
 /// How many of these losses, ascending, a sample cannot tell from the least; one of most rows tells

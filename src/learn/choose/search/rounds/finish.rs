@@ -11,6 +11,7 @@ use crate::{
         metric::MetricOptions,
         search::{
             plan::Plan,
+            score::AMPLE,
             trials::{Extent, HELD_OUT},
         },
     },
@@ -46,6 +47,9 @@ impl Rounds<'_, '_> {
             Step::Over(plan) => return Ok((self.resized(plan, all)?, None)),
             Step::Tried(finalists) => finalists,
         };
+        if !self.effort().tries_all_rows {
+            return self.last_of_sample(finalists, (given, all));
+        }
         let first = finalists[0].plan.clone();
         let (found, extent) = if self.are_bins_ahead() {
             (finalists.into_iter().next(), Extent::Sample)
@@ -75,6 +79,40 @@ impl Rounds<'_, '_> {
             best.plan.lambda = self.sample.bearable(&best.tried)?;
         }
         Ok((best.plan.clone(), Some(best)))
+    }
+
+    /// The best of the finalists, or what is given unless that is clearly worse, with more features
+    /// on the sample: what is averaged is judged by this trial.
+    fn last_of_sample(
+        &mut self,
+        finalists: Vec<Done>,
+        (given, all): (Plan, Option<usize>),
+    ) -> Result<(Plan, Option<Done>)> {
+        let Some(found) = finalists.into_iter().next() else {
+            return Ok((given, None));
+        };
+        // Small penalties have to be borne by all features.
+        let judged = match found.plan.lambda < AMPLE {
+            true => all,
+            false => all.map(|d| d.min(self.effort().judged_features)),
+        };
+        let done = if self.stays(&given, &found, Extent::Sample)? {
+            let (given, lambdas) = (self.resized(given, judged)?, self.lambdas());
+            self.attempt(given, &lambdas, Extent::Sample)?
+        } else {
+            let plan = self.resized(found.plan.clone(), judged)?;
+            self.with_all_rows(plan)?
+        };
+        let mut done = done.unwrap_or(found);
+        if self.search.lambda && self.sample.is_all() {
+            done.plan.lambda = self.sample.bearable(&done.tried)?;
+        }
+        let mut plan = self.resized(done.plan.clone(), all)?;
+        if !self.sample.is_all() {
+            // More rows want less of a penalty, which their fit chooses.
+            plan.lambda = Plan::AS_GIVEN;
+        }
+        Ok((plan, Some(done)))
     }
 
     /// More features tell jumps and directions apart that fewer do not: curves once more by them,
@@ -109,7 +147,7 @@ impl Rounds<'_, '_> {
         };
         if !self.sample.tells() {
             let from = best.plan.clone();
-            for rival in rivals(field, &from) {
+            for rival in rivals(field, &from).take(self.effort().rivals) {
                 let multiple = best.plan.multiple;
                 if self.rival(&mut best, rival, multiple, Extent::All)? && self.search.bandwidth {
                     self.walk(&mut best, &BESIDE, &FINE, Extent::All)?;
@@ -121,14 +159,15 @@ impl Rounds<'_, '_> {
 
     /// A plan that was tried on a sample, on all rows.
     fn with_all_rows(&mut self, plan: Plan) -> Result<Option<Done>> {
+        let extent = self.last_rows();
         // More rows want less of a penalty.
         let first = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0]);
-        if let Some(done) = self.attempt(plan.clone(), &first, Extent::All)? {
+        if let Some(done) = self.attempt(plan.clone(), &first, extent)? {
             return Ok(Some(done));
         }
         // Other sums may want more of a penalty.
         let more = self.penalties_beside(plan.lambda, &[10.0, 100.0, 1000.0]);
-        self.attempt(plan, &more, Extent::All)
+        self.attempt(plan, &more, extent)
     }
 
     /// Whether what is given stays: what was found is better by no more than so few rows held out

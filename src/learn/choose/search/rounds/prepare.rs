@@ -6,14 +6,10 @@ use super::{
 };
 use crate::{
     Result,
-    features::Standardize,
     kernels::Kernel,
     learn::choose::search::{CLEARLY, Trial, plan::Plan},
 };
 use std::sync::Arc;
-
-/// Ways beside the one that is given.
-const OTHERS: [Standardize; 2] = [Standardize::Robust, Standardize::Rank];
 
 impl Rounds<'_, '_> {
     /// The kernels that stay in the race, the best first, of columns as they are prepared best.
@@ -42,7 +38,7 @@ impl Rounds<'_, '_> {
                     best.push(plan.kernel.clone());
                 }
             }
-            for way in OTHERS {
+            for way in self.effort().preparations {
                 let survey = self.sample.data().survey;
                 let scaling = way.decide(survey, true);
                 if !scaling.bends() {
