@@ -69,6 +69,10 @@ limits! {
     NESTED_GROUPS: usize = 64, "levels of groups in the schema of a .parquet file";
     /// Unpacked, they are in memory together.
     HELD_BYTES: u64 = 4 << 30, "bytes of an Arrow batch, or of one page of each selected column";
+    /// A page is 1 MiB as files are usually written, and a batch some.
+    SMALL_BYTES: u64 = 128 << 20, "bytes of these, however few they are packed in";
+    /// Text packs 3 to 10 times; only constants pack more, and these take whole pages in few files.
+    PACKED_RATIO: u64 = 32, "bytes of these more, for each byte that they are packed in";
     /// A name and a place are kept for each.
     COLUMNS: usize = 1 << 20, "columns of a .parquet or Arrow file, places of lists counted";
     /// Each place of a list has a name that contains that of its column.

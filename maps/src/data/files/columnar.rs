@@ -13,6 +13,7 @@ use super::input::{Stamp, open_file};
 use super::table::{Batch, Column, Table, require_columns};
 use super::{Format, require_rows};
 use crate::error::{Error, Result};
+use crate::limits::{HELD_BYTES, PACKED_RATIO, SMALL_BYTES};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use std::fs::File;
@@ -263,6 +264,12 @@ impl Table for ColumnarTable {
         (self.batches, self.pending, self.taken) = (None, None, 0);
         Ok(())
     }
+}
+
+/// The most bytes that are unpacked from `packed` bytes of a file and held together.
+fn most_held(packed: u64) -> u64 {
+    let more = packed.saturating_mul(PACKED_RATIO);
+    SMALL_BYTES.saturating_add(more).min(HELD_BYTES)
 }
 
 /// The error about contents that cannot be read, in one line.

@@ -6,7 +6,7 @@
 
 use super::{Batches, damage, guarded};
 use crate::error::{Error, Result};
-use crate::limits::HELD_BYTES as MOST;
+use crate::limits::HELD_BYTES;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::{
@@ -179,13 +179,14 @@ fn require_room(
         }
         sum = sum.saturating_add(held);
     }
-    if sum <= MOST {
-        Ok(())
-    } else {
-        fault(&format!(
-            "a batch of {sum} bytes, and {MOST} are held at a time"
-        ))
+    let most = super::most_held(body.len() as u64);
+    if sum <= most {
+        return Ok(());
     }
+    fault(&format!(
+        "a batch of {sum} bytes in {}, of which {most} can be held",
+        body.len()
+    ))
 }
 
 /// The bytes of a file, no further than it is long.
@@ -300,9 +301,10 @@ impl Bytes {
     /// What belongs to a message.
     fn body(&mut self, place: Range<u64>) -> Result<Buffer> {
         let bytes = place.end - place.start;
-        let Some(length) = usize::try_from(bytes).ok().filter(|_| bytes <= MOST) else {
+        let Some(length) = usize::try_from(bytes).ok().filter(|_| bytes <= HELD_BYTES) else {
             let problem = format!(
-                "has a batch of {bytes} bytes, and {MOST} are held at a time; write smaller batches"
+                "has a batch of {bytes} bytes, and {HELD_BYTES} are held at a time; write smaller \
+                 batches"
             );
             return Err(Error::data(&self.path, problem));
         };

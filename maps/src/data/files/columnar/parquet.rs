@@ -5,9 +5,9 @@ mod pages;
 mod thrift;
 
 use super::Batches;
+use crate::data::files::table::short;
 use crate::device::memory_left;
 use crate::error::{Error, Remedy, Result};
-use crate::limits::HELD_BYTES;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::{
     arrow::{
@@ -82,7 +82,7 @@ impl Opened {
         let held = guarded(path, || {
             require_levels(&Arc::new(file.try_clone()?), &metadata, &mask)
         })?;
-        require_room(path, held)?;
+        require_room(path, &held)?;
         let mut batches = guarded(path, move || {
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
             builder.with_projection(mask).with_batch_size(rows).build()
@@ -139,33 +139,46 @@ fn in_microseconds(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-/// Errors unless pages of so many bytes can be in memory together.
-fn require_room(path: &Path, held: u64) -> Result<()> {
+/// Pages that are unpacked together, one of each column.
+#[derive(Default)]
+struct Held {
+    bytes: u64,
+    /// Bytes of the file that they are packed in, or more.
+    packed: u64,
+    /// The column of the largest, and its bytes.
+    largest: (u64, String),
+}
+
+/// Errors unless pages can be in memory together.
+fn require_room(path: &Path, held: &Held) -> Result<()> {
     let help = Remedy::words("read fewer columns, or write the file with smaller pages");
-    if held > HELD_BYTES {
+    let (bytes, most) = (held.bytes, super::most_held(held.packed));
+    if bytes > most {
+        let (of_it, name) = (held.largest.0, short(&held.largest.1));
         let problem = format!(
-            "has pages of {held} bytes in the columns that are read, one of each at a time, and \
-             {HELD_BYTES} can be held"
+            "has pages of {bytes} bytes in the columns that are read, one of each at a time \
+             ({of_it} in column {name}), and {most} of so few packed bytes can be held"
         );
         return Err(Error::data(path, problem).help(help));
     }
     let what = || format!("{}: a page of each column", path.display());
-    memory_left::require(held.into(), what)
+    memory_left::require(bytes.into(), what)
         .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(help)))
 }
 
 /// Errors unless the pages of the columns have as many values as the end of the file says they
 /// have: a few bytes of a page that is damaged may claim billions. Only heads of pages are read.
-/// Returns the most bytes of pages that are unpacked together.
+/// Returns the pages of the group of rows whose pages take most.
 fn require_levels(
     file: &Arc<File>,
     metadata: &ArrowReaderMetadata,
     mask: &ProjectionMask,
-) -> std::result::Result<u64, ParquetError> {
+) -> std::result::Result<Held, ParquetError> {
     let fault = || ParquetError::General("pages have not the values that are listed".into());
-    let mut held = 0_u64;
+    let length = file.metadata()?.len();
+    let mut held = Held::default();
     for group in metadata.metadata().row_groups() {
-        let mut of_group = 0_u64;
+        let mut of_group = Held::default();
         let rows = usize::try_from(group.num_rows())?;
         for (leaf, chunk) in group.columns().iter().enumerate() {
             if !mask.leaf_included(leaf) {
@@ -185,10 +198,18 @@ fn require_levels(
             if levels != listed {
                 return Err(fault());
             }
-            let bytes = pages::unpacked_bytes(file, chunk.byte_range());
-            of_group = of_group.saturating_add(bytes.ok_or_else(fault)?);
+            let range = chunk.byte_range();
+            let bytes = pages::unpacked_bytes(file, range).ok_or_else(fault)?;
+            of_group.bytes = of_group.bytes.saturating_add(bytes);
+            // Columns that share their bytes do not have more of them.
+            of_group.packed = of_group.packed.saturating_add(range.1).min(length);
+            if bytes >= of_group.largest.0 {
+                of_group.largest = (bytes, chunk.column_path().string());
+            }
         }
-        held = held.max(of_group);
+        if of_group.bytes >= held.bytes {
+            held = of_group;
+        }
     }
     Ok(held)
 }
@@ -259,12 +280,31 @@ mod tests {
         assert_eq!(dates(&path), [DAYS[0], DAYS[2], DAYS[1], DAYS[3]]);
     }
 
-    /// Twenty columns of one page each, which a few bytes unpack to.
     #[test]
     fn pages_are_held_to_their_limit_and_no_further() {
-        let path = Path::new("t.parquet");
-        super::require_room(path, 0).expect("fits");
-        let error = super::require_room(path, super::HELD_BYTES + 1).expect_err("too much");
-        assert!(error.to_string().contains("read fewer columns"), "{error}");
+        use crate::limits::{HELD_BYTES, PACKED_RATIO, SMALL_BYTES};
+        for (packed, most) in [
+            (0, SMALL_BYTES),
+            (1_000, SMALL_BYTES + 1_000 * PACKED_RATIO),
+            (HELD_BYTES, HELD_BYTES),
+        ] {
+            assert_eq!(super::super::most_held(packed), most);
+            let room = |bytes| {
+                let largest = (bytes, "wide".into());
+                let held = super::Held {
+                    bytes,
+                    packed,
+                    largest,
+                };
+                super::require_room(Path::new("t.parquet"), &held)
+            };
+            let error = room(most + 1).expect_err("too much").to_string();
+            for part in ["t.parquet", "column \"wide\"", "read fewer columns"] {
+                assert!(error.contains(part), "{error}");
+            }
+            if most == SMALL_BYTES {
+                room(most).expect("fits");
+            }
+        }
     }
 }
