@@ -50,7 +50,7 @@ limits! {
     /// Compilers of shaders read parentheses by recursion.
     NESTED_PARENTHESES: usize = 32, "levels of parentheses in an expression in WGSL";
     /// A longer record is a quote that was left open, or no table.
-    RECORD_BYTES: usize = 64 << 20, "bytes of a record of text";
+    RECORD_BYTES: usize = 64 << 20, "bytes of a record of text, or of empty lines";
     /// A name is kept for each.
     RECORD_FIELDS: usize = 1 << 22, "fields of a record of text";
     /// A row with its zeros takes 8 bytes for each.

@@ -157,7 +157,7 @@ impl Lines {
             }
             seen = rest.len();
             if seen > self.longest {
-                return Err(self.too_long());
+                return Err(self.too_long("a record"));
             }
             if !self.more(self.next)? {
                 let line = (self.next, self.filled);
@@ -196,6 +196,7 @@ impl Lines {
     /// Goes to the next record, whose fields are not yet told apart unless it has quotes; false at
     /// the end.
     pub(in crate::data) fn find(&mut self) -> Result<bool> {
+        let mut empty = 0;
         loop {
             let rest = &self.buffer[self.next..self.filled];
             match rest.iter().position(|b| !matches!(b, b'\r' | b'\n')) {
@@ -207,7 +208,10 @@ impl Lines {
                     self.step()?;
                 }
                 None => {
-                    self.next = self.filled;
+                    (empty, self.next) = (empty + rest.len(), self.filled);
+                    if empty > self.longest {
+                        return Err(self.too_long("empty lines"));
+                    }
                     if !self.more(self.next)? {
                         return Ok(false);
                     }
@@ -233,7 +237,7 @@ impl Lines {
             }
             seen = rest.len();
             if seen > self.longest {
-                return Err(self.too_long());
+                return Err(self.too_long("a record"));
             }
             if !self.more(self.next)? {
                 self.set(seen, false);
@@ -263,7 +267,7 @@ impl Lines {
                 }
                 RecordEnd::Beyond { inside } if rest.len() > self.longest => {
                     self.next += inside.unwrap_or(0);
-                    return Err(self.too_long());
+                    return Err(self.too_long("a record"));
                 }
                 RecordEnd::Beyond { .. } => {
                     // As many again before it is looked at once more.
@@ -301,11 +305,11 @@ impl Lines {
         self.next += length;
     }
 
-    fn too_long(&mut self) -> Error {
+    fn too_long(&mut self, what: &str) -> Error {
         self.set(0, false);
+        let most = self.longest >> 20;
         self.problem(&format!(
-            "begins a record of more than {} MiB; is a quote left open, or is it no table?",
-            self.longest >> 20
+            "begins {what} of more than {most} MiB; is a quote left open, or is it no table?"
         ))
     }
 

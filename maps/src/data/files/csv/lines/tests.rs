@@ -99,6 +99,25 @@ fn longer_records_are_refused_in_bounded_memory() {
     assert!(error.contains("line 2 has a quote left open"), "{error}");
 }
 
+/// A few packed bytes become any number of them.
+#[test]
+fn empty_lines_are_as_many_as_a_record_is_long() {
+    for (bytes, reads) in [(1 << 20, true), ((1 << 20) + 2 * BUFFER, false)] {
+        let text = format!("a,b\n1,2\n{}3,4\n", "\n".repeat(bytes));
+        let (_folder, mut lines) = lines(text.as_bytes(), None);
+        lines.longest = 1 << 20;
+        match all(&mut lines) {
+            Ok(_) => assert!(reads, "{bytes}"),
+            Err(error) => {
+                assert!(
+                    !reads && error.to_string().contains("empty lines"),
+                    "{error}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn blanks_in_a_row_are_one() {
     let (_folder, mut lines) = lines(b"  1  2 \"x y\" \n3\n", Some(b' '));
