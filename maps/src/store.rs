@@ -2,11 +2,15 @@
 //! equations.
 
 mod header;
+mod stored;
 
 use self::header::{header_length, under};
+use self::stored::{Shared, Stored};
 use crate::{
     Error, Result,
     atomic_file::AtomicFile,
+    device::memory_left,
+    error::Remedy,
     limits::{HEADER_BYTES, NESTED_STORES},
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -31,14 +35,6 @@ const CITED: usize = 200;
 pub struct Store {
     properties: BTreeMap<String, String>,
     arrays: BTreeMap<String, Stored>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Stored {
-    dtype: Dtype,
-    shape: Vec<usize>,
-    /// Shared, so that a part of a store costs no copy of what is large.
-    bytes: Arc<Vec<u8>>,
 }
 
 impl Store {
@@ -160,7 +156,7 @@ impl Store {
         let stored = Stored {
             dtype,
             shape,
-            bytes: Arc::new(bytes),
+            bytes: bytes.into(),
         };
         self.arrays.insert(name.to_owned(), stored);
     }
@@ -249,7 +245,7 @@ impl Store {
             .arrays
             .iter()
             .map(|(name, a)| {
-                let view = TensorView::new(a.dtype, a.shape.clone(), a.bytes.as_slice())
+                let view = TensorView::new(a.dtype, a.shape.clone(), &a.bytes)
                     .map_err(|e| Error::format(e.to_string()))?;
                 Ok((name.as_str(), view))
             })
@@ -269,6 +265,10 @@ impl Store {
     /// a later version, or of another kind.
     #[doc(hidden)]
     pub fn from_bytes(bytes: &[u8], kind: &str) -> Result<Self> {
+        Self::read(Arc::new(bytes.to_vec()), kind)
+    }
+
+    fn read(bytes: Arc<Vec<u8>>, kind: &str) -> Result<Self> {
         let no = |what: &str| Error::format(what);
         let damaged = |e: &dyn std::fmt::Display| {
             // It cites the file, which may hold lines and any number of words.
@@ -278,10 +278,10 @@ impl Store {
                 "truncated, or not a file of bochner ({cited}); fit again, or name another file"
             ))
         };
-        if !header::is_list(bytes) {
+        if !header::is_list(&bytes) {
             return Err(damaged(&"its header is cut, too long or no list of arrays"));
         }
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(&e))?;
+        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| damaged(&e))?;
         let metadata = header.metadata().as_ref();
         let Some(properties) = metadata.and_then(|all| all.get(FORMAT)) else {
             return Err(no(
@@ -304,7 +304,7 @@ impl Store {
         if found != kind {
             return Err(no(&format!("holds {found}, not {kind}; name another file")));
         }
-        let tensors = SafeTensors::deserialize(bytes).map_err(|e| damaged(&e))?;
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|e| damaged(&e))?;
         let mut names = properties.keys().map(String::as_str).chain(tensors.names());
         if names.any(header::is_deep) {
             return Err(no(&format!(
@@ -316,13 +316,13 @@ impl Store {
             let stored = Stored {
                 dtype: view.dtype(),
                 shape: view.shape().to_vec(),
-                bytes: Arc::new(view.data().to_vec()),
+                bytes: Shared::part(&bytes, view.data()),
             };
             (name.to_owned(), stored)
         });
         let mut store = Self {
             properties,
-            arrays: BTreeMap::new(),
+            ..Self::default()
         };
         // One by one, where `collect` would bring a sort of its own.
         store.arrays.extend(arrays);
@@ -370,10 +370,12 @@ impl Store {
             }
             bytes.append(&mut text);
         }
+        memory_left::require(found.len().into(), || path.display().to_string())
+            .map_err(|error| error.instead(&Remedy::FewerFeatures, None))?;
         file.take(found.len())
             .read_to_end(&mut bytes)
             .map_err(fail)?;
-        Self::from_bytes(&bytes, kind).map_err(|e| Error::in_model(path, &e))
+        Self::read(Arc::new(bytes), kind).map_err(|e| Error::in_model(path, &e))
     }
 }
 
