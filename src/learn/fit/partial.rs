@@ -149,12 +149,19 @@ impl Basis {
             options.set(name, value);
         }
         store.nest(OPTIONS, options);
-        let known = |kernel: &&ScaledKernel| kernels::parse(&kernel.kernel.spec()).is_ok();
-        if let Some(kernel) = self.kernel.as_ref().filter(known) {
-            let mut inner = Store::default();
-            inner.set("spec", kernel.kernel.spec());
-            kernel.input.write(&mut inner);
-            store.nest("kernel", inner);
+        if let Some(kernel) = &self.kernel {
+            let spec = kernel.kernel.spec();
+            match kernels::parse(&spec) {
+                Ok(_) => {
+                    let mut inner = Store::default();
+                    inner.set("spec", spec);
+                    kernel.input.write(&mut inner);
+                    store.nest("kernel", inner);
+                }
+                // One that was defined in code: sums do without it.
+                Err(Error::Unsupported(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         match &self.targets {
             Targets::Real { shift, .. } => {
