@@ -146,6 +146,8 @@ impl Fitting {
             }
             Some(landmarks) => args.map.survey_columns(landmarks, train, console)?,
         };
+        // Before all work, which no model could hold.
+        (train.schema()).map_or(Ok(()), Schema::require_room)?;
         self.report.seconds("survey", seconds);
         args.data.describe_gaps(&mut self.report);
         args.map.no_more_than(survey.rows);

@@ -145,7 +145,9 @@ fn read(
     // Dates of other years than the usual ones cover other days.
     let is_read_again = |reading: &Reading| fills || reading.has_own_years();
     if found.iter().flatten().any(is_read_again) || coded.contains(&true) {
-        tallies = names.iter().enumerate().map(new).collect();
+        // In the same memory: tables have up to a million columns.
+        tallies.clear();
+        tallies.extend(names.iter().enumerate().map(new));
         take_as_text(&mut tallies, &coded);
         for (tally, reading) in tallies.iter_mut().zip(&found) {
             tally.reading.clone_from(reading);
