@@ -132,3 +132,94 @@ fn a_card_replaces_no_page_of_another() {
         bochner(here.path(), "card m.model -o hub/ -q", &[]).ok();
     }
 }
+
+/// The bytes of a safetensors file whose header is another text.
+fn with_header(file: &[u8], change: impl Fn(&str) -> String) -> Vec<u8> {
+    let (length, rest) = file.split_at(8);
+    let length = u64::from_le_bytes(length.try_into().expect("8 bytes")) as usize;
+    let (header, arrays) = rest.split_at(length);
+    let mut header = change(std::str::from_utf8(header).expect("text"));
+    header.extend(std::iter::repeat_n(
+        ' ',
+        header.len().next_multiple_of(8) - header.len(),
+    ));
+    let length = (header.len() as u64).to_le_bytes();
+    [&length, header.as_bytes(), arrays].concat()
+}
+
+/// Kernels in each other, as an argument and in sums: recursion would end the program.
+#[test]
+fn nested_kernels_end_no_command() {
+    let here = here();
+    table(here.path(), "a,b,label");
+    bochner(
+        here.path(),
+        &format!("{FIT} --partial a.sums --gamma 1 --lambda 1"),
+        &[],
+    )
+    .ok();
+    let sums = fs::read(here.path().join("a.sums")).expect("reads");
+    for (depth, reads) in [(32, true), (33, false), (4_250, false)] {
+        let kernel = format!(
+            "{}gaussian{}",
+            "mixture:1*(".repeat(depth),
+            ")".repeat(depth)
+        );
+        let plain = r#"\"kernel.spec\":\"gaussian\""#;
+        let changed = with_header(&sums, |header| {
+            assert!(header.contains(plain), "{header}");
+            header.replace(plain, &plain.replace("gaussian", &kernel))
+        });
+        fs::write(here.path().join("b.sums"), changed).expect("writes");
+        for arguments in [
+            format!("{FIT} -o m.model --gamma 1 --kernel {kernel}"),
+            "merge b.sums -o m.model".into(),
+        ] {
+            let run = bochner(here.path(), &arguments, &[]);
+            match reads {
+                true => {
+                    run.ok();
+                }
+                false => run.fails(&["32 deep"]),
+            }
+        }
+    }
+}
+
+/// A schema of 20,000 groups in each other, in 200 KB.
+#[cfg(feature = "parquet")]
+#[test]
+fn nested_groups_end_no_command() {
+    let here = here();
+    let depth = 20_000_u32;
+    let group = [0x35, 0, 0x18, 1, b'g', 0x15, 2, 0];
+    let column = [0x15, 10, 0x25, 0, 0x18, 1, b'g', 0];
+    let mut footer = vec![0x15, 2, 0x19, 0xfc];
+    let count = depth + 1;
+    footer.extend([
+        count as u8 | 0x80,
+        (count >> 7) as u8 | 0x80,
+        (count >> 14) as u8,
+    ]);
+    footer.extend(group.repeat(depth as usize));
+    footer.extend(column);
+    footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+    let length = (footer.len() as u32).to_le_bytes();
+    let file = [b"PAR1", &footer[..], &length, b"PAR1"].concat();
+    fs::write(here.path().join("g.parquet"), file).expect("writes");
+    bochner(here.path(), "fit g.parquet -o m.model", &[]).fails(&["g.parquet", "64 deep"]);
+}
+
+/// Categories that no header holds are refused before the fit, and the model of before stays.
+#[test]
+fn a_model_that_could_not_be_read_is_not_written() {
+    let here = here();
+    let rows = (0..8).map(|i| format!("{},{i},{}\n", ["A", "B"][i % 2].repeat(17_500_000), i % 2));
+    let text = format!("kind,a,label\n{}", rows.collect::<String>());
+    fs::write(here.path().join("t.csv"), text).expect("writes");
+    fs::write(here.path().join("m.model"), "mine").expect("writes");
+    let run = bochner(here.path(), &format!("{FIT} -o m.model"), &[]);
+    run.fails(&["column \"kind\"", "a model holds"]);
+    let kept = fs::read_to_string(here.path().join("m.model")).expect("reads");
+    assert_eq!(kept, "mine");
+}
