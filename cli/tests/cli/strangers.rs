@@ -154,7 +154,7 @@ fn nested_kernels_end_no_command() {
     table(here.path(), "a,b,label");
     bochner(
         here.path(),
-        &format!("{FIT} --partial a.sums --gamma 1 --lambda 1"),
+        &format!("{FIT} --partial a.sums --shard 1/1 --gamma 1 --lambda 1"),
         &[],
     )
     .ok();
