@@ -84,7 +84,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         interval : float, default=None
             The share of new targets that lie within bounds, as `predict_interval` takes it. None
@@ -111,10 +111,10 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Calibration samples, which the fit has not seen.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Target values.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         level : float, default=0.9
             The share of new targets that lie within, between 0 and 1.
@@ -163,13 +163,13 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -307,7 +307,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -326,7 +326,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -341,13 +341,13 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples.
 
         y : array-like of shape (n_samples,), default=None
-            Labels; None for those of the file of a `Scan`.
+            Class labels; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -386,7 +386,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -411,7 +411,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         level : float, default=0.9
             The share of new rows whose class is in their set, between 0 and 1.

@@ -62,10 +62,11 @@ class SkewedChi2Sampler(Transformer):
         sine, which has the lower variance; n_components is even then.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class SkewedChi2Sampler(Transformer):
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -137,10 +138,10 @@ class SkewedChi2Sampler(Transformer):
         Parameters
         ----------
         X : {array-like} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -238,10 +239,11 @@ class AdditiveChi2Sampler(Transformer):
         more; ``2 pi / (5.86 sqrt(sample_steps - 1) + 3.65)`` is good there.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     Attributes
     ----------
@@ -249,7 +251,7 @@ class AdditiveChi2Sampler(Transformer):
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -294,10 +296,10 @@ class AdditiveChi2Sampler(Transformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------

@@ -57,7 +57,7 @@ class Clusters(ClusterMixin, RowsLearner):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

@@ -24,15 +24,15 @@ class Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -48,7 +48,7 @@ class Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner)
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

@@ -252,7 +252,7 @@ class Explains:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
             Targets. Without any, columns matter by how far predictions move. A scan has its own.

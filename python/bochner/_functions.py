@@ -36,7 +36,7 @@ class Drawing:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Rows.
+            Samples.
 
         n_samples : int, default=1
             How many functions.
@@ -153,7 +153,7 @@ class DrawnFunctions:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class DrawnFunctions:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

@@ -1,4 +1,7 @@
-"""Ridge regression on the columns themselves, by scikit-learn's alpha."""
+"""Base classes of ridge regression on given features, with scikit-learn's alpha.
+
+In this package, a head is a linear model on features that the caller computed.
+"""
 
 from __future__ import annotations
 
@@ -17,36 +20,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-#: Constraints of the parameters that all heads have.
+#: Constraints of the parameters that all heads share.
 SHARED = {
     "fit_intercept": ["boolean"],
     "device": [str],
     "memory": [COUNT, None],
     "verbose": ["verbose"],
 }
-#: And those of heads of one alpha.
+#: Constraints for classification heads with one alpha.
 ONE = {"alpha": [NOT_NEGATIVE], **SHARED}
-#: Of amounts every target may have its own.
+#: Constraints for regression heads, where alpha may be an array with one value per target.
 EACH = {"alpha": [NOT_NEGATIVE, np.ndarray], "calibrate": CALIBRATE, **SHARED}
 
 
 class Head(Growing):
-    """What all heads share: options of the native half, coefficients, and the weight of all rows.
+    """Base class of all heads: options of the native module, and fits to sums.
 
-    The native penalty is per sample; alpha is that times the weight of all rows, ``_weight``.
+    The native penalty is per sample: alpha divided by the total sample weight, ``_weight``.
     """
 
     _learner = "ridge"
     _weight = 0.0
-    # Columns stay as they are.
+    # Features are not scaled.
     _follows_scales = False
 
     def _fixed_alpha(self):
-        """The alpha that the model is solved by."""
+        """The alpha of the model: one value, or one for each target."""
         return self.alpha
 
     def _is_of_each(self):
-        """Whether every target has an alpha of its own."""
+        """Whether each target has its own alpha."""
         return np.size(self._fixed_alpha()) > 1
 
     def _penalty(self):
@@ -76,11 +79,11 @@ class Head(Growing):
         return bool(np.min(self._fixed_alpha()) == 0.0)
 
     def _where(self):
-        # Without a penalty sums have to be in float64, which those of a GPU are not.
+        # Without a penalty, sums must be in float64, which GPUs do not provide.
         return "cpu" if self._is_unpenalised() and self.device == "auto" else self.device
 
     def _exact(self, X):
-        """Rows whose sums tell columns that depend on each other, where no penalty holds these."""
+        """X, in float64 if alpha is 0: float32 sums do not resolve collinear features."""
         return X if isinstance(X, Scan) or not self._is_unpenalised() else X.astype(np.float64)
 
     def _learn(self, X, y, weights, *, classes=False, names=None):
@@ -112,10 +115,10 @@ class Head(Growing):
         self._weight += more
 
     def _begin_at_zero(self, X, y, classes=None, names=None):
-        """Sums of no rows whose columns are not centred.
+        """Begin empty sums of features that are not centred.
 
-        The native half centres columns at the means of the first rows, which an intercept makes up
-        for; without one the first rows are zeros, which are then taken out again.
+        The native module centres features at the means of the first samples, which an intercept
+        compensates. Without an intercept, the first samples are zeros, which are then removed.
         """
         columns = X.n_features if isinstance(X, Scan) else X.shape[1]
         targets = X.n_targets if y is None else y.shape[1]
@@ -126,7 +129,7 @@ class Head(Growing):
         self._state = begun.empty(), options
 
     def _require_alphas(self, targets):
-        """Errors where there are several alphas, and not one for each target."""
+        """Raise an error unless there is one alpha, or one for each target."""
         alphas = np.atleast_1d(self._fixed_alpha())
         if len(alphas) not in (1, targets):
             raise ValueError(
@@ -138,7 +141,7 @@ class Head(Growing):
 
     def _current(self):
         if self._model is None and self._is_of_each():
-            # Sums hang on no alpha: each is solved for all targets, of which some are taken.
+            # All alphas share the sums: solve for all targets with each alpha, then pick columns.
             alphas, place = np.unique(self._fixed_alpha(), return_inverse=True)
             state, options = self._state
             models = [
@@ -152,13 +155,13 @@ class Head(Growing):
         Learner._facts(self)
 
     def _fitted(self):
-        """The native model; what is learnt is no attribute before there is one."""
+        """The native model; raises AttributeError before a fit, so that `hasattr` is False."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("not fitted")
         return self._current()
 
     def _intercepts(self):
-        """What rows of zeros have, (n_outputs,): the native half centres columns before it fits."""
+        """Predictions for a sample of zeros, (n_outputs,): undoes the centring of features."""
         beta, intercept = self._fitted().coefficients()
         return intercept - _centre(self._current()) @ beta
 
@@ -170,7 +173,7 @@ class Head(Growing):
 
 
 class AmountsHead:
-    """Coefficients of amounts, in scikit-learn's shapes, and intervals."""
+    """Mixin of regression heads: coefficients in scikit-learn's shapes, and intervals."""
 
     def _learn(self, X, y, weights, **labels):
         if self.calibrate is None:
@@ -194,7 +197,7 @@ class AmountsHead:
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Coefficients of the columns, (n_features,) or (n_targets, n_features)."""
+        """Coefficients, of shape (n_features,) or (n_targets, n_features)."""
         beta = self._fitted().coefficients()[0]
         return beta[:, 0] if self._one_target else beta.T
 
@@ -206,31 +209,33 @@ class AmountsHead:
 
 
 class LabelsHead:
-    """Coefficients of classes, in scikit-learn's shapes, and probabilities where they are asked for, as
-    scikit-learn's have none."""
+    """Mixin of classification heads: coefficients in scikit-learn's shapes.
+
+    `predict_proba` exists with ``probability=True`` alone; scikit-learn's classes have none.
+    """
 
     def _has_probabilities(self):
         return self.probability
 
     def _of_classes(self, scores):
-        # Of two classes the native half has both, which are each other's negatives.
+        # With two classes the native model has outputs for both, which are negatives of each other.
         return (scores[..., 1:] - scores[..., :1]) / 2.0 if len(self.classes_) == 2 else scores
 
     @property
     def coef_(self) -> NDArray[np.float64]:
-        """Coefficients of the columns, (n_features,) of two classes, or (n_classes, n_features)."""
+        """Coefficients, (n_features,) for two classes, otherwise (n_classes, n_features)."""
         beta = self._of_classes(self._fitted().coefficients()[0])
         return beta[:, 0] if beta.shape[1] == 1 else beta.T
 
     @property
     def intercept_(self) -> float | NDArray[np.float64]:
-        """Intercepts, (1,) of two classes, or (n_classes,)."""
+        """Intercepts, (1,) for two classes, otherwise (n_classes,)."""
         intercept = self._of_classes(self._intercepts())
         return intercept if self.fit_intercept else 0.0
 
 
 class GrowingHead(Head, PartialRidge):
-    """A head of one alpha, to which rows are sums."""
+    """Base class of heads with one alpha, whose `partial_fit` adds samples to sums."""
 
     def _takes_weights(self):
         return True
@@ -260,7 +265,7 @@ GrowingHead.merge.__doc__ = PartialRidge.merge.__doc__
 
 
 def weight_of(X, weights):
-    """What all rows count together."""
+    """Total sample weight; the number of samples without weights."""
     if weights is not None:
         return float(weights.sum())
     if not isinstance(X, Scan):
@@ -272,7 +277,7 @@ def weight_of(X, weights):
 
 
 def _centre(model):
-    """What a model subtracts from columns, (n_features,), as its file has it."""
+    """Feature means that a model subtracts, (n_features,), read from its serialised form."""
     held = model.to_bytes()
     begin = 8 + int.from_bytes(held[:8], "little")
     tensor = json.loads(held[8:begin])["input.center"]

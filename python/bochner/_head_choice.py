@@ -1,4 +1,4 @@
-"""The alpha of a head, chosen as scikit-learn chooses it."""
+"""Selection of a head's alpha, as in scikit-learn's `RidgeCV` and `RidgeClassifierCV`."""
 
 import warnings
 from numbers import Real
@@ -17,10 +17,11 @@ from ._head import SHARED, Head, weight_of
 from ._left_out import Amounts, Labels, LeftOut, best_of
 from ._scan import Scan
 
-#: Of a row of zeros, as a multiple of all other rows together: it leaves 1e-9 of the columns' means.
+#: Weight of a sample of zeros as a multiple of the total weight of all others. It reduces the
+#: weighted feature means by a factor of 1e9, so that centring has no effect.
 HEAVY = 1e9
 
-#: Constraints of the parameters of heads of several alphas.
+#: Constraints for heads that select alpha.
 SEVERAL = {
     "alphas": ["array-like", Interval(Real, 0, None, closed="neither")],
     "scoring": [StrOptions(set(get_scorer_names())), callable, None],
@@ -31,7 +32,7 @@ SEVERAL = {
 
 
 class ChoosingHead(Head):
-    """A head whose alpha is the best of several by errors on each row left out, or by folds."""
+    """Base class of heads that select alpha by leave-one-out errors or cross-validation."""
 
     alpha_: Any
     best_score_: Any
@@ -42,9 +43,9 @@ class ChoosingHead(Head):
         return self._alpha
 
     def _alphas(self):
-        """The alphas, as they were given."""
+        """The validated candidates for alpha, in the given order."""
         alphas = np.atleast_1d(np.asarray(self.alphas, dtype=object))
-        # Leave-one-out errors at 0 are those of interpolation where columns are many.
+        # At alpha = 0 with as many features as samples, leave-one-out errors are undefined.
         least = "neither" if self.cv is None else "left"
         for place, alpha in enumerate(alphas):
             name = "alphas" if len(alphas) == 1 else f"alphas[{place}]"
@@ -55,7 +56,7 @@ class ChoosingHead(Head):
         return alphas
 
     def _is_searched(self, X):
-        """Whether folds choose, as scikit-learn has it where ``cv`` is given."""
+        """Whether ``cv`` is given, so that cross-validation selects alpha."""
         asked = ("cv", self.cv) if self.cv is not None else self._looks_at_rows()
         if asked is not None and isinstance(X, Scan):
             name, given = asked
@@ -63,7 +64,7 @@ class ChoosingHead(Head):
         return self.cv is not None
 
     def _search(self, one, X, y, sample_weight):
-        """Takes the best of fits of ``one`` by folds."""
+        """Select alpha by cross-validation of the estimator ``one``, and copy the best fit."""
         for name in ("store_cv_results", "alpha_per_target"):
             if getattr(self, name, False):
                 raise ValueError(f"cv!=None and {name}=True are incompatible")
@@ -77,7 +78,7 @@ class ChoosingHead(Head):
         return self
 
     def _looks_at_rows(self):
-        """What needs each row as it is predicted by the others, if anything does."""
+        """Name and value of the first parameter that needs leave-one-out predictions, or None."""
         for name in ("scoring", "store_cv_results", "alpha_per_target"):
             value = getattr(self, name, None)
             if value is not None and value is not False:
@@ -105,7 +106,7 @@ class ChoosingHead(Head):
             self.cv_results_ = found
 
     def _scored(self, rows, labels):
-        """The best alpha by what rows left out are predicted, its score, and what is to be kept."""
+        """Best alpha by leave-one-out predictions, its score, and the results to store or None."""
         X, y, weights = rows
         scorer = None if self.scoring is None else check_scoring(self, self.scoring)
         targets = Amounts(y, weights) if labels is None else Labels(labels, weights)
@@ -120,19 +121,19 @@ class ChoosingHead(Head):
         return alpha, score, found
 
     def _chosen(self, X, y, weights):
-        """The best alpha by squared errors on each row left out, and minus their mean."""
+        """Best alpha by squared leave-one-out errors, and the negative mean of these."""
         alphas, rows = np.unique(self._alphas()), len(y)
         if not self.fit_intercept:
             X, y, weights = _held_at_zero(X, y, weights)
         y, variance = evened(y, weights)
         if variance == 0.0:
-            # Constant targets are predicted without errors at any alpha.
+            # Every alpha predicts constant targets exactly.
             return float(alphas[0]), 0.0
         penalties = alphas / weight_of(X, weights)
         options = {**self._options(X), "penalty": penalties.tolist(), "probability": False}
         with warnings.catch_warnings():
-            # Of targets that were turned, and of signs of classes, nothing stands for no value; the
-            # fit to all rows looks at those that were given.
+            # Rotated targets and signs of classes contain no codes for missing values; the final
+            # fit checks the original targets for these.
             warnings.filterwarnings("ignore", ".* may stand for no value: ")
             model = _native.Model.fit(self._learner, table(X), y, weights, options)
         best = alphas[abs(penalties / model.penalty - 1.0).argmin()]
@@ -141,16 +142,16 @@ class ChoosingHead(Head):
 
 
 def _signs(labels):
-    """1 where a row is of a class and -1 where it is not, (n_samples, n_classes); one of two."""
+    """Targets 1 and -1 of each class, (n_samples, n_classes); one column for two classes."""
     classes = np.unique(labels)
     signs = np.where(labels == classes, 1.0, -1.0)
     return signs[:, 1:] if len(classes) == 2 else signs
 
 
 def _held_at_zero(X, y, weights):
-    """The rows with one of zeros that outweighs them, so that their means are 0 within rounding.
+    """Append a sample of zeros whose weight makes all weighted means 0 within rounding.
 
-    Without an intercept such a row says nothing of the coefficients.
+    Without an intercept, such a sample does not affect the coefficients.
     """
     if isinstance(X, Scan):
         raise ValueError(
@@ -166,12 +167,12 @@ def _held_at_zero(X, y, weights):
 
 
 def evened(y, weights):
-    """Targets turned so that all have one variance, and that variance; 0.0 if all are constant.
+    """Targets rotated to equal variances, and that variance; 0.0 if all are constant.
 
-    The native half chooses by the mean over targets of squared errors over variances, scikit-learn by
-    that of squared errors. A rotation leaves the sum of these as it is, and rotations of two axes at a
-    time give each axis the mean variance in turn (Schur 1923, Horn 1954), after which both are the
-    same.
+    The native module minimises the mean over targets of squared error divided by variance,
+    scikit-learn the mean of squared errors. A rotation does not change the sum of squared errors.
+    Rotations of two axes at a time give one axis after the other the mean variance (Schur 1923,
+    Horn 1954), after which both criteria agree.
     """
     share = np.full(len(y), 1.0 / len(y)) if weights is None else weights / weights.sum()
     mean = share @ y
@@ -194,7 +195,7 @@ def evened(y, weights):
 
 
 def _plane(moments, high, low, target):
-    """The rotation of two axes after which the first has the variance ``target``."""
+    """Rotation of two axes that gives the first the variance ``target``."""
     a, b, c = moments[high, high], moments[high, low], moments[low, low]
     # a cos^2 + 2 b cos sin + c sin^2 = target, a quadratic in the tangent.
     tangent = (-b + np.sqrt(max(b * b - (c - target) * (a - target), 0.0))) / (c - target)

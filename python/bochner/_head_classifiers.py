@@ -1,4 +1,4 @@
-"""Ridge regression against the classes on features of one's own."""
+"""Ridge classification on given features, as drop-ins for scikit-learn's."""
 
 from __future__ import annotations
 
@@ -27,36 +27,44 @@ _LABELS = {
 
 
 class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
-    """`Ridge` against -1 and 1 for each class; the largest wins: `sklearn.linear_model.RidgeClassifier`.
+    """Ridge classification on given features: drop-in for `sklearn.linear_model.RidgeClassifier`.
 
-    Beside its own it takes the parameters of `Ridge`.
+    It minimises, over coefficients b and an unpenalised intercept c, with targets y_i of 1 and -1
+    (two classes), or, for each class, of 1 for its samples and -1 for others::
+
+        sum_i w_i (y_i - x_i'b - c)^2 + alpha |b|^2
+
+    where w_i are the sample weights. The prediction is the class with the largest value.
+
+    The other parameters are described in `Ridge`.
 
     Parameters
     ----------
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same, with
-        ``sample_weight`` by the weights of their rows, where scikit-learn counts rows.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the total sample weights of the
+        classes, where scikit-learn counts samples. None for equal weights.
 
     probability : bool, default=False
-        Whether there are `predict_proba` and `predict_sets`, by a sigmoid, or of more classes a softmax,
-        on scores of rows that the fit leaves out in turn.
+        Whether to provide `predict_proba` and `predict_sets`: a sigmoid, or a softmax for more than
+        two classes, calibrated on leave-one-out scores.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
-        Coefficients of the columns; of two classes for the second.
+        Coefficients b; with two classes, those of ``classes_[1]``.
 
     intercept_ : ndarray of shape (1,) or (n_classes,), or 0.0
-        What a row of zeros has; of two classes for the second.
+        Intercepts c; with two classes, that of ``classes_[1]``. 0.0 with ``fit_intercept=False``.
 
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -91,18 +99,18 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,), default=None
-            Labels; None for those of the file of a `Scan`.
+            Class labels; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -114,24 +122,24 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        ``class_weight`` is None or a dict here. `fit` keeps no sums: after it this begins anew, and
-        warns.
+        ``class_weight`` must be None or a dict. `fit` keeps no sums: a call after `fit` starts from
+        no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,), default=None
-            Labels; None for those of the file of a `Scan`, which are numbers.
+            Class labels; None to read them from the file, if X is a `Scan`. They are numbers then.
 
         classes : array-like of shape (n_classes,), default=None
-            All labels there will be; the first call needs them.
+            All classes that occur in any call; required in the first call.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -142,18 +150,18 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take rows out again that `partial_fit` added, as if they had never been there.
+        """Remove samples that `partial_fit` added, as if they had never been added.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples to remove.
 
         y : array-like of shape (n_samples,)
-            Labels.
+            Class labels.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counted.
+            Sample weights that were passed when the samples were added.
 
         Returns
         -------
@@ -165,45 +173,53 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
 
 
 class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
-    """`RidgeClassifier` with the best of several alphas: `sklearn.linear_model.RidgeClassifierCV`.
+    """Cross-validated ridge classification: drop-in for `sklearn.linear_model.RidgeClassifierCV`.
 
-    Beside its own it takes the parameters of `RidgeCV`.
+    It minimises the mean squared leave-one-out error against targets of 1 and -1 over ``alphas``,
+    and then the objective of `RidgeClassifier`::
+
+        sum_i w_i (y_i - x_i'b - c)^2 + alpha |b|^2
+
+    The other parameters are described in `RidgeCV`.
 
     Parameters
     ----------
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there are `predict_proba` and `predict_sets`, by a sigmoid, or of more classes a softmax,
-        on scores of rows that the fit leaves out in turn.
+        Whether to provide `predict_proba` and `predict_sets`: a sigmoid, or a softmax for more than
+        two classes, calibrated on leave-one-out scores.
 
     Attributes
     ----------
     alpha_ : float
-        The best alpha.
+        Selected alpha.
 
     best_score_ : float
-        Minus the mean squared error against -1 and 1 on rows left out at it, or the score.
+        Negative mean squared leave-one-out error against 1 and -1 of the selected alpha, or its
+        score by ``scoring``.
 
     cv_results_ : ndarray of shape (n_samples, n_targets, n_alphas)
-        With ``store_cv_results``: squared errors against -1 and 1 on each row left out, times its
-        weight; with ``scoring`` its scores. Of two classes there is one target.
+        Squared leave-one-out errors against 1 and -1, times sample weights, or, with ``scoring``,
+        leave-one-out scores. Two classes have one target. Only with ``store_cv_results=True``.
 
     coef_ : ndarray of shape (n_features,) or (n_classes, n_features)
-        Coefficients of the columns; of two classes for the second.
+        Coefficients b; with two classes, those of ``classes_[1]``.
 
     intercept_ : ndarray of shape (1,) or (n_classes,), or 0.0
-        What a row of zeros has; of two classes for the second.
+        Intercepts c; with two classes, that of ``classes_[1]``. 0.0 with ``fit_intercept=False``.
 
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -244,18 +260,18 @@ class RidgeClassifierCV(LabelsHead, ChoosingHead, Classifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose alpha, and fit to all rows.
+        """Select alpha, and fit the model to all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,), default=None
-            Labels; None for those of the file of a `Scan`.
+            Class labels; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------

@@ -1,6 +1,7 @@
-"""Learners to whom rows are no sums: those that come bit by bit are kept, and fitted together.
+"""Incremental fits of estimators without sums: `partial_fit` stores the samples.
 
-A model is fitted when somebody asks for one, so that parts in a row cost one fit.
+The model is fitted to all of them when it is first needed, so that several calls in a row cost one
+fit.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class Kept:
-    """Rows that came by `partial_fit`.
+    """Samples that were passed to `partial_fit`.
 
     Attributes
     ----------
     parts : list of tuple
-        Rows, targets of shape (n_samples, n_targets) and weights or None, as the calls gave them.
+        For each call: X, targets of shape (n_samples, n_targets), and weights or None.
 
     labels : dict
-        Of a classifier: ``classes``, the numbers of all labels, and ``names``, their text or None.
+        For a classifier: ``classes``, the codes of all classes, and ``names``, their text or None.
+        Empty for other estimators.
 
     before : object
-        The model of the rows before the last that came; None at first.
+        The last fitted model, where `warm_start` begins; None at first.
     """
 
     labels: dict
@@ -40,12 +42,12 @@ class Kept:
     before: Any = None
 
     def together(self):
-        """All rows, targets, and weights or None; they are one part from then on."""
+        """Concatenate all parts into one, and return its X, targets, and weights or None."""
         self.parts = [together(self.parts)]
         return self.parts[0]
 
     def require_all_classes(self):
-        """Errors while a class has no rows that count."""
+        """Raise an error if a class has no sample of positive weight."""
         _, targets, weights = self.together()
         present = np.unique(targets if weights is None else targets[weights > 0])
         missing = ~np.isin(self.labels["classes"], present)
@@ -58,7 +60,7 @@ class Kept:
 
 
 class Keeping(Growing):
-    """Learners whose rows are kept. ``_state`` is a `Kept` where they came by `partial_fit`."""
+    """Base class of estimators that store samples. After `partial_fit`, ``_state`` is a `Kept`."""
 
     _keeps = "rows"
 
@@ -66,7 +68,7 @@ class Keeping(Growing):
         if isinstance(X, Scan):
             part = _read(X, y, weights, self.memory)
         else:
-            # The caller may write over its own.
+            # The caller may overwrite its array.
             part = X.copy(), y, None if weights is None else weights.copy()
         kept = getattr(self, "_state", None)
         if kept is None:
@@ -86,7 +88,7 @@ class Keeping(Growing):
             kept.require_all_classes()
             labels = {"classes": True, "names": kept.labels["names"]}
         X, y, weights = kept.together()
-        # What `warm_start` goes on from.
+        # `warm_start` begins at the previous model.
         self._model, model = kept.before, None
         try:
             self._learn(X, y, self._weights_together(y, weights), **labels)
@@ -96,32 +98,32 @@ class Keeping(Growing):
         return model
 
     def _weights_together(self, y, weights):
-        """What all rows count, those of all parts at hand."""
+        """Final weights of all samples, once all parts are known."""
         return weights
 
 
 class KeepingNumbers(Keeping):
-    """A regressor whose rows are kept."""
+    """Base class of regressors that store samples."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        The rows are kept in memory, and fitted when somebody asks for a model: this loss has no sums
-        that could stand for them. With ``warm_start``, where there is one, that fit begins at the
-        model before. Rows of a `Scan` are read; `fit` takes one that does not fit into memory. `fit`
-        keeps no rows: after it this begins anew, and warns.
+        The samples are stored in memory, and the model is fitted when it is first needed: no sums
+        can replace the samples for this objective. Estimators with ``warm_start`` begin that fit at
+        the previous model. A `Scan` is read into memory; pass one that is too large to `fit`. `fit`
+        stores no samples: a call after `fit` starts from no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -133,32 +135,33 @@ class KeepingNumbers(Keeping):
 
 
 class KeepingLabels(Keeping):
-    """A classifier whose rows are kept."""
+    """Base class of classifiers that store samples."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        The rows are kept in memory, and fitted when somebody asks for a model: this loss has no sums
-        that could stand for them. Every class needs a row by then. With ``warm_start``, where there
-        is one, that fit begins at the model before. Rows of a `Scan` are read; `fit` takes one that
-        does not fit into memory. `fit` keeps no rows: after it this begins anew, and warns.
+        The samples are stored in memory, and the model is fitted when it is first needed: no sums
+        can replace the samples for this objective. Every class must have a sample by then.
+        Estimators with ``warm_start`` begin that fit at the previous model. A `Scan` is read into
+        memory; pass one that is too large to `fit`. `fit` stores no samples: a call after `fit`
+        starts from no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,), default=None
-            Labels; None for those of the file of a `Scan`, which are numbers.
+            Class labels; None to read them from the file, if X is a `Scan`. They are numbers then.
 
         classes : array-like of shape (n_classes,), default=None
-            All labels there will be; the first call needs them.
+            All classes that occur in any call; required in the first call.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -169,7 +172,7 @@ class KeepingLabels(Keeping):
         return self
 
     def _weights_of_labels(self, codes, weights):
-        # What a class counts may follow from all rows.
+        # Class weights may depend on all samples; `_weights_together` applies them.
         return weights
 
     def _weights_together(self, y, weights):
@@ -181,26 +184,26 @@ class KeepingLabels(Keeping):
 
 
 class KeepingRows(Keeping):
-    """A learner of rows alone that are kept."""
+    """Base class of estimators without targets that store samples."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        The rows are kept in memory, and fitted when somebody asks for a model. Rows of a `Scan` are
-        read; `fit` takes one that does not fit into memory. `fit` keeps no rows: after it this begins
-        anew, and warns.
+        The samples are stored in memory, and the model is fitted when it is first needed. A `Scan`
+        is read into memory; pass one that is too large to `fit`. `fit` stores no samples: a call
+        after `fit` starts from no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, where `fit` takes weights.
+            Sample weights, only if `fit` takes them; None for equal weights.
 
         Returns
         -------
@@ -213,7 +216,7 @@ class KeepingRows(Keeping):
 
 
 def _read(X, y, weights, memory):
-    """Rows of a scan, targets and weights or None; those of the file where none are given."""
+    """Read X, targets and weights of a scan; ``y`` and ``weights`` replace those of the file."""
     parts = list(X.chunks(memory))
     if not parts:
         raise ValueError(f"{X!r} has no rows")

@@ -67,10 +67,11 @@ class Nystroem(Transformer):
         Of kernels that scikit-learn computes. The library's take all threads.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class Nystroem(Transformer):
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -158,10 +159,10 @@ class Nystroem(Transformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -215,7 +216,7 @@ class Nystroem(Transformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

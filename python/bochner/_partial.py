@@ -1,4 +1,7 @@
-"""Learners whose rows come bit by bit: from sums to a model, whenever one is asked for."""
+"""Incremental fits: base classes of the estimators with `partial_fit`.
+
+Samples are added to sums; the model is solved for when it is first needed.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,15 @@ if TYPE_CHECKING:
 
 
 class Streaming:
-    """What learners share whose rows may come bit by bit."""
+    """Base class of estimators with `partial_fit`."""
 
-    #: What `fit` does not keep.
+    #: What `partial_fit` adds samples to, and `fit` does not keep; for a warning.
     _keeps = "sums"
-    #: Whether scales, bandwidth and map of sums follow the rows that come first.
+    #: Whether scales, bandwidth and map are estimated again while few samples have come.
     _follows_scales = True
 
     def _is_first(self):
-        """Whether `partial_fit` begins."""
+        """Whether `partial_fit` starts from no samples; warns if it follows `fit`."""
         if getattr(self, "_state", None) is not None:
             return False
         if hasattr(self, "_model"):
@@ -49,11 +52,11 @@ class Streaming:
 
 
 class Growing(Streaming):
-    """Learners to whom rows are sums.
+    """Base class of estimators whose `partial_fit` adds samples to sums.
 
-    ``_state`` has the sums where rows came by `partial_fit`, with the options of the first call, and
-    ``_model`` is None until somebody asks for the model of the rows so far, or for what it found.
-    ``_early`` has the first rows while they are few, and their scales.
+    After `partial_fit`, ``_state`` is a tuple of the sums and the options of the first call, and
+    ``_model`` is None until a prediction or a fitted attribute needs the model. ``_early`` is an
+    `Early` with the first samples and their scales.
     """
 
     def _add(self, X, y, weights, *, classes=None, names=None):
@@ -76,9 +79,9 @@ class Growing(Streaming):
         self._has_more_rows()
 
     def _follow(self, part, labels):
-        """Begin anew with all rows while these are kept, if the scales of the first do not hold.
+        """Sum all kept samples again with new scales if those of the first samples do not hold.
 
-        Later there is a warning, once.
+        Warns, once, about samples outside the scales if the samples are not kept any more.
         """
         early = getattr(self, "_early", None)
         if early is None:
@@ -99,7 +102,7 @@ class Growing(Streaming):
             warn_of(self, part[0])
 
     def _options_again(self, X):
-        """The options of the first call, for these rows."""
+        """The options of the first call, with bandwidth and number of features for ``X``."""
         options, new = dict(self._state[1]), self._options(X)
         options["n_components"] = new.get("n_components")
         if "gamma" in options:
@@ -109,7 +112,7 @@ class Growing(Streaming):
         return options
 
     def _decides_scales(self):
-        """Whether rows decide on scales or a bandwidth."""
+        """Whether scales or bandwidth are estimated from the samples."""
         return isinstance(self._gamma(), str) or self.standardize not in ("no", None)
 
     def _pin(self):
@@ -118,7 +121,7 @@ class Growing(Streaming):
             self._early.pin()
 
     def _has_more_rows(self):
-        """Forgets the model of fewer rows, and what it found."""
+        """Drop the model of fewer samples and the fitted attributes."""
         self._model = None
         for name in [name for name in vars(self) if _is_found(name)]:
             delattr(self, name)
@@ -130,14 +133,14 @@ class Growing(Streaming):
         return self._model
 
     def _model_options(self):
-        """The options that sums are solved by."""
+        """The options that the sums are solved with."""
         return self._state[1]
 
-    # Type checkers would take it for one that has an answer to all names.
+    # A visible `__getattr__` would make type checkers accept every attribute name.
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            # What a fit finds is found here when somebody asks.
+            # Solve for the model when one of its fitted attributes is read.
             state, model = self.__dict__.get("_state"), self.__dict__.get("_model")
             if state is not None and model is None and _is_found(name):
                 self._current()
@@ -147,26 +150,27 @@ class Growing(Streaming):
 
 
 class GrowingNumbers(Growing):
-    """A regressor to whom rows are sums."""
+    """Base class of regressors whose `partial_fit` adds samples to sums."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        Parameters are those of the first call. Scales, bandwidth and map follow the rows up to four
-        million values; then they stay, and a warning says if later rows lie far outside. `fit` keeps
-        no sums: after it this begins anew, and warns.
+        Parameters are fixed at the first call. Scales, bandwidth and map are estimated again from
+        all samples as long as these hold at most four million values, and stay fixed afterwards; a
+        warning then reports samples far outside the range that they were estimated from. `fit`
+        keeps no sums: a call after `fit` starts from no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -178,31 +182,33 @@ class GrowingNumbers(Growing):
 
 
 class GrowingLabels(Growing):
-    """A classifier to whom rows are sums."""
+    """Base class of classifiers whose `partial_fit` adds samples to sums."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        Parameters are those of the first call; ``class_weight`` is None or a dict. Scales, bandwidth
-        and map follow the rows up to four million values; then they stay, and a warning says if later
-        rows lie far outside. `fit` keeps no sums: after it this begins anew, and warns.
+        Parameters are fixed at the first call; ``class_weight`` must be None or a dict. Scales,
+        bandwidth and map are estimated again from all samples as long as these hold at most four
+        million values, and stay fixed afterwards; a warning then reports samples far outside the
+        range that they were estimated from. `fit` keeps no sums: a call after `fit` starts from no
+        samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,), default=None
-            Labels; None for those of the file of a `Scan`, which are numbers.
+            Class labels; None to read them from the file, if X is a `Scan`. They are numbers then.
 
         classes : array-like of shape (n_classes,), default=None
-            All labels there will be; the first call needs them.
+            All classes that occur in any call; required in the first call.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -213,21 +219,21 @@ class GrowingLabels(Growing):
         return self
 
 
-#: What is known of rows before a model is.
+#: Attributes that are set before there is a model.
 _OF_ROWS = ("n_features_in_", "feature_names_in_", "classes_")
 
 
 def _is_found(name):
-    """Whether an attribute is what the model of the rows so far says."""
+    """Whether an attribute is set by the model."""
     learnt = name.endswith("_") and not name.startswith("_")
     return name == "_n_features_out" or (learnt and name not in _OF_ROWS)
 
 
 class PartialRidge(Growing):
-    """What ridge regression and classification share: penalties, and sums that merge."""
+    """Base class of ridge regression and classification: penalties, and sums that merge."""
 
     def _takes_weights(self):
-        # A choice by leave-one-out errors of all rows sees these one by one.
+        # Leave-one-out errors of all samples need each sample by itself.
         return self.penalty is None or isinstance(self.penalty, Real)
 
     def _options(self, X):
@@ -252,7 +258,7 @@ class PartialRidge(Growing):
             )
 
     def _require_sums_alone(self, asker):
-        """Errors where the parameters ask for more than sums that merge."""
+        """Raise an error if a parameter needs more than mergeable sums."""
         for name, wrong in (
             ("penalty", not (self.penalty is None or isinstance(self.penalty, Real))),
             ("solver", self.solver == "cg"),
@@ -280,19 +286,19 @@ class PartialRidge(Growing):
         self._has_more_rows()
 
     def _model_options(self):
-        # Sums hang on no penalty that is a number.
+        # A numeric penalty may change between calls: sums do not depend on it.
         options = super()._model_options()
         if isinstance(self.penalty, Real):
             options = {**options, "penalty": float(self.penalty)}
         return options
 
     def without_rows(self) -> Self:
-        """A copy with the same map and no rows yet, to be given rows by `partial_fit` elsewhere.
+        """Copy with the same map and no samples, for `partial_fit` in another process.
 
         Returns
         -------
         estimator : object
-            What it has seen `merge` adds to this one.
+            The copy; `merge` adds its samples to this estimator.
         """
         self._require_state()
         self._pin()
@@ -304,12 +310,12 @@ class PartialRidge(Growing):
         return other
 
     def merge(self, other: Self) -> Self:
-        """Add all rows of a copy that `without_rows` gave.
+        """Add all samples of a copy that `without_rows` returned.
 
         Parameters
         ----------
         other : object
-            The copy, or a pickled one from another process.
+            The copy, possibly unpickled from another process.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Ridge regression against the classes, with scikit-learn's interface."""
+"""Ridge classification on random features, with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -22,66 +22,75 @@ if TYPE_CHECKING:
 
 
 class KernelRidgeClassifier(PartialRidge, Classifier):
-    """One kernel ridge regression against -1 and 1 for each class; the largest wins.
+    """Approximate kernel ridge classification: one ridge regression per class, on random features.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+    For each class it minimises, with y_i = 1 for samples of the class and -1 for others::
+
+        sum_i w_i (y_i - z(x_i)'beta - b)^2 / sum_i w_i + penalty |beta|^2
+
+    where z is the feature map and w_i are the sample weights. The prediction is the class with the
+    largest value of z(x)'beta + b.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, linear, additive, fit_intercept, random_state, device, memory,
+    verbose and importances.
 
     Parameters
     ----------
     penalty : float, array-like, 'auto' or None, default=None
-        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. None
-        takes the best of a grid by leave-one-out errors of at most 4096 rows, ``'auto'`` by those
-        of all rows, and of several the best is taken. It is 1e-6 for None where no features are
-        stored: for ``solver='cg'`` and ``'dual'``, and maps with binning.
+        Penalty lambda of the squared coefficients, per sample, positive: scikit-learn's ``alpha``
+        of KernelRidge is n_samples * penalty. None selects from 17 values between 1e-9 and 1e-1 by
+        leave-one-out errors of at most 4,096 samples, ``'auto'`` by those of all samples; an array
+        lists the candidates. If features are not stored, as with ``solver='cg'``, with the dual of
+        many samples or with binning, None is 1e-6.
 
     folds : int, default=None
-        Folds by which several penalties or ``'auto'`` are judged; None for leave-one-out, which is
-        exact and takes no further fit.
+        Number of cross-validation folds, at least 2, that select ``penalty`` if that is an array or
+        ``'auto'``. None for leave-one-out errors, which are exact and need no further fit.
 
     solver : {'auto', 'cholesky', 'dual', 'cg'}, default='auto'
-        A factor of the normal equations, or of the kernel of all rows by their features (which
-        ``'auto'`` takes for fewer rows than features), or conjugate gradients, which store no Gram
-        matrix.
+        Solver of the normal equations, as in `KernelRidgeRegressor`.
 
     penalize_intercept : bool, default=False
-        Whether the intercept has the penalty of the coefficients, as if it were that of a feature
-        that is 1. It is solved by the normal equations: with ``solver`` ``'auto'`` or
-        ``'cholesky'``, and of any map but binning.
+        Whether the penalty includes b^2. Needs ``fit_intercept=True``, ``solver='auto'`` or
+        ``'cholesky'``, and a map without binning.
 
     leaves : int, default=None
-        The most rows of a leaf, where rows are parted by a tree with a model in each leaf; None parts
-        none.
+        Maximum number of samples in a leaf of a tree that partitions the samples; each leaf has a
+        model of its own. None for one model without a tree.
 
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba` by a second fit where the fit itself has none. It has some by
-        the scores of rows that it leaves out in turn: a sigmoid, or of more classes a softmax. None
-        has a fit of fewer than 20 rows, by ``solver='cg'`` or of a map with binning.
+        Whether to provide `predict_proba` by a second fit if the first cannot calibrate
+        probabilities. The first calibrates a sigmoid, or a softmax for more than two classes, on
+        leave-one-out scores, unless ``solver='cg'``, the map has binning or there are fewer than 20
+        samples.
 
     half_life : float, default=None
-        Rows after which a row counts for half of what the newest does, the last, as in
-        `KernelRidgeRegressor`. None forgets nothing.
+        Exponential forgetting, in samples, as in `KernelRidgeRegressor`. At least 1; None for
+        equal weights.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -167,18 +176,18 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,)
-            Labels.
+            Class labels.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
+            Sample weights: a sample of weight 2 counts as two equal samples.
 
         Returns
         -------
@@ -190,26 +199,28 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        Scales, bandwidth and map follow the rows up to four million values; then they stay, and a
-        warning says if later rows lie far outside. Rows of a `Scan` leave them as they are.
-        ``penalty`` is a number or None here, ``class_weight`` None or a dict. `fit` keeps no sums:
-        after it this begins anew, and warns.
+        ``penalty`` must be a number or None here, and ``class_weight`` None or a dict.
+
+        Scales, bandwidth and map are estimated again from all samples as long as these hold at most
+        four million values; afterwards, and once samples come from a `Scan`, they stay fixed. A
+        warning then reports samples far outside the range that they were estimated from. `fit`
+        keeps no sums: a call after `fit` starts from no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,)
-            Labels.
+            Class labels.
 
         classes : array-like of shape (n_classes,), default=None
-            All labels there will be; the first call needs them.
+            All classes that occur in any call; required in the first call.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -220,18 +231,18 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take rows out again that `partial_fit` added, as if they had never been there.
+        """Remove samples that `partial_fit` added, as if they had never been added.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples to remove.
 
         y : array-like of shape (n_samples,)
-            Labels.
+            Class labels.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counted.
+            Sample weights that were passed when the samples were added.
 
         Returns
         -------

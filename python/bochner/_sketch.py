@@ -53,10 +53,11 @@ class PolynomialCountSketch(Transformer):
         The generator of all draws.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class PolynomialCountSketch(Transformer):
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -126,10 +127,10 @@ class PolynomialCountSketch(Transformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -168,7 +169,7 @@ class PolynomialCountSketch(Transformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

@@ -1,7 +1,8 @@
-"""Ridge regression and classification that choose for themselves, by rows held out.
+"""Ridge regression and classification with automatic hyperparameter search.
 
-A search tries kernels, bandwidths, penalties and metrics, most of them with few features and few rows,
-and fits what was best to all rows. What is given stays.
+The search evaluates kernels, bandwidths, penalties and metrics on a hold-out set, most of them with
+few features and few samples, and refits the best on all samples. Parameters that are given are
+kept.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ __all__ = ["AutoClassifier", "AutoRegressor"]
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 _CONSTRAINTS = {
-    # Importances are found in any case.
+    # `feature_importances_` is always computed.
     **{name: rules for name, rules in SHARED.items() if name != "importances"},
     "gamma": [StrOptions({"auto", "scale", "median"}), POSITIVE],
     "penalty": [StrOptions({"auto"}), POSITIVE],
@@ -58,9 +59,9 @@ _CONSTRAINTS = {
 
 @takes
 class _Auto(OfMap):
-    """What is chosen, and what was tried."""
+    """Base class of `AutoRegressor` and `AutoClassifier`: search space and results."""
 
-    # All but the bandwidth are those of `--auto` of the command line.
+    # Defaults other than gamma are those of `bochner fit --auto`.
     kernel: str = "auto"
     gamma: Gamma = "auto"
     n_components: int = 2000
@@ -101,7 +102,7 @@ class _Auto(OfMap):
         }
 
     def _is_open(self):
-        """Whether neither the map nor its kernel nor the penalty is given."""
+        """Whether map, kernel and penalty have their default values."""
         return self.map == "fourier" and self.kernel == "auto" and self.penalty == "auto"
 
     def _native_fit(self, X, y, weights, options, **labels):
@@ -136,7 +137,7 @@ class _Auto(OfMap):
 
 
 def _budget(budget):
-    """Trials, or seconds of a text such as ``'60s'``, or neither."""
+    """Parse a budget into (trials, seconds), one of them or both None."""
     if not isinstance(budget, str):
         return budget, None
     time = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([smh])\s*", budget)
@@ -149,91 +150,103 @@ def _budget(budget):
 
 @takes
 class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
-    """Kernel ridge regression whose kernel, bandwidth, penalty and metric rows held out choose.
+    """Kernel ridge regression with automatic kernel, bandwidth, penalty and metric.
 
-    A fifth of the rows is held out inside the fit; frequencies are the same in all trials, scaled, so
-    that they differ by what is chosen. Of fewer than 40 rows none are: the penalty is chosen by
-    leave-one-out errors then, and a warning says so. Beside its own it takes the parameters of
-    `KernelRidgeRegressor`: map, form, standardize, fit_intercept, random_state, device, memory,
-    verbose and calibrate.
+    The search minimises the root mean squared error on a hold-out set of a fifth of the samples,
+    relative to the standard deviation of the targets; the selected model is refitted on all samples
+    and minimises the objective of `KernelRidgeRegressor`::
+
+        sum_i w_i (y_i - z(x_i)'beta - b)^2 / sum_i w_i + penalty |beta|^2
+
+    All trials scale the same random frequencies, which makes their errors comparable. With fewer
+    than 40 samples there is no hold-out set: the penalty is selected by leave-one-out errors, with
+    a warning.
+
+    The other parameters are described in `KernelRidgeRegressor`: map, form, standardize,
+    fit_intercept, random_state, device, memory, verbose and calibrate.
 
     Parameters
     ----------
     kernel : str, default='auto'
-        ``'auto'`` races Gaussian, Matern 5/2, Matern 3/2, exponential and Laplacian kernels; a name
-        as `KernelRidgeRegressor` takes it stays.
+        A kernel of `KernelRidgeRegressor`, or ``'auto'`` to select among Gaussian, Matern 5/2,
+        Matern 3/2, exponential and Laplacian.
 
     gamma : float, 'auto', 'scale' or 'median', default='auto'
-        ``'auto'`` searches multiples of the median distance, from what leave-one-out errors choose on,
-        which stays unless another is clearly better. One that is given is for the columns
-        without a metric; with one it changes as the median distance does.
+        Parameter of the kernel's formula, positive. ``'auto'`` searches lengthscales that are
+        multiples of the median distance, starting from the one that leave-one-out errors select,
+        which is kept unless another is clearly better. A number refers to distances without a
+        metric; with one it is rescaled as the median distance changes.
 
     n_components : int, default=2000
-        Number of features of the last trials and of the fit.
+        Number of random features of the final trials and of the fit.
 
     sampling : str, default='orthogonal'
-        How frequencies are drawn.
+        Method that draws the frequencies, as in `KernelRidgeRegressor`.
 
     penalty : float or 'auto', default='auto'
-        Of squares, per sample; ``'auto'`` is chosen beside the bandwidth.
+        Penalty lambda of the squared coefficients, per sample, positive. ``'auto'`` selects it
+        together with the bandwidth.
 
     metric : {'auto', 'none', 'diagonal', 'full'}, default='auto'
-        By what rows are compared: a lengthscale for each column, directions across them, or neither;
-        ``'auto'`` takes the simplest that is best to one per cent.
+        Learned metric of the kernel: none, a scale for each input feature (``'diagonal'``), or a
+        full matrix. ``'auto'`` takes the simplest whose error is within one per cent of the best.
 
     metric_power : float, default=1.0
-        Rows are compared by the outer product of gradients to this power.
+        The metric is the average gradient outer product to this power, positive.
 
     metric_iterations : int, default=5
-        Fits and outer products in turn, at most.
+        Maximum number of alternations between a fit and an update of the metric.
 
     linear : {'auto', 'yes', 'no'}, default='auto'
-        Whether the columns themselves stand beside the features: with ``'yes'`` alone.
+        Whether to append the scaled input features to the random features; only ``'yes'`` does.
 
     bag : int, default=5
-        So many fits are averaged, of other draws of the features that were found.
+        Number of fits with different random features whose predictions are averaged.
 
     beside : {'binning', 'nystrom', 'binning+nystrom', 'none'}, default='binning'
-        What may stand beside them, where rows held out like it: random binning, which is right where
-        targets jump, if neither map nor kernel nor penalty is given; as many landmarks of the kernel
-        that was found (`Nystrom`), with which a model takes many times as long to predict.
+        Additional models that are averaged with these fits if that lowers the hold-out error:
+        random binning, which suits targets with jumps and needs default ``map``, ``kernel`` and
+        ``penalty``; and Nystrom features of as many landmarks, with which predictions take many
+        times as long.
 
     budget : int, str or None, default=None
-        The search ends after so many trials, or after a time such as ``'60s'`` or ``'5m'``, and takes
-        what was best until then. After a time the model may be another the next time.
+        Maximum number of trials, or a time such as ``'60s'`` or ``'5m'``, after which the best
+        model so far is taken. The result of a time budget is not reproducible. None for no limit.
 
     target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
-        On what scale targets are fitted, as in `KernelRidgeRegressor`.
+        Transformation of the targets before the fit, as in `KernelRidgeRegressor`.
 
     Attributes
     ----------
     results_ : dict of ndarray
-        What was tried, a row for each trial and the best first of most features:
-        ``pandas.DataFrame(model.results_)`` is a table of it. ``error`` is the root mean squared one
-        over the deviation of the targets, on the rows held out.
+        Results of the trials, one entry per trial, sorted by number of features (descending) and
+        hold-out error; ``pandas.DataFrame(model.results_)`` makes a table. ``error`` is the root
+        mean squared error on the hold-out set, divided by the standard deviation of the targets.
 
     best_params_ : dict
-        ``kernel``, ``gamma``, ``penalty``, ``sampling``, ``standardize``, ``metric`` and
-        ``target_scale`` of the fit; ``standardize`` is ``'learned'`` where columns go along curves
-        that were learnt, which no other estimator takes.
-        Else, where the metric is ``'none'`` and one fit stands alone (``bag=1, beside='none'``),
-        `KernelRidgeRegressor` with the others fits the same.
+        Selected ``kernel``, ``gamma``, ``penalty``, ``sampling``, ``standardize``, ``metric``,
+        ``linear`` and ``target_scale``. ``standardize`` is ``'learned'`` if the scaling is a
+        learned curve for each feature, which other estimators do not have. Otherwise, with
+        ``bag=1``, ``beside='none'`` and the metric ``'none'``, `KernelRidgeRegressor` with these
+        parameters fits the same model.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        The share of each column, as ``standardize`` leaves it, in the squared gradient of the fit; of
-        a metric the one that it was made of. They sum to 1. None where the map has no gradient.
+        Mean squared derivative of the predictions by each feature, after the scaling of
+        ``standardize``, normalised to sum 1; with a metric, that of the fit that it was learned
+        from. None if the map has no gradient.
 
     metric_ : ndarray of shape (n_features_in_, n_features_in_) or None
-        M: rows are compared by ``(x - y)' M (x - y)`` of the columns as ``standardize`` leaves them.
+        Matrix M of the metric: the kernel depends on ``(x - y)' M (x - y)``, with features after
+        the scaling of ``standardize``. None without a metric.
 
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -259,18 +272,18 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Search, and fit what is best to all rows.
+        """Search hyperparameters, and fit the selected model to all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, in fits and on the rows held out.
+            Sample weights, for fits and for hold-out errors; None for equal weights.
 
         Returns
         -------
@@ -281,45 +294,54 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
 
 @takes
 class AutoClassifier(OfLabels, _Auto, KeepingLabels, Classifier):
-    """Kernel ridge classification whose kernel, bandwidth, penalty and metric rows held out choose.
+    """Kernel ridge classification with automatic kernel, bandwidth, penalty and metric.
 
-    Beside its own it takes the parameters of `AutoRegressor`: kernel, gamma, n_components, map,
-    sampling, form, standardize, penalty, metric, metric_power, metric_iterations, bag, beside,
-    budget, fit_intercept, random_state, device, memory and verbose.
+    The search minimises the product of error rate and mean squared error on a hold-out set of a
+    fifth of the samples. The selected model is refitted on all samples and minimises the objective
+    of `KernelRidgeClassifier`, for each class with y_i = 1 for its samples and -1 for others::
+
+        sum_i w_i (y_i - z(x_i)'beta - b)^2 / sum_i w_i + penalty |beta|^2
+
+    The other parameters are described in `AutoRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, penalty, metric, metric_power, metric_iterations, linear, bag,
+    beside, budget, fit_intercept, random_state, device, memory and verbose.
 
     Parameters
     ----------
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, as of `KernelRidgeClassifier`.
+        Whether to provide `predict_proba`, as in `KernelRidgeClassifier`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     results_ : dict of ndarray
-        As of `AutoRegressor`; ``error`` is the share of wrong labels on the rows held out.
+        Results of the trials, as in `AutoRegressor`; ``error`` is the fraction of wrong labels on
+        the hold-out set.
 
     best_params_ : dict
-        As of `AutoRegressor`.
+        Selected parameters, as in `AutoRegressor`, without ``target_scale``.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        As of `AutoRegressor`.
+        Importance of each feature, as in `AutoRegressor`.
 
     metric_ : ndarray of shape (n_features_in_, n_features_in_) or None
-        As of `AutoRegressor`.
+        Matrix of the metric, as in `AutoRegressor`.
 
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -340,18 +362,18 @@ class AutoClassifier(OfLabels, _Auto, KeepingLabels, Classifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Search, and fit what is best to all rows.
+        """Search hyperparameters, and fit the selected model to all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,), default=None
-            Labels; None for those of the file of a `Scan`.
+            Class labels; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, in fits and on the rows held out.
+            Sample weights, for fits and for hold-out errors; None for equal weights.
 
         Returns
         -------

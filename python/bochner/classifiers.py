@@ -1,7 +1,7 @@
-"""Classification by other losses than squares on random features, with scikit-learn's interface.
+"""Classifiers on random features: logistic regression, support vectors, the elastic net.
 
-Every class draws a feature map z with z(x)'z(y) close to k(x, y), streams the rows through it, and
-learns something linear. What they share is described in `KernelRidgeRegressor`.
+Every class draws a feature map z with z(x)'z(y) close to k(x, y), streams the samples through it,
+and fits a linear model. Parameters that all share are described in `KernelRidgeRegressor`.
 """
 
 from __future__ import annotations
@@ -36,66 +36,81 @@ __all__ = ["KernelElasticNetClassifier", "KernelLogisticRegression", "KernelSVC"
 
 
 class KernelLogisticRegression(KeepingLabels, Labels):
-    """Kernel logistic regression, of two classes and of more, with probabilities.
+    """Kernel logistic regression on random features, for two or more classes.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+    It minimises, over coefficients beta and unpenalised intercepts b::
+
+        sum_i w_i loss_i / sum_i w_i + penalty/2 |beta|^2 + l1 |beta|_1
+
+    With scores s = z(x_i)'beta + b, z the feature map, the loss of two classes is
+    ``log(1 + exp(-y_i s))`` with y_i = 1 or -1. More classes have a score each, and the loss
+    ``log(sum_k exp(s_k)) - s_c`` of class c (multinomial). w_i are the sample weights.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, linear, additive, fit_intercept, random_state, device, memory,
+    verbose and importances.
 
     Parameters
     ----------
     penalty : float, default=1e-5
-        Of squares, per sample: lambda/2 |beta|^2 beside the mean loss. scikit-learn's ``C`` is
-        1 / (n_samples * penalty).
+        Penalty lambda of the squared coefficients, per sample: scikit-learn's ``C`` is
+        1 / (n_samples * penalty). Positive, or 0 with ``l1`` or ``bound``.
 
     l1 : float, default=0.0
-        The penalty of absolute values, which makes coefficients zero.
+        Penalty of the absolute values of the coefficients, 0 or positive. It makes coefficients
+        exactly zero.
 
     bound : float, default=None
-        Where every coefficient stays: ``sqrt(n_features_out) * abs(coefficient) <= bound``, as in
-        [1]_; in the place of `l1`, and `penalty` may then be 0.
+        Constraint ``sqrt(n_features_out) * abs(coefficient) <= bound`` on every coefficient, as in
+        [1]_, positive; cannot be combined with ``l1``. None for no constraint.
 
     tol : float, default=1e-4
-        The solver ends when the gradient is this share of the first.
+        The solver stops when the gradient is ``tol`` times the initial one.
 
     max_iter : int, default=1000
-        Most passes over the rows.
+        Maximum number of passes over the samples.
 
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     laplace : bool, default=False
-        Whether `predict_proba` averages over the posterior of the coefficients, by the Laplace
-        approximation; without `l1`. Of more than two classes the likeliest can then be another than
-        what `predict` says, which stays that of the mode.
+        Whether `predict_proba` averages over the posterior of the coefficients (Laplace
+        approximation). Cannot be combined with ``l1`` or ``bound``. `predict` uses the coefficients
+        at the mode, so that with more than two classes its label can differ from the most probable
+        one.
 
     warm_start : bool, default=False
-        Whether a fit begins at the coefficients of the one before, on its map and scales, where the
-        columns and the classes are the same.
+        Whether `fit` reuses the map and the scales of the previous fit and starts at its
+        coefficients. This requires the same columns and the same classes; otherwise the fit starts
+        from zero. Cannot be combined with ``l1`` or ``bound``.
 
     half_life : float, default=None
-        Rows after which a row counts for half of what the newest does, the last, as in
-        `KernelRidgeRegressor`. None forgets nothing.
+        Exponential forgetting, in samples, as in `KernelRidgeRegressor`. At least 1; None for
+        equal weights.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_iter_ : int
-        Passes over the rows.
+        Number of passes over the samples.
 
     log_marginal_likelihood_ : float
-        By which penalties and bandwidths compare. Only with ``laplace``.
+        Laplace approximation of the log marginal likelihood, for the comparison of penalties and
+        bandwidths. Only with ``laplace=True``.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -192,55 +207,69 @@ class KernelLogisticRegression(KeepingLabels, Labels):
 
 
 class KernelSVC(KeepingLabels, Labels):
-    """A linear support vector machine on random features; of several classes one against all.
+    """Support vector classification on random features; one-vs-rest for more than two classes.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device and memory.
+    It minimises, over coefficients beta and an unpenalised intercept b, for each class (y_i = 1 for
+    its samples, -1 for others)::
+
+        sum_i w_i loss(y_i (z(x_i)'beta + b)) / sum_i w_i + penalty/2 |beta|^2
+
+    where z is the feature map, w_i are the sample weights, and loss(m) is ``max(0, 1 - m)^2``
+    (squared hinge) or ``max(0, 1 - m)`` (hinge).
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, linear, additive, fit_intercept, random_state, device, memory,
+    verbose and importances.
 
     Parameters
     ----------
     penalty : float, default=1e-5
-        Of squares, per sample: lambda/2 |beta|^2 beside the mean loss. scikit-learn's ``C`` is
+        Penalty lambda of the squared coefficients, per sample, positive: scikit-learn's ``C`` is
         1 / (n_samples * penalty).
 
     loss : {'squared_hinge', 'hinge'}, default='squared_hinge'
-        What rows on the wrong side of the margin cost.
+        Loss function of the margin.
 
     tol : float, default=None
-        The solver ends when the gradient is this share of the first; None for 1e-4 with the
-        squared hinge and 1e-3 with the hinge.
+        Tolerance of the solver, positive. The squared hinge stops when the gradient is ``tol``
+        times the initial one, the hinge when the relative residuals of ADMM are at most ``tol``.
+        None for 1e-4 with the squared hinge and 1e-3 with the hinge.
 
     max_iter : int, default=1000
-        Most passes over the rows.
+        Maximum number of passes over the samples.
 
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a sigmoid, or of more classes a softmax, on scores of a
-        fifth of the rows, from a second fit to the others.
+        Whether to provide `predict_proba` and `predict_sets`. A second fit to four fifths of the
+        samples scores the remaining fifth, on which a sigmoid is calibrated, or a softmax for more
+        than two classes.
 
     warm_start : bool, default=False
-        Whether a fit begins at the coefficients of the one before, on its map and scales, where the
-        columns and the classes are the same.
+        Whether `fit` reuses the map and the scales of the previous fit and starts at its
+        coefficients. This requires the same columns and the same classes; otherwise the fit starts
+        from zero. Only with ``loss='squared_hinge'``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_iter_ : int
-        Passes over the rows.
+        Number of passes over the samples.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -319,49 +348,60 @@ class KernelSVC(KeepingLabels, Labels):
 
 @takes
 class KernelElasticNetClassifier(OfLabels, OfMapAndTargets, GrowingLabels, Labels):
-    """Sparse least squares against -1 and 1 for each class, on random features; the largest wins.
+    """Sparse least-squares classification: one elastic net per class, on random features.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device, memory, verbose and
+    For each class it minimises the objective of `KernelElasticNet` with y_i = 1 for samples of the
+    class and -1 for others::
+
+        sum_i w_i (y_i - z(x_i)'beta - b)^2 / (2 sum_i w_i) + l1 |beta|_1 + penalty/2 |beta|^2
+
+    The prediction is the class with the largest value of z(x)'beta + b.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, fit_intercept, random_state, device, memory, verbose and
     importances.
 
     Parameters
     ----------
     l1 : float or None, default=None
-        The penalty of absolute values, as in `KernelElasticNet`.
+        Penalty of the absolute values of the coefficients, positive. None selects it as in
+        `KernelElasticNet`.
 
     penalty : float, default=0.0
-        Of squares, per sample.
+        Penalty of the squared coefficients, per sample, 0 or positive.
 
     tol : float, default=1e-6
-        Done when a sweep changes no slope by more than this share of the first.
+        Coordinate descent stops when a sweep over the coefficients changes no partial derivative by
+        more than ``tol`` times the largest one at zero coefficients.
 
     max_iter : int, default=100000
-        Most sweeps over the coefficients.
+        Maximum number of sweeps over the coefficients.
 
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a second fit, as of `KernelRidgeClassifier`.
+        Whether to provide `predict_proba` and `predict_sets`, as in `KernelSVC`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_iter_ : int
-        Sweeps over the coefficients.
+        Number of sweeps over the coefficients.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -395,8 +435,9 @@ class KernelElasticNetClassifier(OfLabels, OfMapAndTargets, GrowingLabels, Label
     }
 
     def _factors_of_all(self, codes, weights):
-        # l1 is chosen by how many rows weights stand for: those of classes make no rows, so that all
-        # weigh as many as their effective number (Kish 1965).
+        # The choice of l1 depends on the number of samples that the weights represent. Class
+        # weights must not change it, so that the total is scaled to the effective number (Kish
+        # 1965).
         factor = super()._factors_of_all(codes, weights)
         counts = np.bincount(codes, weights=weights)
         squares = counts @ factor**2

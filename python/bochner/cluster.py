@@ -1,7 +1,7 @@
-"""Clusters of rows, by random features.
+"""Kernel k-means and spectral clustering on random features.
 
-Each class draws a feature map z with z(x)'z(y) close to k(x, y), and streams the rows through it. Any
-row can be given its cluster, not those of the fit alone.
+Each class draws a feature map z with z(x)'z(y) close to k(x, y), and streams the samples through
+it. `predict` assigns new samples to clusters.
 """
 
 from __future__ import annotations
@@ -36,46 +36,53 @@ __all__ = ["KernelKMeans", "SpectralClustering"]
 
 @takes
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
-    """Kernel k-means, by random features: clusters around centres in feature space.
+    """Approximate kernel k-means on random features.
 
-    Each start seeds by k-means++ and runs on a sample of rows that fills half of ``memory``; the best
-    goes on over all rows. Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel,
-    gamma, map, sampling, form, standardize, random_state, device and memory.
+    It minimises the inertia, over k centres c in feature space::
+
+        sum_i w_i min_c |z(x_i) - c|^2
+
+    where z is the feature map and w_i are the sample weights. Each of ``n_init`` runs is seeded by
+    k-means++ and iterates on a random subset (32,768 samples with up to 2,048 features and 512
+    clusters); the best run continues on all samples.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, map, sampling,
+    form, standardize, random_state, device, memory and verbose.
 
     Parameters
     ----------
     map_components : int, default=1000
-        Number of features of the map.
+        Number of features of the map, D.
 
     n_clusters : int, default=8
         Number of clusters.
 
     n_init : int, default=1
-        Starts, the best of which is taken.
+        Number of runs with different seeds; the one with the smallest inertia is kept.
 
     tol : float, default=1e-4
-        Done when the squared moves of all centres are at most this share of the mean variance of a
-        feature.
+        The iteration stops when the sum of the squared moves of all centres is at most ``tol``
+        times the mean variance of a feature. 0 or positive.
 
     max_iter : int, default=300
-        Most iterations of a start, and of the passes over all rows.
+        Maximum number of iterations of each run, and of passes over all samples.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Clusters of the rows of the fit, or of the last `partial_fit`.
+        Clusters of the training samples, or of the samples of the last `partial_fit`.
 
     inertia_ : float
-        The sum of squared distances of these rows to the centres, in feature space.
+        Weighted sum of squared distances of these samples to their centres, in feature space.
 
     n_iter_ : int
-        Iterations of the best start.
+        Number of iterations on all samples.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -105,7 +112,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
     def _options(self, X):
         options = super()._options(X)
         if not isinstance(X, Scan):
-            # Rows that are equal may be one by now: no more clusters than there are different rows.
+            # Equal samples may have been merged: at most one cluster for each distinct sample.
             options["n_clusters"] = min(self.n_clusters, X.shape[0])
         return options
 
@@ -131,18 +138,18 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters of rows.
+        """Cluster the training samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -150,13 +157,13 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
         """
         self._learn_rows(X, sample_weight)
         self._label(X)
-        # What the rows of each cluster count, with which partial_fit goes on.
+        # Total weight of each cluster, for `partial_fit`.
         weights = self._weights(X, sample_weight)
         self._sizes = np.bincount(self.labels_, weights, self._model.n_outputs).tolist()
         return self
 
     def _weights(self, X, sample_weight):
-        """What each row counts; None where all count alike."""
+        """Sample weights, given or from a file; None for equal weights."""
         if sample_weight is not None:
             return weights_of(sample_weight, self.labels_)
         if not isinstance(X, Scan):
@@ -166,28 +173,28 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Move the centres by more rows, which are one mini-batch (Sculley 2010).
+        """Update the centres with a mini-batch of samples (Sculley 2010).
 
-        Rows go to their nearest centres, and every centre moves to the mean of all rows that ever came
-        to it. The first rows decide scales, bandwidth and map, and are clustered by `fit`'s iteration;
-        a warning says if later rows lie far outside. After `fit` the clusters that it found go on.
-        Batches in another order give other centres.
+        Samples are assigned to their nearest centres, and each centre moves to the mean of all
+        samples ever assigned to it. The first batch determines scales, bandwidth and map and is
+        clustered as by `fit`; a warning reports later samples far outside its range. After `fit`,
+        the fitted clusters are updated. The result depends on the order of the batches.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows; the first call needs ``n_clusters`` of them.
+            Samples of the batch; at least ``n_clusters`` in the first call.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
         self : object
-            ``labels_`` and ``inertia_`` are of these rows alone.
+            ``labels_`` and ``inertia_`` refer to this batch alone.
         """
         first = not hasattr(self, "_model")
         at_least = 2 if first else 1
@@ -215,17 +222,17 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
 
     @of_scans
     def transform(self, X: Any, *, output: Any = None) -> Any:
-        """Distances to the centres, in feature space.
+        """Distances of samples to the centres, in feature space.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            ``|z(x) - c|``; `predict` gives the place of the least.
+            ``|z(x) - c|``; `predict` returns the index of the smallest.
         """
         check_is_fitted(self)
         rows = checked(self, X)
@@ -235,18 +242,18 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
         return np.sqrt(np.maximum(squares, 0.0))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The opposite of the sum of squared distances to the nearest centres.
+        """Negative inertia: minus the weighted sum of squared distances to the nearest centres.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -265,52 +272,61 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusters):
 
 @takes
 class SpectralClustering(Clusters):
-    """Spectral clustering, by random features: clusters of any shape that hang together.
+    """Spectral clustering on landmarks or random features, for clusters of any shape.
 
-    It is k-means on the coordinates of `SpectralEmbedding`. Unlike scikit-learn's it takes any number
-    of rows, and predicts. Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel,
-    gamma, sampling, form, standardize, random_state, device and memory.
+    It minimises the inertia of k-means, over k centres c::
+
+        sum_i min_c |u_i - c|^2
+
+    on the k - 1 coordinates u_i of `SpectralEmbedding`, a relaxation of the normalised cut. Unlike
+    scikit-learn's, the estimator scales to any number of samples and predicts clusters of new
+    samples.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, sampling, form,
+    standardize, random_state, device, memory and verbose.
 
     Parameters
     ----------
     gamma : float, array-like of shape (n_features,), 'neighbours', 'scale' or 'median', \
 default='neighbours'
-        As of `SpectralEmbedding`: narrow, so that gaps between clusters have no edges across them.
+        Parameter of the kernel's formula, positive, as in `SpectralEmbedding`. The default gives a
+        narrow kernel, so that edges across gaps between clusters have negligible weights.
 
     map : str, default='nystrom'
-        The map; the kernel of random features can be negative, which a graph bears badly.
+        Feature map. Random features approximate small kernel values with noise, which can make edge
+        weights negative.
 
     map_components : int, default=500
-        Number of landmarks, or features of the map.
+        Number of landmarks, or of features of other maps.
 
     n_clusters : int, default=8
-        Number of clusters.
+        Number of clusters k.
 
     n_init : int, default=10
-        Starts of k-means, the best of which is taken.
+        Number of runs of k-means with different seeds; the one with the smallest inertia is kept.
 
     tol : float, default=1e-4
-        Of k-means, as in `KernelKMeans`.
+        Tolerance of k-means, as in `KernelKMeans`.
 
     max_iter : int, default=300
-        Most iterations of k-means.
+        Maximum number of iterations of k-means.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Clusters of the rows of the fit.
+        Clusters of the training samples.
 
     inertia_ : float
-        The sum of squared distances to the centres, in coordinates.
+        Sum of squared distances of the coordinates to their centres.
 
     n_iter_ : int
-        Iterations of k-means.
+        Number of iterations of k-means.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -340,15 +356,15 @@ default='neighbours'
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the clusters of rows.
+        """Cluster the training samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -359,5 +375,5 @@ default='neighbours'
         return self
 
     def _learner_of_fit(self):
-        # One cluster has no coordinates.
+        # The embedding for one cluster would have no coordinates.
         return "kmeans" if self.n_clusters == 1 else self._learner

@@ -45,13 +45,13 @@ def fit(estimator: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Es
         With a number or None for ``penalty``.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
-        Rows.
+        Training samples.
 
     y : dask array or series of shape (n_samples,) or (n_samples, n_targets), or names
         Targets; of a frame also the names of its columns.
 
     sample_weight : dask array or series of shape (n_samples,), or a name, default=None
-        What each row counts.
+        Sample weights; None for equal weights.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def predict(estimator: Any, X: Any) -> Any:
         Any estimator of this package, fitted.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
-        Rows.
+        Samples.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def predict_proba(estimator: Any, X: Any) -> Any:
         A classifier that has them, fitted.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
-        Rows.
+        Samples.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def decision_function(estimator: Any, X: Any) -> Any:
         A classifier, fitted.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
-        Rows.
+        Samples.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def transform(estimator: Any, X: Any) -> Any:
         Any transformer of this package, fitted, say to some of the rows.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
-        Rows.
+        Samples.
 
     Returns
     -------

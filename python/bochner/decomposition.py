@@ -1,7 +1,7 @@
-"""Components, independent sources and coordinates of rows, by random features.
+"""Kernel PCA, ICA and spectral embedding on random features.
 
-Each class draws a feature map z with z(x)'z(y) close to k(x, y), streams the rows through it, and
-finds directions among the features. Any row can be transformed, not those of the fit alone.
+Each class draws a feature map z with z(x)'z(y) close to k(x, y), streams the samples through it,
+and finds directions in feature space. New samples can be transformed.
 """
 
 from __future__ import annotations
@@ -37,55 +37,63 @@ _CONSTRAINTS = {**ROWS, "map_components": [COUNT]}
 
 @takes
 class KernelPCA(PreImages, Growing, Components):
-    """Kernel principal components, by random features: one pass, and memory without rows.
+    """Approximate kernel PCA on random features, in memory independent of n_samples.
 
-    Components are ``(z(x) - mean)'V`` with the leading eigenvectors V of the features' covariance;
-    their variances are the eigenvalues of the centred kernel matrix of all rows over n - 1. The
-    largest loading of each is positive. Beside its own it takes the parameters of
-    `KernelRidgeRegressor`: kernel, gamma, map, sampling, form, standardize, random_state, device and
-    memory.
+    It maximises the variance of the components ``(z(x) - mean)'V`` over orthonormal directions V::
+
+        trace(V'C V),  C = sum_i w_i (z(x_i) - mean)(z(x_i) - mean)' / (sum_i w_i - 1)
+
+    where z is the feature map and w_i are the sample weights. The solution are the leading
+    eigenvectors of C. The variances approximate the eigenvalues of the centred kernel matrix,
+    divided by n_samples - 1. The sign of each component makes its largest loading positive.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, map, sampling,
+    form, standardize, random_state, device, memory and verbose.
 
     Parameters
     ----------
     n_components : int or float, default=0.95
-        So many components, or the fewest that explain this share of the variance.
+        Number of components, or, as a float above 0 and at most 1, the fraction of the variance
+        that they explain at least.
 
     map_components : int, default=1000
-        Number of features of the map.
+        Number of features of the map, D.
 
     solver : {'covariance', 'randomized'}, default='covariance'
-        ``'covariance'`` sums the features' covariance in one pass, in 8 map_components^2 bytes;
-        ``'randomized'`` multiplies it by a few directions in ``passes`` passes, so that many features
-        and few components take little memory. n_components is a number of components then.
+        ``'covariance'`` sums the covariance C in one pass, in 8 map_components^2 bytes.
+        ``'randomized'`` multiplies C by a few random directions in each of ``passes`` passes
+        (Halko, Martinsson and Tropp 2011), which takes less memory with many features and few
+        components; ``n_components`` must be an int then.
 
     oversampling : int, default=10
-        Directions beside the components, of ``'randomized'``.
+        Number of random directions in addition to the components, 0 or more. Only for
+        ``solver='randomized'``.
 
     passes : int, default=3
-        Passes over the rows, of ``'randomized'``.
+        Number of passes over the samples, at least 1. Only for ``solver='randomized'``.
 
     fit_inverse_transform : bool, default=False
-        Whether to learn `inverse_transform`, for which the rows are read once more.
+        Whether to fit `inverse_transform`, in one more pass over the samples.
 
     alpha : float, default=1.0
-        The penalty of the ridge regression that learns it, as scikit-learn's.
+        Penalty of the ridge regression behind `inverse_transform`, positive, as in scikit-learn.
 
     Attributes
     ----------
     explained_variance_ : ndarray of shape (n_components,)
-        The variance along each component, largest first.
+        Variance of each component, in descending order.
 
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as shares of the variance in all directions.
+        Variance of each component as a fraction of the total variance.
 
     eigenvalues_ : ndarray of shape (n_components,)
-        Of the centred kernel matrix of the rows of the fit, as scikit-learn's KernelPCA has them.
+        Eigenvalues of the centred kernel matrix of the training samples, as in scikit-learn.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -139,23 +147,23 @@ class KernelPCA(PreImages, Growing, Components):
         self.eigenvalues_: NDArray[np.float64] = eigenvalues
 
     def _weight(self):
-        """What the rows of the fit count together."""
+        """Total weight of the training samples."""
         return self._model.facts().get("weight", self._model.rows)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
+            Sample weights: a sample of weight 2 counts as two equal samples.
 
         Returns
         -------
@@ -170,22 +178,24 @@ class KernelPCA(PreImages, Growing, Components):
     @available_if(lambda self: self.solver == "covariance")
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        Parameters are those of the first call. Scales, bandwidth and map follow the rows up to four
-        million values; then they stay, and a warning says if later rows lie far outside. Not with ``solver='randomized'``, nor
-        with ``fit_inverse_transform=True``. `fit` keeps no sums: after it this begins anew, and warns.
+        Not available with ``solver='randomized'`` or ``fit_inverse_transform=True``. Parameters are
+        fixed at the first call. Scales, bandwidth and map are estimated again from all samples as
+        long as these hold at most four million values, and stay fixed afterwards; a warning then
+        reports samples far outside the range that they were estimated from. `fit` keeps no sums: a
+        call after `fit` starts from no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -196,14 +206,14 @@ class KernelPCA(PreImages, Growing, Components):
 
     @of_scans
     def reconstruction_errors(self, X: Any, *, output: Any = None) -> Any:
-        """How far rows are from what the components span, squared, in feature space.
+        """Squared distance of samples from the span of the components, in feature space.
 
-        Rows unlike those of the fit are far.
+        Samples unlike the training samples have large distances.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -216,42 +226,50 @@ class KernelPCA(PreImages, Growing, Components):
 
 @takes
 class KernelICA(KeepingRows, Components):
-    """Independent components: FastICA on whitened components of the columns, or of random features.
+    """Independent component analysis (FastICA) of the input features, or of random features.
 
-    Sources have variance 1 and are uncorrelated on the rows of the fit, the least Gaussian first; the
-    largest loading of each is positive. Beside its own it takes the parameters of
-    `KernelRidgeRegressor`: kernel, gamma, map, sampling, form, standardize, random_state, device and
-    memory.
+    It maximises the non-Gaussianity of the sources ``s = W y`` over rotations W, where y are the
+    whitened principal components: stationary points of the contrast ``sum_k E log cosh(s_k)``
+    (symmetric FastICA). Sources have variance 1 and are uncorrelated on the training samples. They
+    are sorted by non-Gaussianity, the least Gaussian first; the largest loading of each is
+    positive.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, sampling, form,
+    standardize, random_state, device, memory and verbose.
 
     Parameters
     ----------
     map : str, default='identity'
-        ``'identity'`` unmixes the columns themselves; any other map, ``'fourier'`` for one, finds
-        independent directions among its features, which are no sources of the columns.
+        ``'identity'`` unmixes the input features themselves. Another map, such as ``'fourier'``,
+        finds independent directions in its feature space, which are not sources of the input
+        features.
 
     n_components : int, default=None
-        Number of sources; of fewer columns as many as there are, with a warning. None takes as many
-        as there are directions in which the columns themselves vary, and 2 of another map's features.
+        Number of sources. With ``map='identity'`` it is reduced to the number of input features,
+        with a warning. None is the number of directions in which the input features vary, and 2 for
+        other maps.
 
     map_components : int, default=1000
-        Number of features of another map.
+        Number of features of maps other than ``'identity'``.
 
     tol : float, default=1e-6
-        Done when every direction has turned by less than this: 1 - |cosine|.
+        The iteration stops when ``1 - abs(cosine)`` of the angle by which each direction turned is
+        below ``tol``.
 
     max_iter : int, default=500
-        Most iterations; an error says that they were not enough, as for sources that are Gaussian.
+        Maximum number of iterations. The fit raises an error if it does not converge, as with
+        Gaussian sources.
 
     Attributes
     ----------
     n_iter_ : int
-        Iterations.
+        Number of iterations.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -286,7 +304,7 @@ class KernelICA(KeepingRows, Components):
     }
 
     def _kernel(self):
-        # Of columns as they are there is one kernel, whatever the default of other maps is.
+        # The identity map has the linear kernel alone; replace the default of other maps.
         is_default = self.map == "identity" and self.kernel == "gaussian"
         return "linear" if is_default else super()._kernel()
 
@@ -306,28 +324,37 @@ class KernelICA(KeepingRows, Components):
 
 @takes
 class SpectralEmbedding(Components):
-    """Laplacian eigenmaps on random features: neighbours by the kernel stay neighbours.
+    """Spectral embedding (Laplacian eigenmaps) on landmarks or random features.
 
-    Unlike scikit-learn's it takes any number of rows, two passes over them, and transforms rows that
-    it has not seen. Coordinates have a mean square of 1 over rows weighted by their degree. Beside
-    its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, sampling, form,
-    standardize, random_state, device and memory.
+    It minimises, over coordinates u_i of the samples::
+
+        sum_ij z(x_i)'z(x_j) |u_i - u_j|^2
+
+    where z(x_i)'z(x_j), close to k(x_i, x_j), is the weight of the edge between two samples. With
+    weights of the degrees ``d_i = sum_j z(x_i)'z(x_j)``, coordinates are uncorrelated and have mean
+    0 and mean square 1. Unlike scikit-learn's, the estimator scales to any number of samples, in
+    two passes, and transforms new samples.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, sampling, form,
+    standardize, random_state, device, memory and verbose.
 
     Parameters
     ----------
     gamma : float, array-like of shape (n_features,), 'neighbours', 'scale' or 'median', \
 default='neighbours'
-        Parameter of the kernel's own formula. ``'neighbours'`` takes a lengthscale of a tenth of the
-        median distance between rows, or the mean distance to the nearest row where that is larger.
+        Parameter of the kernel's formula, positive. ``'neighbours'`` sets the lengthscale to a
+        tenth of the median distance between samples, or to the mean distance to the nearest sample
+        if that is larger.
 
     map : str, default='nystrom'
-        The map; the kernel of random features can be negative, which a graph bears badly.
+        Feature map. Random features approximate small kernel values with noise, which can make edge
+        weights negative.
 
     n_components : int, default=2
         Number of coordinates.
 
     map_components : int, default=500
-        Number of landmarks, or features of the map.
+        Number of landmarks, or of features of other maps.
 
     Attributes
     ----------
@@ -335,7 +362,7 @@ default='neighbours'
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------

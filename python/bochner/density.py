@@ -1,4 +1,4 @@
-"""The density of rows, by random features."""
+"""Kernel density estimation on random features."""
 
 from __future__ import annotations
 
@@ -27,49 +27,59 @@ __all__ = ["KernelDensity"]
 
 @takes
 class KernelDensity(DensityMixin, Growing, RowsLearner):
-    """Kernel density estimation, by random features: one pass, and no rows are kept.
+    """Approximate kernel density estimation on random features, for a few input features.
 
-    The density ``sum_i w_i k(x, x_i) / (I sum_i w_i)``, I the integral of the kernel, is the mean
-    feature times z(x); a row costs map_components operations, where scikit-learn's costs a sum over
-    the rows of the fit. A mean of D independent cosines is off by ``noise_deviation_`` everywhere, of
-    either sign: densities below that say nothing, and logarithms are taken of no less. In up to 4
-    columns ``sampling='auto'`` takes a lattice, which is off by less. This is for a handful of
-    columns. Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, map, sampling,
-    form, standardize, random_state, device, memory and verbose.
+    The density ``f(x) = sum_i w_i k(x, x_i) / (I sum_i w_i)``, with the integral I of the kernel,
+    is estimated as the product of z(x) with the mean feature vector, in one pass that stores no
+    samples. If ``multiples`` lists several bandwidths, the fit minimises over them the
+    least-squares cross-validation score, here for equal weights::
+
+        integral f(x)^2 dx - 2/n sum_i f_without_i(x_i)
+
+    plus an estimate of the same integral of the noise that random features add. This noise has the
+    standard deviation ``noise_deviation_`` and either sign: smaller densities are not reliable, and
+    `score_samples` returns at least its logarithm. With up to 4 input features, ``sampling='auto'``
+    is a lattice with less noise. A prediction takes map_components operations per sample instead of
+    a sum over the training samples.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, map, sampling, form,
+    standardize, random_state, device, memory and verbose.
 
     Parameters
     ----------
     gamma : float, array-like of shape (n_features,), 'scott', 'silverman', 'scale' or 'median', \
 default='scott'
-        Parameter of the kernel's own formula; scikit-learn's ``bandwidth`` h of a Gaussian is
-        gamma = 1 / (2 h^2). The rules of Scott and Silverman give each column its own bandwidth.
+        Parameter of the kernel's formula, positive; scikit-learn's ``bandwidth`` h of a Gaussian is
+        gamma = 1 / (2 h^2). The rules of Scott and Silverman give each input feature its own
+        bandwidth.
 
     map_components : int, default=4096
-        Number of features of the map.
+        Number of features of the map, D.
 
     multiples : array-like, 'auto', 'none' or None, default=None
-        Multiples of the bandwidth among which least-squares cross-validation chooses; ``'auto'`` takes
-        a sixteenth to twice, and ``'none'`` the bandwidth as it is. None is ``'auto'`` of
-        ``gamma='scott'`` in one column, where that rule blurs all but one Gaussian cloud, and else
-        ``'none'``; `partial_fit` takes the bandwidth as it is.
+        Multiples of the bandwidth among which least-squares cross-validation selects. ``'auto'`` is
+        the range from 1/16 to 2, and ``'none'`` keeps the bandwidth. None is ``'auto'`` with
+        ``gamma='scott'`` and one input feature, where Scott's rule oversmooths all but normal data,
+        otherwise ``'none'``. `partial_fit` keeps the bandwidth.
 
     Attributes
     ----------
     noise_deviation_ : float
-        How far densities are off by the features alone; only of maps of cosines.
+        Standard deviation of the noise that the random features add to densities. Only with maps of
+        cosines (``'fourier'``, ``'fastfood'``, ``'sorf'``).
 
     noise_share_ : float
-        By how much the density integrates to more than 1, for the noise of the features: a warning
-        says so from a tenth on. Only of Fourier maps, and of `fit`.
+        Estimate of the excess of the integral of the positive part of the density over 1, which is
+        due to the noise; above 0.1 the fit warns. Only with Fourier maps, and after `fit`.
 
     bandwidth_multiple_ : float
-        The multiple that was chosen; 1 where the bandwidth is as it is.
+        Selected multiple of the bandwidth; 1 if the bandwidth was kept.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -121,18 +131,18 @@ default='scott'
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -144,22 +154,24 @@ default='scott'
     @available_if(lambda self: self.multiples is None)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        Parameters are those of the first call. Scales, bandwidth and map follow the rows up to four
-        million values; then they stay, and a warning says if later rows lie far outside. Not with ``multiples``. `fit`
-        keeps no sums: after it this begins anew, and warns.
+        Only available with ``multiples=None``. Parameters are fixed at the first call. Scales,
+        bandwidth and map are estimated again from all samples as long as these hold at most four
+        million values, and stay fixed afterwards; a warning then reports samples far outside the
+        range that they were estimated from. `fit` keeps no sums: a call after `fit` starts from no
+        samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -170,12 +182,12 @@ default='scott'
 
     @of_scans
     def score_samples(self, X: Any, *, output: Any = None) -> Any:
-        """Logarithms of the density at rows.
+        """Log-density of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -184,15 +196,15 @@ default='scott'
         return self._scores(X)[:, 0]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The log-likelihood of rows: the sum of `score_samples`.
+        """Total log-likelihood of samples: the sum of `score_samples`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------

@@ -30,61 +30,71 @@ __all__ = ["GaussianProcessRegressor"]
 
 
 class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
-    """Gaussian process regression: predictions with a deviation; finds its own penalty.
+    """Gaussian process regression on random features, with predictive variances.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, additive, fit_intercept, random_state, device and memory.
+    The model is ``y_i = z(x_i)'beta + b + e_i`` with prior ``beta ~ N(0, signal_variance I)`` and
+    noise ``e_i ~ N(0, noise_variance)``, so that the function has the covariance
+    ``signal_variance * k(x, y)``, approximated by z(x)'z(y). The fit maximises the log marginal
+    likelihood of the targets over those of the two variances that are not given; with an intercept,
+    which has a flat prior, that of their contrasts (restricted maximum likelihood). The posterior
+    mean is the solution of `KernelRidgeRegressor` with the penalty
+    ``noise_variance / (signal_variance * sample_weight.sum())``.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, additive, fit_intercept, random_state, device, memory, verbose and
+    importances.
 
     Parameters
     ----------
     noise_variance : float, default=None
-        The variance of the noise; None for the likeliest.
+        Variance of the noise, positive; None to maximise the marginal likelihood.
 
     signal_variance : float, default=None
-        The variance of the function; None for the likeliest.
+        Variance of the function where k(x, x) = 1, positive; None to maximise the marginal
+        likelihood.
 
     lengthscales : {'fixed', 'one', 'per-column'}, default='fixed'
-        Which lengthscales are found, near those of `gamma`, by the gradient of the marginal
-        likelihood [1]_ on up to 4,000 rows: none, one factor for all, or one for each column, by
-        which columns that say nothing of the targets drop out. With ``map='fourier'``.
+        Lengthscales to optimise from those of ``gamma``, by the gradient of the marginal likelihood
+        [1]_ on at most 4,000 samples: none, one common factor, or one for each feature (automatic
+        relevance determination). Needs ``map='fourier'``.
 
     weights : {'counts', 'precisions'}, default='counts'
-        What ``sample_weight`` says: how often a row is there, or how well its target is known: a row
-        of weight w is then one row with the variance of the noise over w, as the mean of w readings
-        would have.
+        Meaning of ``sample_weight``. ``'counts'``: a sample of weight w is equivalent to w samples.
+        ``'precisions'``: it is one sample with the noise variance ``noise_variance / w``, such as
+        the mean of w measurements.
 
     calibrate : float, default=None
-        The share of the rows, chosen by ``random_state``, that the fit does not see and intervals are
-        calibrated on: `predict_interval` and ``predict(X, interval=0.9)`` then hold what they
-        promise. None keeps none back: bounds are then
-        those of the process; `calibrate_on` takes rows of one's own.
+        Fraction of the samples, between 0 and 1, that is held out of the fit at random, by
+        ``random_state``, to calibrate `predict_interval` and ``predict(X, interval=0.9)`` (split
+        conformal prediction). None for the intervals of the Gaussian process itself; `calibrate_on`
+        takes other samples.
 
     half_life : float, default=None
-        Rows after which a row counts for half of what the newest does, the last, as in
-        `KernelRidgeRegressor`; with ``weights='counts'``. None forgets nothing.
+        Exponential forgetting, in samples, at least 1, as in `KernelRidgeRegressor`; needs
+        ``weights='counts'``. None for equal weights.
 
     Attributes
     ----------
     noise_deviation_, signal_deviation_ : float
-        What was found. Only of one target.
+        Standard deviations of noise and signal. Only with one target.
 
     log_marginal_likelihood_ : float
-        Of the targets.
+        Log marginal likelihood of the targets.
 
     lengthscales_ : ndarray of shape (n_features,)
-        Of each column, in its own unit, where some were to be found; infinite where a column is
-        constant.
+        Lengthscale of each feature, in its own unit; infinite for constant features. Only with
+        ``lengthscales='one'`` or ``'per-column'``.
 
     feature_importances_ : ndarray of shape (n_features,)
-        Where lengthscales were found, the standard deviation of each column over its own, as shares
-        of their sum; else with ``importances`` the share of each column, as ``standardize`` leaves
-        it, in the squared gradient of the fit.
+        With optimised lengthscales, the ratio of standard deviation to lengthscale of each feature,
+        normalised to sum 1. Otherwise, with ``importances=True``, the mean squared derivative of
+        the predictions by each feature, after the scaling of ``standardize``, normalised likewise.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -167,19 +177,20 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Target values.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, or how well it is known, as `weights` says. One of weight 0 is left
-            out. Noise and deviations are those of a row of weight 1.
+            Sample weights, with the meaning of the parameter ``weights``; None for equal weights.
+            Samples of weight 0 are ignored. Noise and predictive deviations refer to a sample of
+            weight 1.
 
         Returns
         -------
@@ -187,7 +198,7 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         """
         return self._fit_numbers(X, y, sample_weight, at_least=2)
 
-    # To type checkers it is that of `GrowingNumbers`, which `wraps` would hide from them.
+    # Type checkers see the inherited method, whose types `wraps` would hide.
     if not TYPE_CHECKING:
 
         @available_if(lambda self: self.lengthscales == "fixed")
@@ -196,11 +207,12 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
             return super().partial_fit(X, y, sample_weight)
 
     def _takes_weights(self):
-        # Two equal rows say more of the noise than one that is known twice as well.
+        # Merging equal samples into one of their total weight is right for counts alone: two equal
+        # samples tell more about the noise than one with half the noise variance.
         return self.weights == "counts"
 
     def _options(self, X):
-        # Those of the kernel go by the name of lengthscales there.
+        # The native option `lengthscales` holds the lengthscales of the kernel.
         return {**super()._options(X), "which_lengthscales": self.lengthscales}
 
     def _facts(self) -> None:
@@ -224,22 +236,24 @@ class GaussianProcessRegressor(Drawing, GrowingNumbers, Regressor):
         *,
         output: Any = None,
     ) -> Any:
-        """Predicted values of rows.
+        """Predict targets, optionally with deviations, covariances or intervals.
+
+        At most one of ``return_std``, ``return_cov`` and ``interval`` can be set.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         return_std : bool, default=False
-            Whether to return the standard deviations of new targets, too, their noise included.
+            Whether to return the standard deviations of new targets, including noise.
 
         return_cov : bool, default=False
-            Whether to return their covariances, too, with the noise on the diagonal.
+            Whether to return the covariances of new targets, with the noise on the diagonal.
 
         interval : float, default=None
-            The share of new targets that lie within bounds, which are returned, too, as
-            `predict_interval` does. One of the three.
+            Coverage of prediction intervals, between 0 and 1, as in `predict_interval`. None for no
+            intervals.
 
         Returns
         -------

@@ -1,8 +1,8 @@
-"""Ridge regression on features of one's own, in the place of scikit-learn's.
+"""Ridge regression and classification on given features, as drop-ins for scikit-learn's.
 
-Embeddings, ROCKET's features or any columns, as they are: names, parameters and attributes are those of
-`sklearn.linear_model`, and alpha means the same. Beside these there are rows from files, sums that
-grow and merge, and devices.
+Features, such as embeddings or those of ROCKET, are used as they are. Names, parameters and
+attributes are those of `sklearn.linear_model`, with the same alpha. In addition, samples can come
+from files, `partial_fit` adds samples, sums can be merged, and GPUs can compute the sums.
 """
 
 from __future__ import annotations
@@ -27,48 +27,55 @@ __all__ = ["Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV"]
 
 
 class Ridge(AmountsHead, GrowingHead, Regressor):
-    """Least squares with a penalty on the columns as they are: `sklearn.linear_model.Ridge`.
+    """Ridge regression on the given features: drop-in for `sklearn.linear_model.Ridge`.
 
-    It minimises ``sum_i w_i |y_i - x_i'b - c|^2 + alpha |b|^2`` (Hoerl & Kennard 1970) from sums, which
-    are solved in float64. Those of float64 rows are in float64 on the CPU; those of float32 rows, and of
-    a GPU, in float32, and their coefficients agree with scikit-learn's to about 1e-6 of the largest.
+    It minimises, over coefficients b and an unpenalised intercept c (Hoerl & Kennard 1970)::
+
+        sum_i w_i (y_i - x_i'b - c)^2 + alpha |b|^2
+
+    where w_i are the sample weights. The normal equations are summed in one pass and solved in
+    float64. Sums of float64 samples on the CPU are in float64. Those of float32 samples, and those
+    on a GPU, are in float32; coefficients then agree with scikit-learn's to about 1e-6 of the
+    largest.
 
     Parameters
     ----------
     alpha : float or ndarray of shape (n_targets,), default=1.0
-        Of squares of coefficients, as scikit-learn has it: not divided by rows; one for all targets,
-        or one for each. At 0 it is least squares, of several solutions the smallest: sums are then
-        in float64 on the CPU unless a GPU is named.
+        Penalty of the squared coefficients, 0 or positive, as in scikit-learn (not per sample); one
+        for all targets, or one for each. 0 is ordinary least squares, with the minimum-norm
+        solution if there are several; sums are then in float64 on the CPU unless ``device`` names a
+        GPU.
 
     fit_intercept : bool, default=True
-        Whether an intercept is fitted. Without one columns are not centred.
+        Whether to fit an intercept. Without one, features are not centred.
 
     calibrate : float, default=None
-        The share of the rows that the fit does not see and intervals are calibrated on, of arrays, as
-        in `KernelRidgeRegressor`; which ones is the same every time.
+        Fraction of the samples, between 0 and 1, that is held out of the fit to calibrate
+        intervals, as in `KernelRidgeRegressor`, always with the same random draw. Only for arrays.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     verbose : bool, default=False
-        Whether fit says how far it is.
+        Whether `fit` shows its progress.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-        Coefficients of the columns.
+        Coefficients b.
 
     intercept_ : float or ndarray of shape (n_targets,)
-        What a row of zeros has.
+        Intercept c; 0.0 with ``fit_intercept=False``.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -101,18 +108,18 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -122,21 +129,22 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        Sums in memory are all that is kept, of D features 4 D^2 bytes. ``alpha`` can change
-        between calls. `fit` keeps no sums: after it this begins anew, and warns.
+        The estimator keeps sums alone, which take 4 n_features^2 bytes. ``alpha`` can change
+        between calls. `fit` keeps no sums: a call after `fit` starts from no samples, with a
+        warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -147,18 +155,18 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take rows out again that `partial_fit` added, as if they had never been there.
+        """Remove samples that `partial_fit` added, as if they had never been added.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples to remove.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Target values.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counted.
+            Sample weights that were passed when the samples were added.
 
         Returns
         -------
@@ -170,71 +178,80 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
 
 
 class RidgeCV(AmountsHead, ChoosingHead, Regressor):
-    """`Ridge` with the best of several alphas: `sklearn.linear_model.RidgeCV`.
+    """Ridge regression with cross-validated alpha: drop-in for `sklearn.linear_model.RidgeCV`.
 
-    Squared errors on each row left out in turn choose, weighted and averaged over targets as
-    scikit-learn's are (Allen 1974; Golub, Heath & Wahba 1979): one eigendecomposition and one more
-    pass over the rows for all alphas together, then the fit. Rows may be those of a file.
+    It minimises the leave-one-out error over ``alphas``, and then, over coefficients b and an
+    unpenalised intercept c, the objective of `Ridge`::
+
+        sum_i w_i (y_i - x_i'b - c)^2 + alpha |b|^2
+
+    Leave-one-out errors are squared errors, weighted and averaged over targets as in scikit-learn
+    (Allen 1974; Golub, Heath & Wahba 1979). All alphas share one eigendecomposition and one more
+    pass over the samples. Samples can come from a file.
 
     Parameters
     ----------
     alphas : float or array-like, default=(0.1, 1.0, 10.0)
-        Of squares of coefficients, above 0, with ``cv`` also 0, not divided by rows.
+        Candidates for the penalty of the squared coefficients (not per sample), positive; with
+        ``cv`` also 0.
 
     fit_intercept : bool, default=True
-        Whether an intercept is fitted. Without one columns are not centred, and rows are arrays.
+        Whether to fit an intercept. Without one, features are not centred, and X must be an array.
 
     scoring : str, callable or None, default=None
-        What chooses in the place of squared errors: a score of the folds, or without ``cv`` of what
-        every row is predicted when left out, by one singular value decomposition in float64; for
-        arrays.
+        Score that selects alpha, instead of squared errors: of the folds, or, without ``cv``, of
+        the leave-one-out predictions, which one singular value decomposition in float64 gives. Only
+        for arrays.
 
     cv : int, cross-validation generator, iterable or None, default=None
-        Folds that choose in the place of rows left out, by `GridSearchCV` as in scikit-learn; for
-        arrays.
+        Cross-validation that selects alpha by `GridSearchCV`, as in scikit-learn. None for
+        leave-one-out errors. Only for arrays.
 
     store_cv_results : bool, default=False
-        Whether ``cv_results_`` are kept: without ``cv``, by one singular value decomposition in
-        float64; for arrays.
+        Whether to store ``cv_results_``, from one singular value decomposition in float64. Only for
+        arrays, and with ``cv=None``.
 
     alpha_per_target : bool, default=False
-        Whether every target has the alpha that is best for it, by the same; without ``cv``.
+        Whether to select an alpha for each target. Only for arrays, and with ``cv=None``.
 
     calibrate : float, default=None
-        As of `Ridge`. What chooses sees none of these rows either.
+        Fraction of the samples, between 0 and 1, that is held out to calibrate intervals, as in
+        `Ridge`. The selection of alpha does not use them either.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     verbose : bool, default=False
-        Whether the fit says how far it is.
+        Whether `fit` shows its progress.
 
     Attributes
     ----------
     alpha_ : float or ndarray of shape (n_targets,)
-        The best alpha; of each target with ``alpha_per_target``.
+        Selected alpha; one for each target with ``alpha_per_target=True``.
 
     best_score_ : float or ndarray of shape (n_targets,)
-        Minus the mean squared error on rows left out at it, or the score.
+        Negative mean squared leave-one-out error of the selected alpha, or its score by
+        ``scoring``.
 
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
-        With ``store_cv_results``: squared errors on each row left out, times its weight; with
-        ``scoring`` what it is predicted.
+        Squared leave-one-out errors times sample weights, or, with ``scoring``, leave-one-out
+        predictions. Only with ``store_cv_results=True``.
 
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
-        Coefficients of the columns.
+        Coefficients b.
 
     intercept_ : float or ndarray of shape (n_targets,)
-        What a row of zeros has.
+        Intercept c; 0.0 with ``fit_intercept=False``.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -278,18 +295,18 @@ class RidgeCV(AmountsHead, ChoosingHead, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose alpha, and fit to all rows.
+        """Select alpha, and fit the model to all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------

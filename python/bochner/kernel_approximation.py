@@ -79,10 +79,11 @@ class RBFSampler(Transformer):
         then.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class RBFSampler(Transformer):
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -161,10 +162,10 @@ class RBFSampler(Transformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         Returns
         -------
@@ -248,7 +249,7 @@ class RBFSampler(Transformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

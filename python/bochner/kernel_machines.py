@@ -1,6 +1,6 @@
-"""Learners on the kernel itself: exact kernel ridge regression, and Falkon.
+"""Kernel machines without random features: exact kernel ridge regression, and Falkon.
 
-They take no map. Those on the features of one are in `bochner.ridge`.
+Ridge regression on random features is in `bochner.ridge`.
 """
 
 from __future__ import annotations
@@ -56,22 +56,22 @@ LABELS = {"class_weight": [dict, StrOptions({"balanced"}), None], "probability":
 
 
 class Numbers(Regressor):
-    """A regressor whose rows have weights."""
+    """Base class of regressors whose `fit` takes sample weights."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Target values.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
+            Sample weights: a sample of weight 2 counts as two equal samples.
 
         Returns
         -------
@@ -81,22 +81,22 @@ class Numbers(Regressor):
 
 
 class Labels(Classifier):
-    """A classifier whose rows have weights."""
+    """Base class of classifiers whose `fit` takes sample weights."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,)
-            Labels.
+            Class labels.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
+            Sample weights: a sample of weight 2 counts as two equal samples.
 
         Returns
         -------
@@ -124,40 +124,44 @@ class _Exact(_Choosing, OfTargets):
 
 @takes
 class ExactKernelRidgeRegressor(OfAmounts, _Exact, KeepingNumbers, Numbers):
-    """Kernel ridge regression without approximation, for few rows: it holds their kernel.
+    """Exact kernel ridge regression, for few samples.
 
-    Rows whose kernel, ``8 * n_samples**2`` bytes, does not fit into ``memory`` are refused. Beside
-    its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
-    fit_intercept, random_state, device, memory (None for 128 MiB, 4,000 rows) and calibrate.
+    It minimises, for each target, over ``f(x) = sum_i alpha_i k(x, x_i) + b``::
+
+        sum_i w_i (y_i - f(x_i))^2 / sum_i w_i + penalty alpha'K alpha
+
+    where K is the kernel matrix of the samples and w_i are the sample weights; b is not penalised.
+    The fit stores K in ``8 * n_samples**2`` bytes and raises an error if that exceeds ``memory``.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, standardize,
+    fit_intercept, random_state, device, memory (None for 128 MiB, 4,000 samples), verbose,
+    importances and calibrate.
 
     Parameters
     ----------
     penalty : float, array-like, 'auto' or None, default=None
-        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. None
-        takes the best of a grid, 1e-9 to 1e-1, by leave-one-out errors of at most 2048 rows,
-        ``'auto'`` by those of as many as ``memory`` has room for, and of several the best is taken.
-        0 interpolates.
+        Penalty lambda, per sample, 0 or positive: scikit-learn's ``alpha`` of KernelRidge is
+        n_samples * penalty. 0 interpolates. None selects from 17 values between 1e-9 and 1e-1 by
+        leave-one-out errors of at most 2,048 samples, ``'auto'`` by those of as many samples as
+        ``memory`` allows; an array lists the candidates.
 
     target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
-        On what scale targets are fitted: as they are, by their logarithms, of one column above 0, or
-        by the normal scores of their ranks. Predictions are brought back as means (Duan 1983).
-        ``'auto'`` takes another scale where tails are long and it predicts rows left out clearly
-        better, and targets as they are where ``gamma`` or its rule is given.
+        Transformation of the targets before the fit, as in `KernelRidgeRegressor`.
 
     Attributes
     ----------
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -177,39 +181,48 @@ class ExactKernelRidgeRegressor(OfAmounts, _Exact, KeepingNumbers, Numbers):
 
 @takes
 class ExactKernelRidgeClassifier(OfLabels, _Exact, KeepingLabels, Labels):
-    """One exact kernel ridge regression against -1 and 1 for each class; the largest wins.
+    """Exact kernel ridge classification, for few samples: one regression per class.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, standardize,
-    fit_intercept, random_state, device and memory.
+    For each class it minimises the objective of `ExactKernelRidgeRegressor` with y_i = 1 for
+    samples of the class and -1 for others::
+
+        sum_i w_i (y_i - f(x_i))^2 / sum_i w_i + penalty alpha'K alpha
+
+    The prediction is the class with the largest value of f(x).
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, standardize,
+    fit_intercept, random_state, device, memory, verbose and importances.
 
     Parameters
     ----------
     penalty : float, array-like, 'auto' or None, default=None
-        Of squares, per sample, as in `ExactKernelRidgeRegressor`.
+        Penalty lambda, per sample, 0 or positive, as in `ExactKernelRidgeRegressor`.
 
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a second fit.
+        Whether to provide `predict_proba` and `predict_sets`, as in `KernelSVC`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -239,49 +252,55 @@ class _Falkon(_Choosing, OfTargets):
 
 @takes
 class FalkonRegressor(OfAmounts, _Falkon, KeepingNumbers, Numbers):
-    """Falkon: kernel ridge regression on the functions that landmark rows span, for any number of rows.
+    """Falkon: kernel ridge regression with landmarks, for any number of samples.
 
-    It minimises ``|y - K alpha - b|^2 / n + penalty alpha' K_mm alpha`` by conjugate gradients that
-    the landmarks' kernel preconditions. Beside its own it takes the parameters of
-    `KernelRidgeRegressor`: kernel, gamma, standardize, fit_intercept, random_state, device,
-    memory and calibrate.
+    It minimises, for each target, over ``f(x) = sum_j alpha_j k(x, u_j) + b`` with m landmarks u_j
+    that are drawn among the samples::
+
+        sum_i w_i (y_i - f(x_i))^2 / sum_i w_i + penalty alpha'K_mm alpha
+
+    where K_mm is the kernel matrix of the landmarks and w_i are the sample weights; b is not
+    penalised. The solver is conjugate gradients, preconditioned by K_mm.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, standardize,
+    fit_intercept, random_state, device, memory, verbose, importances and calibrate.
 
     Parameters
     ----------
     n_components : int, default=1000
-        Number of landmarks m, drawn among the rows, or all of them if they are fewer; two matrices
-        of ``8 m^2`` bytes are held.
+        Number of landmarks m; all samples if there are fewer. Two matrices of ``8 m^2`` bytes are
+        stored.
 
     penalty : float, array-like, 'auto' or None, default=None
-        Of squares, per sample; None and ``'auto'`` choose it as in `ExactKernelRidgeRegressor`, by the
-        kernel of the rows that are left out.
+        Penalty lambda, per sample, positive. None and ``'auto'`` select it as in
+        `ExactKernelRidgeRegressor`, with the exact kernel of some samples instead of the landmarks.
 
     tol : float, default=1e-5
-        Done when the residual is this share of the first.
+        The iteration stops when the residual is ``tol`` times the initial one.
 
     max_iter : int, default=500
-        Most iterations, each a pass over the rows.
+        Maximum number of iterations, each of which is a pass over the samples.
 
     target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
-        On what scale targets are fitted, as in `KernelRidgeRegressor`.
+        Transformation of the targets before the fit, as in `KernelRidgeRegressor`.
 
     Attributes
     ----------
     n_iter_ : int
-        Iterations.
+        Number of iterations.
 
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -305,38 +324,47 @@ class FalkonRegressor(OfAmounts, _Falkon, KeepingNumbers, Numbers):
 
 @takes
 class FalkonClassifier(OfLabels, _Falkon, KeepingLabels, Labels):
-    """One Falkon regression against -1 and 1 for each class; the largest wins.
+    """Falkon classification: one regression with landmarks per class.
 
-    Beside its own it takes the parameters of `FalkonRegressor`.
+    For each class it minimises the objective of `FalkonRegressor` with y_i = 1 for samples of the
+    class and -1 for others::
+
+        sum_i w_i (y_i - f(x_i))^2 / sum_i w_i + penalty alpha'K_mm alpha
+
+    The prediction is the class with the largest value of f(x).
+
+    The other parameters are described in `FalkonRegressor`.
 
     Parameters
     ----------
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a second fit.
+        Whether to provide `predict_proba` and `predict_sets`, as in `KernelSVC`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_iter_ : int
-        Iterations.
+        Number of iterations.
 
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Novelty: rows unlike those that were seen, by random features."""
+"""Novelty detection on random features."""
 
 from __future__ import annotations
 
@@ -25,39 +25,44 @@ __all__ = ["OneClassSVM"]
 
 @takes
 class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
-    """The one-class support vector machine on random features: the region that holds most rows.
+    """One-class support vector machine on random features, for novelty detection.
 
-    It minimises ``|beta|^2 / 2 - rho + sum_i max(0, rho - z_i'beta) / (nu n)``. Beside its own it
-    takes the parameters of `KernelRidgeRegressor`: kernel, gamma, map, sampling, form, standardize,
-    random_state, device and memory.
+    It minimises, over coefficients beta and the offset rho::
+
+        |beta|^2 / 2 - rho + sum_i w_i max(0, rho - z(x_i)'beta) / (nu sum_i w_i)
+
+    where z is the feature map and w_i are the sample weights.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, map, sampling,
+    form, standardize, random_state, device, memory and verbose.
 
     Parameters
     ----------
     map_components : int, default=1000
-        Number of features of the map.
+        Number of features of the map, D.
 
     nu : float, default=0.5
-        About the share of the rows that are left outside, above 0 and at most 1.
+        Approximate fraction of the training samples outside the region, above 0 and at most 1.
 
     tol : float, default=1e-3
-        The solver ends when its residuals are this share of what they are of.
+        The solver stops when the relative primal and dual residuals of ADMM are at most ``tol``.
 
     max_iter : int, default=500
-        Most passes over the rows.
+        Maximum number of passes over the samples.
 
     Attributes
     ----------
     offset_ : float
-        rho: ``decision_function`` is ``score_samples`` less this.
+        The offset rho: ``decision_function`` is ``score_samples - offset_``.
 
     n_iter_ : int
-        Passes over the rows.
+        Number of passes over the samples.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -99,18 +104,18 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Training samples.
 
         y : Ignored
-            For pipelines.
+            Ignored; present for API consistency.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
+            Sample weights: a sample of weight 2 counts as two equal samples.
 
         Returns
         -------
@@ -121,12 +126,12 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
 
     @of_scans
     def decision_function(self, X: Any, *, output: Any = None) -> Any:
-        """How far inside rows are: negative outside.
+        """Decision function: positive for samples inside the region, negative outside.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -136,12 +141,12 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
 
     @of_scans
     def score_samples(self, X: Any, *, output: Any = None) -> Any:
-        """``z(x)'beta``: the decision function with the offset.
+        """Raw scores ``z(x)'beta``: the decision function plus ``offset_``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -151,12 +156,12 @@ class OneClassSVM(OutlierMixin, KeepingRows, RowsLearner):
 
     @of_scans
     def predict(self, X: Any, *, output: Any = None) -> Any:
-        """1 for rows like those seen, -1 for others.
+        """Label of each sample: 1 inside the region (inlier), -1 outside (outlier).
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""Regression by other losses than squares, and sparse ones, on random features.
+"""Regressors on random features: support vectors, robust and quantile losses, the elastic net.
 
-Every class draws a feature map z with z(x)'z(y) close to k(x, y), streams the rows through it, and
-learns something linear. What they share is described in `KernelRidgeRegressor`.
+Every class draws a feature map z with z(x)'z(y) close to k(x, y), streams the samples through it,
+and fits a linear model. Parameters that all share are described in `KernelRidgeRegressor`.
 """
 
 from __future__ import annotations
@@ -25,54 +25,66 @@ __all__ = ["KernelElasticNet", "KernelSVR"]
 
 
 class KernelSVR(KeepingNumbers, Numbers):
-    """Regression by a loss of residuals: support vectors, Huber's, quantiles.
+    """Support vector, robust and quantile regression on random features.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device, memory and
-    calibrate.
+    It minimises, for each target, over coefficients beta and an unpenalised intercept b::
+
+        sum_i w_i loss(z(x_i)'beta + b - y_i) / sum_i w_i + penalty/2 |beta|^2
+
+    where z is the feature map and w_i are the sample weights. The loss of a residual r is
+    ``max(0, |r| - epsilon)`` with ``loss='epsilon_insensitive'``, the square of that with
+    ``'squared_epsilon_insensitive'``, ``r^2 / 2`` for ``|r| <= epsilon`` and linear beyond with
+    ``'huber'``, and ``max(-quantile * r, (1 - quantile) * r)`` with ``'quantile'``.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, linear, additive, fit_intercept, random_state, device, memory,
+    verbose, importances and calibrate.
 
     Parameters
     ----------
     penalty : float, default=None
-        Of squares, per sample: lambda/2 |beta|^2 beside the mean loss. scikit-learn's ``C`` is
-        1 / (n_samples * penalty). None takes the one with the least mean loss on a fifth of the rows.
+        Penalty lambda of the squared coefficients, per sample, positive: scikit-learn's ``C`` is
+        1 / (n_samples * penalty). None selects it by the mean loss on a hold-out set of a fifth of
+        the samples.
 
     loss : str, default='epsilon_insensitive'
         ``'epsilon_insensitive'``, ``'squared_epsilon_insensitive'``, ``'huber'`` or ``'quantile'``.
 
     epsilon : float, default=None
-        The width of the loss, in the unit of y; None for a tenth of the standard deviation of y, with
-        ``'epsilon_insensitive'``, and for 1.345 robust deviations of residuals on rows held out, with
-        ``'huber'``. ``'squared_epsilon_insensitive'`` needs it.
+        Width of the loss in the unit of y, 0 or positive. None is a tenth of the standard deviation
+        of y with ``'epsilon_insensitive'``, and 1.345 robust standard deviations of the residuals
+        on a hold-out set with ``'huber'``; ``'squared_epsilon_insensitive'`` requires a number.
 
     quantile : float, default=0.5
-        The level of the quantile.
+        Level of the quantile, between 0 and 1.
 
     tol : float, default=None
-        The solver ends when the gradient is this share of the first; None for 1e-4 with smooth losses
-        and 1e-3 with those that have a kink (epsilon-insensitive, quantile).
+        Tolerance of the solver, positive. Smooth losses (``'squared_epsilon_insensitive'`` and
+        ``'huber'``) stop when the gradient is ``tol`` times the initial one, the others when the
+        relative residuals of ADMM are at most ``tol``. None for 1e-4 and 1e-3, respectively.
 
     max_iter : int, default=1000
-        Most passes over the rows.
+        Maximum number of passes over the samples.
 
     warm_start : bool, default=False
-        Whether a fit begins at the coefficients of the one before, on its map and scales, where the
-        columns are the same.
+        Whether `fit` reuses the map and the scales of the previous fit and starts at its
+        coefficients. This requires the same columns and targets; otherwise the fit starts from
+        zero. Only with ``loss='squared_epsilon_insensitive'`` or ``'huber'``.
 
     Attributes
     ----------
     n_iter_ : int
-        Passes over the rows.
+        Number of passes over the samples.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -159,39 +171,48 @@ class KernelSVR(KeepingNumbers, Numbers):
 class KernelElasticNet(GrowingNumbers, Numbers):
     """Sparse least squares on random features: the lasso, and with ``penalty`` the elastic net.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components,
-    map, sampling, form, standardize, fit_intercept, random_state, device, memory and
-    calibrate.
+    It minimises, for each target, over coefficients beta and an unpenalised intercept b::
+
+        sum_i w_i (y_i - z(x_i)'beta - b)^2 / (2 sum_i w_i) + l1 |beta|_1 + penalty/2 |beta|^2
+
+    by coordinate descent on the normal equations, which one pass over the samples sums. z is the
+    feature map, and w_i are the sample weights.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components, map,
+    sampling, form, standardize, fit_intercept, random_state, device, memory, verbose, importances
+    and calibrate.
 
     Parameters
     ----------
     l1 : float or None, default=None
-        The penalty of absolute values, as ``alpha`` of scikit-learn's Lasso. None takes the best of a
-        path by generalised cross-validation, from the sums alone.
+        Penalty of the absolute values of the coefficients, positive: ``alpha`` of scikit-learn's
+        Lasso. None selects it on a regularization path by generalised cross-validation, which needs
+        the sums alone.
 
     penalty : float, default=0.0
-        Of squares, per sample.
+        Penalty of the squared coefficients, per sample, 0 or positive.
 
     tol : float, default=1e-6
-        Done when a sweep changes no slope by more than this share of the first.
+        Coordinate descent stops when a sweep over the coefficients changes no partial derivative by
+        more than ``tol`` times the largest one at zero coefficients.
 
     max_iter : int, default=100000
-        Most sweeps over the coefficients.
+        Maximum number of sweeps over the coefficients.
 
     Attributes
     ----------
     n_iter_ : int
-        Sweeps over the coefficients.
+        Number of sweeps over the coefficients.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Ridge regression on random features, with scikit-learn's interface.
 
-It draws a feature map z with z(x)'z(y) close to k(x, y), streams the rows through it, and keeps sums.
-What all learners share is described in `KernelRidgeRegressor`.
+A feature map z is drawn with z(x)'z(y) close to k(x, y). One pass streams the samples through the
+map and sums the normal equations. Parameters that all estimators share are described in
+`KernelRidgeRegressor`.
 """
 
 from __future__ import annotations
@@ -38,127 +39,142 @@ __all__ = ["KernelRidgeClassifier", "KernelRidgeRegressor"]
 
 
 class KernelRidgeRegressor(PartialRidge, Regressor):
-    """Kernel ridge regression: least squares with a penalty, on random features.
+    """Approximate kernel ridge regression: ridge regression on random features of a kernel.
+
+    It minimises, for each target, over coefficients beta and the intercept b::
+
+        sum_i w_i (y_i - z(x_i)'beta - b)^2 / sum_i w_i + penalty |beta|^2
+
+    where z is the feature map, with z(x)'z(y) close to the kernel k(x, y), and w_i are the sample
+    weights. The solution approximates that of `ExactKernelRidgeRegressor`.
 
     Parameters
     ----------
     kernel : str, default='gaussian'
         ``'gaussian'`` (``'rbf'``), ``'laplacian'``, ``'exponential'``, ``'matern32'``,
         ``'matern52'``, ``'matern:NU'``, ``'cauchy'``, ``'rational-quadratic:ALPHA'``,
-        ``'arc-cosine:ORDER'``, ``'mixture:...'`` or ``'product:...'``, as the command line has them.
+        ``'arc-cosine:ORDER'``, ``'mixture:...'`` or ``'product:...'``, with the names that the
+        command line uses.
 
     gamma : float, array-like of shape (n_features,), 'chosen', 'scale' or 'median', default='chosen'
-        Parameter of the kernel's own formula, as in `bochner.RBFSampler`: ``'chosen'`` is what exact
-        leave-one-out errors of at most 512 rows choose, with ``standardize`` where that is
-        ``'auto'``, and ``'scale'`` where nothing can be chosen by, as in distributed fits. ``'scale'`` is
-        1 / (n_features * X.var()), ``'median'`` makes the median distance between up to 2,000 rows the
-        lengthscale, both of the columns as ``standardize`` leaves them. One for each column compares
-        rows by ``sum_j gamma_j (x_j - y_j)^2``, of columns in their own units unless ``standardize``
-        is ``'yes'``.
+        Parameter of the kernel's formula, as in `RBFSampler`, positive. ``'chosen'`` minimises
+        exact leave-one-out errors on at most 512 samples, together with ``standardize`` if that is
+        ``'auto'``; fits that cannot choose, such as distributed ones, use ``'scale'``. ``'scale'``
+        is 1 / (n_features * X.var()). ``'median'`` sets the lengthscale to the median distance
+        between up to 2,000 samples. Both rules see the features after the scaling of
+        ``standardize``. With an array the kernel depends on ``sum_j gamma_j (x_j - y_j)^2``, with
+        features in their own units unless ``standardize='yes'``.
 
     n_components : int, default=1000
-        Number of features, which the paired form rounds up to an even one; grids with binning.
+        Number of random features D; the number of grids if ``map='binning'``. ``form='paired'``
+        rounds it up to an even number.
 
     map : str, default='fourier'
-        ``'fourier'``, ``'fastfood'``, ``'sorf'``, ``'nystrom'``, ``'binning'``, ``'arc-cosine'``, or
-        several side by side, such as ``'0.5*fourier+0.5*binning'``.
+        Feature map: ``'fourier'``, ``'fastfood'``, ``'sorf'``, ``'nystrom'``, ``'binning'``,
+        ``'arc-cosine'``, or a concatenation such as ``'0.5*fourier+0.5*binning'``.
 
     sampling : str, default='auto'
-        How frequencies are drawn: ``'monte-carlo'``, ``'orthogonal'``, ``'halton'``, ``'sobol'``,
-        ``'lattice'``, ``'digital-net'``, or for arc-cosine features ``'antithetic'``. ``'auto'`` takes
-        ``'lattice'`` for densities of up to 4 columns, and else ``'monte-carlo'``.
+        Method that draws the frequencies: ``'monte-carlo'``, ``'orthogonal'``, ``'halton'``,
+        ``'sobol'``, ``'lattice'``, ``'digital-net'``, or ``'antithetic'`` for arc-cosine features.
+        ``'auto'`` is ``'lattice'`` for density estimation with up to 4 features, otherwise
+        ``'monte-carlo'``.
 
     form : {'paired', 'phase'}, default='paired'
         A cosine and a sine for each frequency, or one cosine with a random offset.
 
     standardize : {'auto', 'yes', 'no', 'range', 'robust', 'rank'}, default='auto'
-        Whether columns are divided by their standard deviations, or by their ranges; ``'auto'`` does
-        the former where they have mixed scales, unless ``gamma`` is given in numbers, which are taken for those of the columns as
-        they are. ``'robust'`` goes by median and quartiles and pulls in what is far from there,
-        ``'rank'`` takes normal scores of ranks; both leave columns of two values.
+        Scaling of the input features. ``'yes'`` divides by standard deviations, ``'range'`` by
+        ranges. ``'robust'`` centres at the median, divides by the interquartile range and squashes
+        outliers smoothly; ``'rank'`` replaces values by the normal scores of their ranks; both
+        leave binary features as they are. ``'auto'`` divides by standard deviations if features
+        have different scales, and does not scale if ``gamma`` is numeric.
 
     linear : {'auto', 'yes', 'no'}, default='auto'
-        Whether the columns themselves stand beside the features; ``'auto'`` has them where rows left
-        out are predicted better so, and not where ``gamma`` or its rule is given.
+        Whether to append the scaled input features to the random features, which adds a linear
+        kernel. ``'auto'`` appends them if that lowers the leave-one-out error; it is ``'no'`` if
+        ``gamma`` is a number or another rule than ``'chosen'``.
 
     additive : bool or 'pairs', default=False
-        Whether a small map looks at each column: a sum of functions of single columns (a generalised
-        additive model). ``'pairs'`` adds functions of pairs of columns, of those that tell more
-        together. The features are shared between the parts.
+        Whether to fit a sum of functions of single features (a generalised additive model), each
+        with a small map of its own. ``'pairs'`` adds functions of selected pairs of features. The
+        ``n_components`` features are divided among these functions.
 
     penalty : float, array-like, 'auto' or None, default=None
-        Of squares, per sample: scikit-learn's ``alpha`` of KernelRidge is n_samples * penalty. None
-        takes the best of a grid by leave-one-out errors of at most 4096 rows, ``'auto'`` by those
-        of all rows, and of several the best is taken. It is 1e-6 for None where no features are
-        stored: for ``solver='cg'`` and ``'dual'``, and maps with binning.
+        Penalty lambda of the squared coefficients, per sample, positive: scikit-learn's ``alpha``
+        of KernelRidge is n_samples * penalty. None selects from 17 values between 1e-9 and 1e-1 by
+        leave-one-out errors of at most 4,096 samples, ``'auto'`` by those of all samples; an array
+        lists the candidates. If features are not stored, as with ``solver='cg'``, with the dual of
+        many samples or with binning, None is 1e-6.
 
     folds : int, default=None
-        Folds by which several penalties or ``'auto'`` are judged; None for leave-one-out, which is
-        exact and takes no further fit.
+        Number of cross-validation folds, at least 2, that select ``penalty`` if that is an array or
+        ``'auto'``. None for leave-one-out errors, which are exact and need no further fit.
 
     solver : {'auto', 'cholesky', 'dual', 'cg'}, default='auto'
-        A factor of the normal equations, or of the kernel of all rows by their features (which
-        ``'auto'`` takes for fewer rows than features), or conjugate gradients, which store no Gram
-        matrix.
+        ``'cholesky'`` factors the normal equations and ``'dual'`` the n_samples x n_samples matrix
+        of the products of all samples' features, which is cheaper with fewer samples than features.
+        ``'cg'`` uses conjugate gradients, which store no Gram matrix. ``'auto'`` is ``'dual'`` with
+        fewer samples than features if memory allows, otherwise ``'cholesky'``; with binning it is
+        ``'cg'`` unless a factorisation is cheaper.
 
     target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
-        On what scale targets are fitted: as they are, by their logarithms, of one column above 0, or
-        by the normal scores of their ranks. Predictions are brought back as means (Duan 1983).
-        ``'auto'`` takes another scale where tails are long and it predicts rows left out clearly
-        better, and targets as they are where ``gamma`` or its rule is given and in
-        ``partial_fit``. Distributed fits have no other.
+        Transformation of the targets before the fit: none, the natural logarithm (one positive
+        target), or the normal scores of their ranks. Predictions are means on the original scale
+        (smearing estimate, Duan 1983). ``'auto'`` transforms long-tailed targets if that clearly
+        lowers the leave-one-out error; it is ``'as-is'`` in `partial_fit`, and if ``gamma`` is a
+        number or another rule than ``'chosen'``. Distributed fits take ``'as-is'`` alone.
 
     half_life : float, default=None
-        Rows after which a row counts for half of what the newest does, which is the last: row i of n
-        counts for ``2 ** (-(n - 1 - i) / half_life)`` times its ``sample_weight``. Rows that
-        `partial_fit` adds make those before older. None forgets nothing.
+        Exponential forgetting, in samples, at least 1: sample i of n has the weight
+        ``2 ** (-(n - 1 - i) / half_life)`` times its ``sample_weight``. Samples that `partial_fit`
+        adds make the earlier ones older. None for equal weights.
 
     fit_intercept : bool, default=True
-        Whether an intercept is fitted.
+        Whether to fit an intercept.
 
     penalize_intercept : bool, default=False
-        Whether the intercept has the penalty of the coefficients, as if it were that of a feature
-        that is 1. It is solved by the normal equations: with ``solver`` ``'auto'`` or
-        ``'cholesky'``, and of any map but binning.
+        Whether the penalty includes b^2. Needs ``fit_intercept=True``, ``solver='auto'`` or
+        ``'cholesky'``, and a map without binning.
 
     leaves : int, default=None
-        The most rows of a leaf, where rows are parted by a tree with a model in each leaf; None parts
-        none.
+        Maximum number of samples in a leaf of a tree that partitions the samples; each leaf has a
+        model of its own. None for one model without a tree.
 
     random_state : int, RandomState instance or None, default=None
-        The generator that seeds all draws.
+        Seed or generator of all random draws.
 
     device : str, default='auto'
-        ``'auto'`` (the best GPU, else the CPU), ``'cpu'``, ``'gpu'``, or part of an adapter's name.
+        Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
+        ``'gpu'``, or a part of an adapter's name.
 
     memory : int, default=None
-        Bytes for chunks of rows; None for 128 MiB.
+        Memory for chunks of samples, in bytes; None for 128 MiB.
 
     verbose : bool, default=False
-        Whether fit says how far it is: by tqdm where that is installed, else in a line on stderr.
+        Whether to show progress, with tqdm if that is installed, otherwise in one line on stderr.
 
     importances : bool, default=False
-        Whether fit finds ``feature_importances_``, for which it reads the rows once more.
+        Whether `fit` computes ``feature_importances_``, in one more pass over the samples.
 
     calibrate : float, default=None
-        The share of the rows, chosen by ``random_state``, that the fit does not see and intervals are
-        calibrated on: `predict_interval` and ``predict(X, interval=0.9)`` then hold what they
-        promise. None keeps none back; `calibrate_on` takes rows of one's own.
+        Fraction of the samples, between 0 and 1, that is held out of the fit at random, by
+        ``random_state``, to calibrate `predict_interval` and ``predict(X, interval=0.9)`` (split
+        conformal prediction). None holds out none; `calibrate_on` takes other samples.
 
     Attributes
     ----------
     penalty_ : float
-        The penalty of the fit.
+        Penalty of the fitted model, given or chosen.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -244,18 +260,18 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+        """Fit the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows.
+            Training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets; None for those of the file of a `Scan`.
+            Target values; None to read them from the file, if X is a `Scan`.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts: a row of weight 2 is one that is there twice.
+            Sample weights: a sample of weight 2 counts as two equal samples.
 
         Returns
         -------
@@ -265,24 +281,26 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the result is that of one `fit` to all of them, of
-        targets as they are.
+        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
 
-        Scales, bandwidth and map follow the rows up to four million values; then they stay, and a
-        warning says if later rows lie far outside. Rows of a `Scan` leave them as they are.
-        ``penalty`` is a number or None here, which chooses by some of the rows added. `fit` keeps no
-        sums: after it this begins anew, and warns.
+        Targets are not transformed (``target_scale='as-is'``). ``penalty`` must be a number, or
+        None, which selects it on some of the samples that were added.
+
+        Scales, bandwidth and map are estimated again from all samples as long as these hold at most
+        four million values; afterwards, and once samples come from a `Scan`, they stay fixed. A
+        warning then reports samples far outside the range that they were estimated from. `fit`
+        keeps no sums: a call after `fit` starts from no samples, with a warning.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples to add.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Target values.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
+            Sample weights; None for equal weights.
 
         Returns
         -------
@@ -293,18 +311,18 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take rows out again that `partial_fit` added, as if they had never been there.
+        """Remove samples that `partial_fit` added, as if they had never been added.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples to remove.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
+            Target values.
 
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counted.
+            Sample weights that were passed when the samples were added.
 
         Returns
         -------

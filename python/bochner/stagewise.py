@@ -1,6 +1,7 @@
-"""Learners that grow: feature by feature, or block by block of features.
+"""Stagewise estimators on random features: greedy feature selection, and boosting.
 
-Each draws a feature map z with z(x)'z(y) close to k(x, y) and takes sums in one pass over the rows.
+Each draws a feature map z with z(x)'z(y) close to k(x, y) and sums the normal equations in one pass
+over the samples.
 """
 
 from numbers import Real
@@ -36,35 +37,44 @@ class _Greedy(OfMapAndTargets):
 
 @takes
 class GreedyRegressor(OfAmounts, _Greedy, GrowingNumbers, Numbers):
-    """A greedy fit: step by step the feature of a pool that leaves least, all weighed anew.
+    """Greedy regression: selects a few random features, one at each step.
 
-    Beside its own it takes the parameters of `KernelRidgeRegressor`: kernel, gamma, n_components (of
-    the pool), map, sampling, form, standardize, fit_intercept, random_state, device, memory and
-    calibrate.
+    Step t updates the function ``f_t = (1 - a) f_{t-1} + a c z_j``. It chooses the feature z_j
+    among ``n_components`` candidates, the step a and the amplitude c that minimise the sum of
+    squared residuals::
+
+        sum_i w_i (y_i - f_t(x_i))^2
+
+    where w_i are the sample weights. Several targets share the selected features. There is no
+    penalty: early stopping on a hold-out set regularises.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components (the
+    number of candidate features), map, sampling, form, standardize, fit_intercept, random_state,
+    device, memory, verbose, importances and calibrate.
 
     Parameters
     ----------
     steps : int, default=200
-        Most steps, and so the most features with a coefficient.
+        Maximum number of steps, and of features with a nonzero coefficient.
 
     held_out : float, default=0.2
-        The share of rows that is held out: up to the step with the least error on them all rows are
-        fitted. 0 takes the last.
+        Fraction of the samples in the hold-out set, at least 0 and below 1. It selects the number
+        of steps, with which all samples are then fitted. 0 runs all ``steps``.
 
     Attributes
     ----------
     n_iter_ : int
-        Steps.
+        Number of steps of the fitted model.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -87,35 +97,41 @@ class GreedyRegressor(OfAmounts, _Greedy, GrowingNumbers, Numbers):
 
 @takes
 class GreedyClassifier(OfLabels, _Greedy, GrowingLabels, Labels):
-    """One greedy fit against -1 and 1 for each class, on the same features; the largest wins.
+    """Greedy classification: selects a few random features that all classes share.
 
-    Beside its own it takes the parameters of `GreedyRegressor`.
+    It minimises the squared residuals of `GreedyRegressor`, summed over one target per class that
+    is 1 for samples of the class and -1 for others. The prediction is the class with the largest
+    value.
+
+    The other parameters are described in `GreedyRegressor`.
 
     Parameters
     ----------
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a second fit.
+        Whether to provide `predict_proba` and `predict_sets`, as in `KernelSVC`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_iter_ : int
-        Steps.
+        Number of steps of the fitted model.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------
@@ -145,45 +161,52 @@ class _Boosting(OfMapAndTargets):
 
 @takes
 class BoostingRegressor(OfAmounts, _Boosting, GrowingNumbers, Numbers):
-    """Boosting of squared errors, with blocks of random features for weak learners.
+    """L2 boosting with blocks of random features as weak learners.
 
-    At each stage every block is fitted to the residual by ridge regression, and a share of the one
-    that leaves least is added. Beside its own it takes the parameters of `KernelRidgeRegressor`:
-    kernel, gamma, n_components (of all blocks), map, sampling, form, standardize, fit_intercept,
-    random_state, device, memory and calibrate.
+    At each stage a ridge regression of the residuals r on every block z_B of the features
+    minimises::
+
+        sum_i w_i (r_i - z_B(x_i)'beta)^2 / sum_i w_i + penalty |beta|^2
+
+    where w_i are the sample weights. The block with the smallest minimum is chosen, and
+    ``shrinkage`` times its fit is added to the model. Early stopping on a hold-out set regularises.
+
+    The other parameters are described in `KernelRidgeRegressor`: kernel, gamma, n_components (the
+    number of features of all blocks), map, sampling, form, standardize, fit_intercept,
+    random_state, device, memory, verbose, importances and calibrate.
 
     Parameters
     ----------
     block : int, default=50
-        Features of a block.
+        Number of features in a block.
 
     shrinkage : float, default=0.1
-        The share of a weak learner that is added.
+        Learning rate, above 0 and at most 1.
 
     penalty : float, default=1e-6
-        Of squares, per sample, of a weak learner.
+        Penalty lambda of the squared coefficients of a weak learner, per sample, positive.
 
     stages : int, default=2000
-        Most stages.
+        Maximum number of stages.
 
     held_out : float, default=0.2
-        The share of rows that is held out: up to the stage with the least error on them all rows are
-        fitted. 0 takes the last.
+        Fraction of the samples in the hold-out set, at least 0 and below 1. It selects the number
+        of stages, with which all samples are then fitted. 0 runs all ``stages``.
 
     Attributes
     ----------
     n_iter_ : int
-        Stages.
+        Number of stages of the fitted model.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     References
     ----------
@@ -205,35 +228,41 @@ class BoostingRegressor(OfAmounts, _Boosting, GrowingNumbers, Numbers):
 
 @takes
 class BoostingClassifier(OfLabels, _Boosting, GrowingLabels, Labels):
-    """One boosted fit against -1 and 1 for each class, on the same blocks; the largest wins.
+    """L2 boosting for classification, with blocks of random features as weak learners.
 
-    Beside its own it takes the parameters of `BoostingRegressor`.
+    It minimises the squared residuals of `BoostingRegressor`, summed over one target per class that
+    is 1 for samples of the class and -1 for others; all classes share the chosen blocks. The
+    prediction is the class with the largest value.
+
+    The other parameters are described in `BoostingRegressor`.
 
     Parameters
     ----------
     class_weight : dict, 'balanced' or None, default=None
-        What a row of each class counts; ``'balanced'`` makes all classes count the same.
+        Weight of each class: a dict from label to weight, where missing labels have weight 1, or
+        ``'balanced'`` for weights inversely proportional to the class frequencies. None for equal
+        weights.
 
     probability : bool, default=False
-        Whether there is `predict_proba`, by a second fit.
+        Whether to provide `predict_proba` and `predict_sets`, as in `KernelSVC`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, in order.
+        Class labels, in ascending order.
 
     n_iter_ : int
-        Stages.
+        Number of stages of the fitted model.
 
     feature_importances_ : ndarray of shape (n_features_in_,) or None
-        With ``importances``: the share of each column, as ``standardize`` leaves it, in the squared
-        gradient of the fit. None where the map has no gradient.
+        Only with ``importances=True``: mean squared derivative of the predictions by each feature,
+        after the scaling of ``standardize``, normalised to sum 1. None if the map has no gradient.
 
     n_features_in_ : int
         Number of features seen in fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if all are strings.
+        Names of features seen in fit, if all are strings.
 
     Examples
     --------

@@ -179,7 +179,7 @@ def test_a_fit_comes_first(name, rows):
 
 
 #: Where what a class shares with others is described.
-ELSEWHERE = re.compile(r"Beside\s+its\s+own\s+it\s+takes\s+the\s+parameters\s+of\s+`(\w+)`")
+ELSEWHERE = re.compile(r"The\s+other\s+parameters\s+are\s+described\s+in\s+`(\w+)`")
 
 
 def described(kind):
