@@ -1,10 +1,10 @@
-"""scikit-learn's KernelRidge and KernelPCA on some of the rows, with all that scikit-learn's fits leave.
+"""Landmark approximations of scikit-learn's KernelRidge and KernelPCA, for `bochner.accel`.
 
-Kernel functions at all n rows are replaced by those at m rows drawn at random, the landmarks, as
-`Nystroem` does: an approximation, and so taken only where somebody asked for it and rows are more than
-landmarks. KernelRidge has the landmarks as `X_fit_` and a `dual_coef_` for each, so that an estimator
-which is pickled, or used after `uninstall`, predicts the same by scikit-learn's own code; that of
-KernelPCA, which knows all rows, projects nearly the same.
+Kernel functions at all n samples are replaced by those at m random samples, the landmarks, as in
+`Nystroem`. Fits set all attributes that scikit-learn's fits set. KernelRidge has the landmarks as
+`X_fit_` with a `dual_coef_` for each, so that an estimator that is pickled, or used after
+`uninstall`, makes the same predictions with scikit-learn's own code. KernelPCA has all samples as
+`X_fit_`, and scikit-learn's projections then differ slightly.
 """
 
 from dataclasses import dataclass
@@ -20,27 +20,27 @@ from . import _native
 from ._arrays import dense, lengthscale, means, table
 from .decomposition import KernelPCA
 
-#: Rows whose features are held at a time.
+#: Number of samples whose features are computed at a time.
 _BLOCK = 1 << 12
-#: scikit-learn's kernels that are computed here.
+#: Supported kernels: scikit-learn's name and the native name.
 _KERNELS = {"rbf": "gaussian", "laplacian": "laplacian"}
 
 
 class NotCovered(Exception):
-    """Why scikit-learn does it."""
+    """The case is not covered, and scikit-learn's code must run; the message is the reason."""
 
 
 @dataclass
 class Kept:
-    """What a fit left: the learner here, and attributes there that say whether it is still that fit's."""
+    """Result of a fit: the native learner, and the attributes that were set on the estimator."""
 
     learner: Any
     learnt: tuple
-    #: Of components, which of them scikit-learn turns around.
+    #: Of KernelPCA: signs that make components equal to scikit-learn's.
     signs: Any = None
 
     def of(self, estimator, *names):
-        """Whether the estimator's attributes are those of the fit."""
+        """Whether the estimator still has the attributes that this fit set."""
         return all(getattr(estimator, name) is of for name, of in zip(names, self.learnt))
 
 
@@ -59,7 +59,7 @@ def _options(estimator, X, features):
 
 
 def fit_ridge(estimator, X, y, sample_weight, features):
-    """`fit` of KernelRidge; what is kept of it."""
+    """`fit` of KernelRidge: sets attributes of the estimator and returns a `Kept`."""
     estimator._validate_params()
     X, y = validate_data(
         estimator, X, y, accept_sparse=("csr", "csc"), multi_output=True, y_numeric=True
@@ -68,7 +68,7 @@ def fit_ridge(estimator, X, y, sample_weight, features):
     if np.ndim(estimator.alpha) > 0 or estimator.alpha == 0:
         raise NotCovered(f"alpha={estimator.alpha!r}")
     X = _floats(X)
-    # One number for all rows changes nothing there.
+    # A scalar sample_weight is ignored.
     weights = np.ones(len(X))
     if sample_weight is not None and not isinstance(sample_weight, float):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -89,7 +89,7 @@ def fit_ridge(estimator, X, y, sample_weight, features):
         product += weighed.T @ Y[rows]
     gram.flat[:: features + 1] += float(estimator.alpha)
     beta = linalg.solve(gram, product, assume_a="pos")
-    # Features are kernel values times the root.
+    # Features are kernel values times the root, which gives the coefficients of kernel values.
     dual = map.root().astype(np.float64) @ beta
     beta, dual = (beta, dual) if y.ndim > 1 else (beta.ravel(), dual.ravel())
     estimator.dual_coef_ = dual
@@ -102,7 +102,7 @@ def _floats(X):
 
 
 def _features(map, X):
-    """Features of all rows, a block at a time."""
+    """Yield slices of samples and their features, block by block."""
     for first in range(0, len(X), _BLOCK):
         rows = slice(first, min(first + _BLOCK, len(X)))
         Z = np.empty((rows.stop - first, map.n_components))
@@ -123,7 +123,7 @@ def predict_ridge(estimator, X, kept):
 
 
 def fit_components(estimator, X, features):
-    """`fit` of KernelPCA; what is kept of it."""
+    """`fit` of KernelPCA: sets attributes of the estimator and returns a `Kept`."""
     estimator._validate_params()
     X = validate_data(estimator, X, accept_sparse="csr", copy=estimator.copy_X)
     options = _options(estimator, X, features)
@@ -154,7 +154,10 @@ def fit_components(estimator, X, features):
 
 
 def _centerer(learner, X, scores):
-    """Means of the kernel's rows, z(x)'m with the mean feature m, from |z|^2 and |z - m|^2."""
+    """Kernel centerer from the row means z(x)'m of the kernel, with the mean feature vector m.
+
+    These follow from |z|^2 and |z - m|^2.
+    """
     norms = learner._model.squared_norms(table(X), learner.device, learner.memory)
     away = learner.reconstruction_errors(X) + (scores**2).sum(axis=1)
     centerer = KernelCenterer().set_output(transform="default")

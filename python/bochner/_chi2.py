@@ -1,4 +1,4 @@
-"""Features of the chi-squared kernels of histograms."""
+"""Features of the skewed and the additive chi-squared kernel, for histograms."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ if TYPE_CHECKING:
 
     from ._typing import Random
 
-#: Distances of one, two and three samples, as scikit-learn has them.
+#: Default ``sample_interval`` for one, two and three ``sample_steps``, as in scikit-learn.
 INTERVALS = {1: 0.8, 2: 0.5, 3: 0.4}
 
 
 class SkewedChi2Sampler(Transformer):
-    """Random features of the skewed chi-squared kernel, the product over columns of
-    ``2 sqrt(x + c) sqrt(y + c) / (x + y + 2 c)``: the drop-in for
-    `sklearn.kernel_approximation.SkewedChi2Sampler`.
+    """Skewed chi-squared features: drop-in for `sklearn.kernel_approximation.SkewedChi2Sampler`.
 
-    The features are those of scikit-learn for the same ``random_state``, up to the rounding of the
-    weights to 11 significant bits: ``sqrt(2 / n_components) * cos(log(X + skewedness) @
-    random_weights_ + random_offset_)``. Logarithms are taken in float64.
+    Approximates the kernel that is the product over input features of
+    ``2 sqrt(x + c) sqrt(y + c) / (x + y + 2 c)``. The features equal those of scikit-learn for the
+    same ``random_state``, except that weights are rounded to 11 significant bits:
+    ``sqrt(2 / n_components) * cos(log(X + skewedness) @ random_weights_ + random_offset_)``.
+    Logarithms are computed in float64.
 
     Parameters
     ----------
     skewedness : float, default=1.0
-        c. Rows hold values above ``-skewedness``.
+        Constant c of the kernel. Values of X must be above ``-skewedness``.
 
     n_components : int, default=100
         Number of features.
 
     random_state : int, RandomState instance or None, default=None
-        The generator of all draws.
+        Seed or generator of all random draws.
 
     sampling : str, default='monte-carlo'
-        How frequencies are drawn, as of `RBFSampler`.
+        Method that draws the frequencies, as in `RBFSampler`.
 
     form : {'phase', 'paired'}, default='phase'
         One cosine with a random offset for each frequency, as scikit-learn has it, or a cosine and a
@@ -74,7 +74,7 @@ class SkewedChi2Sampler(Transformer):
         Frequencies. Only of Monte Carlo sampling.
 
     random_offset_ : ndarray of shape (n_frequencies,)
-        Offsets in [0, 2 pi); zeros in the paired form. Only where there are ``random_weights_``.
+        Offsets in [0, 2 pi); zeros with ``form='paired'``. Only together with ``random_weights_``.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -133,7 +133,7 @@ class SkewedChi2Sampler(Transformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the map for rows of this width.
+        """Draw the map for the number of features in X.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class SkewedChi2Sampler(Transformer):
         return self
 
     def _draw(self, random_state, paired, dtype):
-        """The weights and offsets that scikit-learn would draw."""
+        """Draw weights and offsets as scikit-learn does."""
         frequencies = self.n_components // 2 if paired else self.n_components
         uniform = random_state.uniform(size=(self.n_features_in_, frequencies))
         weights = round_to_11_bits(np.log(np.tan(np.pi / 2.0 * uniform)) / np.pi)
@@ -193,17 +193,17 @@ class SkewedChi2Sampler(Transformer):
 
     @of_scans
     def transform(self, X: Any, *, output: Any = None) -> Any:
-        """Features of rows.
+        """Map samples to chi-squared features.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, of values above ``-skewedness``.
+            Samples, with values above ``-skewedness``.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Of float32 if both these rows and those of fit are, else of float64.
+            Features, in float32 if both X and the X of `fit` are float32, otherwise in float64.
         """
         check_is_fitted(self)
         if not isinstance(X, _native.HeldRows):
@@ -224,19 +224,21 @@ class SkewedChi2Sampler(Transformer):
 
 
 class AdditiveChi2Sampler(Transformer):
-    """Features of the additive chi-squared kernel, the sum over columns of ``2 x y / (x + y)``: the
-    drop-in for `sklearn.kernel_approximation.AdditiveChi2Sampler`.
+    """Additive chi-squared map: drop-in for `sklearn.kernel_approximation.AdditiveChi2Sampler`.
 
-    The features are those of scikit-learn, computed in float32. Nothing is drawn.
+    Approximates the kernel that is the sum over input features of ``2 x y / (x + y)``. The features
+    equal those of scikit-learn, computed in float32. They are not random.
 
     Parameters
     ----------
     sample_steps : int, default=2
-        How often the spectrum is sampled: ``2 * sample_steps - 1`` features a column.
+        Number of samples of the kernel's spectrum. Each input feature becomes
+        ``2 * sample_steps - 1`` features.
 
     sample_interval : float, default=None
-        Distance of the samples. None is 0.8, 0.5 and 0.4 for one, two and three, and an error for
-        more; ``2 pi / (5.86 sqrt(sample_steps - 1) + 3.65)`` is good there.
+        Distance between the samples of the spectrum, 0 or positive. None is 0.8, 0.5 and 0.4 for 1,
+        2 and 3 ``sample_steps``; more steps require a number, such as ``2 pi / (5.86
+        sqrt(sample_steps - 1) + 3.65)``.
 
     device : str, default='auto'
         Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
@@ -291,7 +293,7 @@ class AdditiveChi2Sampler(Transformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check rows and parameters; nothing is learnt.
+        """Validate samples and parameters; the map does not depend on the samples.
 
         Parameters
         ----------
@@ -315,17 +317,17 @@ class AdditiveChi2Sampler(Transformer):
 
     @of_scans
     def transform(self, X: Any, *, output: Any = None) -> Any:
-        """Features of rows.
+        """Map samples to chi-squared features.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows, of values that are not negative.
+            Samples, with values of 0 or more.
 
         Returns
         -------
         Z : {ndarray, CSR matrix} of shape (n_samples, n_features * (2 * sample_steps - 1))
-            Sparse if the rows are: features of 0 are 0. Of the type of the rows.
+            Features in the dtype of X; sparse if X is, since a value of 0 has features of 0.
         """
         if not isinstance(X, _native.HeldRows):
             X = validated(
@@ -339,10 +341,10 @@ class AdditiveChi2Sampler(Transformer):
         if not sparse.issparse(X):
             return self._of_columns(X, X.shape[1])
         if not X.has_canonical_format:
-            # Entries of one place add up before they become features.
+            # Duplicate entries must be summed before the nonlinear map.
             X = X.copy()
             X.sum_duplicates()
-        # A column of what is there, whose features go to its places.
+        # Map the stored values as one column, and put each of their features at the same indices.
         there = np.ascontiguousarray(X.data)[:, np.newaxis]
         kind = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
         blocks = [
@@ -368,12 +370,12 @@ class AdditiveChi2Sampler(Transformer):
         return INTERVALS[self.sample_steps]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the features: of each column its root, then cosines and sines.
+        """Feature names: all square roots first, then the cosines and sines of each step.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns, those of fit if there were some.
+            Names of the input features; None for those seen in fit, or generated ones.
 
         Returns
         -------

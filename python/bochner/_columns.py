@@ -1,4 +1,4 @@
-"""Rows of tables that have rows, targets and weights side by side, by the names of columns."""
+"""Splits tables into X, targets and weights by column names, for distributed fits."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,19 +8,21 @@ import numpy as np
 
 @dataclass
 class Columns:
-    """Which columns of a table are which.
+    """Roles of the columns of a table.
 
     Attributes
     ----------
     rows : tuple of str or None
-        Those of X; None for all that are nothing else.
+        Columns of X; None for all columns without another role.
 
     targets : tuple of str
+        Target columns.
 
     one_target : bool
-        Whether the targets were given as one name, and y has one dimension.
+        Whether the targets were given as one name, so that y is one-dimensional.
 
     weight : str or None
+        Column of sample weights.
     """
 
     rows: Any
@@ -30,12 +32,12 @@ class Columns:
 
     @classmethod
     def of(cls, columns, y, sample_weight):
-        """From the arguments of a fit: a name or several each, or None."""
+        """Create from the arguments of a fit, each a name, several names or None."""
         rows = None if columns is None else _several(columns)
         return cls(rows, _several(y), isinstance(y, str), sample_weight)
 
     def named(self, names):
-        """Those of X among all columns. Errors where one is missing."""
+        """Columns of X among all column names; raises an error if a named column is missing."""
         others = {*self.targets, self.weight}
         rows = [name for name in names if name not in others] if self.rows is None else self.rows
         asked = [*rows, *self.targets, *([] if self.weight is None else [self.weight])]
@@ -55,27 +57,25 @@ class Columns:
 
 
 def matrix(table):
-    """Columns of an Arrow table side by side.
-
-    A frame with their names; an array where a column holds a list in each row.
-    """
+    """Convert an Arrow table to X: a data frame, or an array if a column contains lists."""
     if not any(_is_list(field.type) for field in table.schema):
         return table.to_pandas()
     return np.column_stack([_flat(table, field) for field in table.schema])
 
 
 def rows_for(estimator, table, columns=None):
-    """Of an Arrow table what a fitted estimator takes: by the names of its fit, in any order.
+    """Convert an Arrow table to X for a fitted estimator, with columns selected by name.
 
     Parameters
     ----------
     estimator : object
-        Fitted.
+        Fitted estimator.
 
     table : pyarrow.Table
+        Table with the columns of X and possibly others, in any order.
 
     columns : str, list of str or None
-        Instead of the names of the fit.
+        Columns of X; None for those of the fit.
     """
     names = _several(columns) if columns is not None else None
     if names is None:
@@ -98,13 +98,13 @@ def _numbers(table, name):
 def _is_list(kind):
     from pyarrow import types
 
-    # Ray's tensors are lists under a name of their own.
+    # Ray's tensor type is an extension type that stores lists.
     kind = getattr(kind, "storage_type", kind)
     return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
 def _flat(table, field):
-    """A column as an array of two dimensions."""
+    """Convert a column of numbers or lists to a two-dimensional array."""
     column = table.column(field.name)
     if not _is_list(field.type):
         return column.to_numpy()[:, None]

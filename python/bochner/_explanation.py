@@ -1,4 +1,4 @@
-"""What a fitted model goes by: importance of columns, partial dependence, Shapley values."""
+"""Model explanations: feature importance, partial dependence, Shapley values."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Importance:
-    """How much columns matter, the most important first.
+    """Permutation importance of columns, in descending order.
 
     Attributes
     ----------
     columns : list of str
-        Names, or numbers as text.
+        Names of the columns, or their indices as text.
 
     rise : ndarray of shape (n_columns,)
-        By how much the error rises when the column is exchanged between rows, mean over repeats.
+        Increase of the error when the column is permuted, averaged over repeats.
 
     deviation : ndarray of shape (n_columns,)
-        The standard deviation over repeats.
+        Standard deviation of the increase over repeats.
 
     gradient : ndarray of shape (n_columns,) or None
-        The share of the column in the mean squared gradient; None of maps without gradients.
+        Share of the column in the mean squared gradient of the predictions; None if the map has no
+        gradient.
 
     measure : str
-        What the error is, or ``'how far predictions move'`` without targets.
+        Name of the error, or ``'how far predictions move'`` without targets.
 
     error : float
-        That of the rows as they are.
+        Error without permutation.
 
     rows : int
-        Rows that were exchanged.
+        Number of samples used.
     """
 
     columns: list[str]
@@ -63,27 +64,27 @@ class Importance:
 
 @dataclass(frozen=True)
 class PartialDependence:
-    """How outputs go along one column.
+    """Partial dependence of the outputs on one column.
 
     Attributes
     ----------
     column : str
-        Its name.
+        Name of the column.
 
     values : list
-        What it is set to: numbers, names of categories, dates as text, None where it is missing.
+        Grid of values of the column: numbers, names of categories, dates as text, None for missing.
 
     mean : ndarray of shape (n_values, n_outputs)
-        The mean output of the rows with it set so.
+        Mean output over samples in which the column is set to the value.
 
     curves : ndarray of shape (n_curves, n_values, n_outputs)
-        Outputs of some of the rows.
+        Individual conditional expectation: outputs of single samples.
 
     curve_rows : ndarray of shape (n_curves,)
-        Their places in the data.
+        Indices of these samples in the data.
 
     rows : int
-        Rows that the mean is over.
+        Number of samples in the mean.
     """
 
     column: str
@@ -96,34 +97,35 @@ class PartialDependence:
 
 @dataclass(frozen=True)
 class Shapley:
-    """What columns add to the outputs of rows.
+    """Shapley values of columns for the outputs of single samples.
 
     Attributes
     ----------
     columns : list of str
-        Names, in the order of the data.
+        Names of the columns, in the order of the data.
 
     rows : ndarray of shape (n_rows,)
-        Places of the explained rows in the data.
+        Indices of the explained samples in the data.
 
     values : ndarray of shape (n_rows, n_columns, n_outputs)
-        What each column adds. Those of a row sum up to its output less ``base``.
+        Shapley values. The values of a sample sum to its output minus ``base``.
 
     errors : ndarray of shape (n_rows, n_columns, n_outputs)
-        Standard errors by the orders that were drawn; 0 where values are exact.
+        Standard errors due to the sampling of column orders; 0 if values are exact.
 
     outputs : ndarray of shape (n_rows, n_outputs)
-        Outputs of the rows.
+        Outputs of the explained samples.
 
     base : ndarray of shape (n_outputs,)
-        The mean output of the background.
+        Mean output of the background samples.
 
     background : int
-        Rows of the background.
+        Number of background samples.
 
     exact : bool
-        Whether all subsets of columns were gone through, in the place of sampled orders: of sums of
-        functions of at most six columns each, and of models of at most six.
+        Whether values were computed from all subsets of columns instead of sampled orders. This is
+        so for models with at most six columns, and for sums of functions of at most six columns
+        each.
     """
 
     columns: list[str]
@@ -137,24 +139,24 @@ class Shapley:
 
 
 class Explanation:
-    """What a fitted model goes by on some rows; `explain` of a regressor or a classifier gives one.
+    """Explanation of a fitted model, as returned by `explain` of regressors and classifiers.
 
     Attributes
     ----------
     importance : Importance
-        How much columns matter.
+        Permutation importance of all columns.
 
     partial_dependence : dict of str to PartialDependence
-        How outputs go along the columns that were looked along, by their names.
+        Partial dependence on some columns, by their names.
 
     shapley : Shapley or None
-        What columns add to the outputs of single rows.
+        Shapley values of single samples; None if none were requested.
 
     outputs : list of str
-        Targets, or classes: of two the second alone.
+        Names of the targets or classes; with two classes the second alone.
 
     outputs_are : str
-        ``'prediction'``, ``'probability'`` or ``'score'``.
+        Kind of the outputs: ``'prediction'``, ``'probability'`` or ``'score'``.
 
     Examples
     --------
@@ -183,18 +185,18 @@ class Explanation:
         return f"Explanation({of.measure}: {most})"
 
     def plot(self, ax: Any = None, *, column: str | None = None, output: int = 0) -> Any:
-        """Draw it by matplotlib: the importance of columns, or outputs along one of them.
+        """Plot the importance of columns, or the partial dependence on one, with matplotlib.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            Where; None for axes of its own.
+            Axes to draw on; None for new axes.
 
         column : str, default=None
-            A column of `partial_dependence`; None for the importance of all.
+            Column of `partial_dependence` to plot; None to plot the importance of all columns.
 
         output : int, default=0
-            Which of `outputs` is drawn along a column.
+            Index into `outputs`, for partial dependence.
 
         Returns
         -------
@@ -219,7 +221,7 @@ class Explanation:
     def _curves(self, ax, of, output):
         at = list(range(len(of.values)))
         if all(value is None or isinstance(value, float) for value in of.values):
-            # Where it is missing has no place along numbers.
+            # A missing value has no position on a numeric axis.
             at = [i for i in at if of.values[i] is not None]
             x = [of.values[i] for i in at]
         else:
@@ -234,7 +236,7 @@ class Explanation:
 
 
 class Explains:
-    """Learners of targets, whose models can be explained."""
+    """Mixin of regressors and classifiers: `explain` and `shapes`."""
 
     def explain(
         self,
@@ -247,7 +249,7 @@ class Explains:
         sample: int = 5000,
         random_state: Any = 0,
     ) -> Explanation:
-        """What the model goes by on rows, best those that the fit did not see.
+        """Explain the model on samples, preferably ones that the fit has not seen.
 
         Parameters
         ----------
@@ -255,22 +257,24 @@ class Explains:
             Samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets. Without any, columns matter by how far predictions move. A scan has its own.
+            Target values. With None, importance measures how far predictions move; a `Scan` has
+            targets of its own.
 
         columns : sequence of str, default=None
-            Columns to look along, by names or by numbers as text; None for the six that matter most.
+            Columns for partial dependence, by name or by index as text; None for the six most
+            important.
 
         rows : int, default=20
-            Rows with Shapley values, evenly spread; 0 for none.
+            Number of samples with Shapley values, evenly spaced in X; 0 for none.
 
         repeats : int, default=5
-            How often each column is exchanged between rows.
+            Number of permutations of each column, at least 1.
 
         sample : int, default=5000
-            Rows that are looked at, at most.
+            Maximum number of samples used, at least 1.
 
         random_state : int, RandomState instance or None, default=0
-            What all sampling follows from.
+            Seed or generator of all random draws.
 
         Returns
         -------
@@ -297,21 +301,22 @@ class Explains:
     def shapes(
         self, X: Any, y: Any = None, *, sample: int = 5000, random_state: Any = 0
     ) -> Shapes:
-        """The functions that an additive model is the sum of, exactly, with their standard errors.
+        """Component functions of an additive model, computed exactly, with standard errors.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-            Rows that functions have mean 0 over; for standard errors those of the fit.
+            Samples over which the functions are centred. Standard errors need the training samples.
 
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
-            Targets. Without any only a Gaussian process has standard errors. A scan has its own.
+            Target values. With None, only a Gaussian process has standard errors; a `Scan` has
+            targets of its own.
 
         sample : int, default=5000
-            Rows that are looked at, at most.
+            Maximum number of samples used, at least 1.
 
         random_state : int, RandomState instance or None, default=0
-            By what they are sampled.
+            Seed or generator that selects the samples.
 
         Returns
         -------
@@ -331,12 +336,12 @@ class Explains:
             return Shapes(_native.shapes(self._current(), given, y, options))
 
     def _looked_at(self, X, y):
-        """Rows and targets as the native half takes them."""
+        """Convert X and y to native inputs."""
         check_is_fitted(self)
         given = table(X._for(self) if isinstance(X, Scan) else checked(self, X))
         return given, None if y is None else self._explained(y)
 
     def _explained(self, y):
-        """Targets of shape (n_samples, n_targets) as the native model has them."""
+        """Validated targets, of shape (n_samples, n_targets)."""
         y = check_array(host(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
         return np.ascontiguousarray(y.reshape(len(y), -1))

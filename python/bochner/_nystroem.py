@@ -1,4 +1,4 @@
-"""The kernel with some of the rows."""
+"""Nystroem features: the kernel with landmark samples."""
 
 from __future__ import annotations
 
@@ -31,40 +31,44 @@ if TYPE_CHECKING:
 
 
 class Nystroem(Transformer):
-    """The kernel with some of the rows: the drop-in for `sklearn.kernel_approximation.Nystroem`.
+    """Nystroem features from landmarks: drop-in for `sklearn.kernel_approximation.Nystroem`.
 
-    Kernels of the library run on the device of ``device``, in float32 with a root of the landmarks'
-    kernel in float64. Every other kernel of scikit-learn, a function, and ``'precomputed'`` are
-    computed as scikit-learn computes them.
+    Kernels of this library are computed on ``device`` in float32, and the inverse square root of
+    the landmarks' kernel matrix in float64. All other kernels of scikit-learn, functions and
+    ``'precomputed'`` are computed by scikit-learn's code.
 
     Parameters
     ----------
     kernel : str or callable, default='rbf'
-        ``'rbf'`` or ``'laplacian'``, any kernel of the library (``'matern52'``, ``'cauchy'``, ...,
-        see `RBFSampler`), any other of scikit-learn, a function of two rows, or ``'precomputed'``.
+        ``'rbf'`` or ``'laplacian'``, another kernel of this library (``'matern52'``, ``'cauchy'``,
+        ..., see `RBFSampler`), another kernel of scikit-learn, a function of two samples, or
+        ``'precomputed'``.
 
     gamma : float, 'scale', 'auto' or 'median', default=None
-        Of rbf, laplacian and the library's kernels: None and ``'auto'`` for 1 / n_features,
-        ``'scale'`` for 1 / (n_features * X.var()), ``'median'`` for the median distance between up to
-        2,000 rows as the lengthscale. Of others as scikit-learn has it, or a rule but the last.
+        Parameter of the kernel's formula, 0 or positive. For rbf, laplacian and the kernels of this
+        library, None and ``'auto'`` are 1 / n_features, ``'scale'`` is 1 / (n_features * X.var()),
+        and ``'median'`` sets the lengthscale to the median distance between up to 2,000 samples.
+        Other kernels take None as scikit-learn does, and ``'auto'`` and ``'scale'``.
 
     coef0 : float, default=None
-        Of polynomial and sigmoid kernels.
+        Constant of polynomial and sigmoid kernels.
 
     degree : float, default=None
-        Of the polynomial kernel.
+        Degree of the polynomial kernel, at least 1.
 
     kernel_params : dict, default=None
-        Keyword arguments of a function given as kernel.
+        Keyword arguments for a kernel that is a function.
 
     n_components : int, default=100
         Number of landmarks, and of features.
 
     random_state : int, RandomState instance or None, default=None
-        The generator that draws landmarks, uniformly without replacement, as scikit-learn does.
+        Seed or generator that draws the landmarks, uniformly without replacement, as in
+        scikit-learn.
 
     n_jobs : int, default=None
-        Of kernels that scikit-learn computes. The library's take all threads.
+        Number of jobs for kernels that scikit-learn computes. Kernels of this library use all
+        threads.
 
     device : str, default='auto'
         Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
@@ -79,10 +83,10 @@ class Nystroem(Transformer):
         The landmarks.
 
     component_indices_ : ndarray of shape (n_components,)
-        Their places in the training rows.
+        Indices of the landmarks in the training samples.
 
     normalization_ : ndarray of shape (n_components, n_components)
-        The inverse square root of their kernel.
+        Inverse square root of the kernel matrix of the landmarks.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -154,7 +158,7 @@ class Nystroem(Transformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose landmarks among the rows, and take the root of their kernel.
+        """Draw landmarks among the samples, and factor their kernel matrix.
 
         Parameters
         ----------
@@ -211,7 +215,7 @@ class Nystroem(Transformer):
 
     @of_scans
     def transform(self, X: Any, *, output: Any = None) -> Any:
-        """Features of rows.
+        """Map samples to Nystroem features.
 
         Parameters
         ----------
@@ -221,7 +225,7 @@ class Nystroem(Transformer):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Of float32 if both these rows and those of fit are, else of float64.
+            Features, in float32 if both X and the X of `fit` are float32, otherwise in float64.
         """
         check_is_fitted(self)
         X = checked(self, X)
@@ -240,7 +244,7 @@ class Nystroem(Transformer):
         return embedded @ self.normalization_.T
 
     def _is_native(self):
-        """Whether the library computes the kernel."""
+        """Whether this library, not scikit-learn, computes the kernel."""
         if callable(self.kernel) or self.kernel == "precomputed":
             if any(value is not None for value in (self.gamma, self.coef0, self.degree)):
                 raise ValueError(
@@ -251,7 +255,7 @@ class Nystroem(Transformer):
         return self.kernel in ("rbf", "laplacian") or self.kernel not in PAIRWISE_KERNEL_FUNCTIONS
 
     def _rule(self, X, random_state):
-        """The number that gamma stands for, and the lengthscale of the median rule."""
+        """Set ``_gamma``, and ``_lengthscale`` with the median rule, from the parameter gamma."""
         self._gamma, self._lengthscale = self.gamma, None
         if self.gamma == "auto":
             self._gamma = 1.0 / self.n_features_in_
@@ -278,7 +282,7 @@ class Nystroem(Transformer):
         if self._lengthscale is not None:
             scale = 1.0 / self._lengthscale
         else:
-            # At gamma 0 all rows are one.
+            # With gamma=0 the kernel is constant.
             scale = 1.0 / lengthscale(kernel, gamma) if gamma else 0.0
         shifts = not kernel.startswith("arc-cosine")
         center = landmarks.mean(axis=0) if shifts else np.zeros(landmarks.shape[1])
@@ -287,7 +291,7 @@ class Nystroem(Transformer):
         )
 
     def _kernel_params(self):
-        """Keyword arguments of a kernel that scikit-learn computes."""
+        """Keyword arguments for a kernel that scikit-learn computes."""
         params = dict(self.kernel_params or {})
         if not callable(self.kernel):
             for name in KERNEL_PARAMS.get(self.kernel, ()):

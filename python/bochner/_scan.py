@@ -1,4 +1,4 @@
-"""Files that estimators take in the place of arrays, and that Python never reads."""
+"""Files as inputs of estimators, read by the native module in chunks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
 
-#: Files whose rows name the columns that are not zero, and no other.
+#: Endings of sparse text formats, whose lines list the nonzero columns alone.
 _SPARSE = tuple(
     ending + packed
     for ending in (".libsvm", ".svm", ".svmlight")
     for packed in ("", ".gz", ".zst")
 )
-#: Bytes for chunks of rows unless ``memory`` says otherwise.
+#: Default memory for chunks of samples, in bytes.
 MEMORY = 128 << 20
 
 
@@ -27,20 +27,20 @@ def _listed(names):
 
 
 class Scan:
-    """A file that is read chunk by chunk; `bochner.scan` makes it.
+    """File that is read in chunks, as returned by `bochner.scan`.
 
-    Estimators take it in the place of X. Rows go from the file to the device; Python sees results.
+    Estimators accept it as X. Samples go from the file to the device without Python objects.
 
     Attributes
     ----------
     n_features, n_targets : int
-        Columns that are features, and columns that are targets.
+        Number of feature columns, and of target columns.
 
     n_samples : int or None
-        Rows; None for a .csv file, whose rows are counted when they are read.
+        Number of samples; None for a .csv file, where it is known only after reading.
 
     feature_names : list of str or None
-        Names of the feature columns, where the file has some.
+        Names of the feature columns, if the file has names.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Scan:
         return f"<{rows} of {self.n_features} features in {os.path.basename(self._path)}>"
 
     def _for(self, estimator):
-        """The same file with the columns that an estimator was fitted to."""
+        """The same file, opened with the columns that an estimator was fitted to."""
         model = getattr(estimator, "_model", None)
         if model is not None and model.has_schema:
             other = copy(self)
@@ -133,12 +133,12 @@ class Scan:
         return other
 
     def chunks(self, memory: int | None = None) -> Iterator[_native.HeldRows]:
-        """Rows in order, in chunks that Rust holds.
+        """Iterate over the samples in order, in chunks that stay in native memory.
 
         Parameters
         ----------
         memory : int, default=None
-            Bytes for a chunk and what becomes of it; None for 128 MiB.
+            Memory for a chunk and for the results computed from it, in bytes; None for 128 MiB.
         """
         rows = (MEMORY if memory is None else memory) // (32 * max(self.n_features, 1))
         return self._native.chunks(max(1, min(rows, 1 << 16)))
@@ -171,111 +171,112 @@ def scan(
     encoding: str | None = None,
     drop_rows_without_target: bool = False,
 ) -> Scan:
-    """A file as rows for estimators, read when they need it and never held whole.
+    """Open a file as input for estimators; it is read in chunks when needed.
 
     Parameters
     ----------
     path : str or path
-        A .npy, .npz (arrays X and y, or a matrix of ``scipy.sparse.save_npz``), .csv, .libsvm,
-        .parquet or Arrow (.arrow, .feather) file, text perhaps compressed (.gz, .zst); a folder or a
-        pattern of them. Learners take tables with columns of text, dates and truth values, too, and
-        labels of text; maps take numbers alone.
+        A .npy, .npz (arrays X and y, or a matrix from ``scipy.sparse.save_npz``), .csv, .libsvm,
+        .parquet or Arrow (.arrow, .feather) file; text files may be compressed (.gz, .zst). Also a
+        folder or a glob pattern of such files. Estimators with targets accept columns of text,
+        dates and booleans, and text labels; feature maps accept numbers alone.
 
     target : str or list of str, default=None
-        Columns of a .csv, .parquet or Arrow file that are targets.
+        Target columns of a .csv, .parquet or Arrow file.
 
     targets : str or path, default=None
-        The .npy file of the targets of a .npy file.
+        A .npy file with the targets of a .npy file.
 
     columns : str or list of str, default=None
-        Columns of such a file that are features, in this order; None for all that are no targets, and
-        where rows are predicted for those of the fit, by their names.
+        Feature columns of such a file, in this order. None for all columns that are not targets,
+        or, in predictions, for those of the fit, by name.
 
     width : int, default=None
-        Number of features of a .libsvm file; None for the largest index in it, and where rows are
-        predicted for that of the fit.
+        Number of features of a .libsvm file. None for the largest index in the file, or, in
+        predictions, for the number of the fit.
 
     missing : {'error', 'mean', 'median', 'indicator'}, default='error'
-        What stands for missing values of a table: its column's mean or median, or the mean with one
-        more column that is 1 where the value is missing.
+        Imputation of missing values in a table: the mean or median of the column, or the mean and
+        an additional column that is 1 if the value is missing. ``'error'`` raises an error.
 
     categorical : str or list of str, default=None
-        Columns of a table whose values are names of categories, though they look like numbers.
+        Columns of a table whose values are categories although they look like numbers.
 
     numeric : str or list of str, default=None
-        Columns of numbers that are numbers, though some begin with 0 and all have as many digits,
-        as codes have, or one word stands at each, as in ``R12.50`` and ``No. 17``.
+        Columns whose values are numbers although they look like codes: numbers of equal length with
+        leading zeros, or numbers with one word, as in ``R12.50`` and ``No. 17``.
 
     most_categories : int, default=64
-        A column of text becomes a column for each category up to so many, and beyond it this many
-        by hashing.
+        Maximum number of categories of a text column that are one-hot encoded; a column with more
+        is hashed to this many columns.
 
     weight : str, default=None
-        The column of a table that says what each row counts for.
+        Column of a table with sample weights.
 
     decimal : str, default=None
-        What stands before the fraction of numbers in text; None for a point, or for a comma where
-        all cells of a column allow that alone.
+        Decimal separator of numbers in text. None for a point, or for a comma if all cells of a
+        column can be parsed with it alone.
 
     thousands : str, default=None
-        What stands between groups of three digits; None for what all cells of a column allow.
+        Thousands separator of numbers in text. None for one with which all cells of a column can be
+        parsed.
 
     date_format : str, default=None
-        How dates are written that are not by ISO 8601, such as ``%d.%m.%Y``; None for what all
-        cells of a column allow.
+        Format of dates other than ISO 8601, such as ``%d.%m.%Y``. None for a format with which all
+        cells of a column can be parsed.
 
     na : str or list of str, default=None
-        Texts that stand for no value, beside empty cells; in columns of types numbers and dates
-        that are one of them. None for those that pandas takes for it (``NA``, ``N/A``, ``NaN``,
-        ``None``, ``null`` and more), and ``?``, in files without types alone.
+        Texts for missing values, in addition to empty cells; in typed columns, also numbers and
+        dates that equal one of them. None for those that pandas recognises (``NA``, ``N/A``,
+        ``NaN``, ``None``, ``null`` and more) and ``?``, in untyped files alone.
 
     all_columns : bool, default=False
-        Whether columns are kept that only tell rows apart: a text of its own in each row, or a
-        column called ``id``, ``index`` and the like that counts them. Also copies of columns
-        before them.
+        Whether to keep columns that only identify rows (text that differs in every row, or a column
+        such as ``id`` or ``index`` that counts the rows), and copies of earlier columns.
 
     dates : {'day', 'parts'}, default=None
-        What dates become: their day as a number, or also sine and cosine of their place in the year,
-        the week and the day, where the column covers more than one. None for 'day', with a warning
-        where 'parts' would tell more.
+        Encoding of dates: the day as a number, or in addition sine and cosine of the position in
+        the year, the week and the day, if the column spans more than one of them. None for
+        ``'day'``, with a warning if ``'parts'`` would be more informative.
 
     by_target : str or list of str, default=None
-        Columns whose texts become the mean of the target over their rows, smoothed and out of fold,
-        and no others. None for those of more texts than ``most_categories``, where such means tell
-        something of the target. With ``y`` or ``sample_weight`` beside the file there are none.
+        Text columns for target encoding: the smoothed, out-of-fold mean of the target over rows
+        with the same text. None for columns with more than ``most_categories`` texts for which this
+        is predictive. Not available if ``y`` or ``sample_weight`` is passed to `fit`.
 
     words : str or list of str, default=None
-        Columns whose texts become the words that they have, hashed, and no others. None for those of
-        prose, of more texts than ``most_categories``, where words tell something of the target. With
-        ``y`` or ``sample_weight`` beside the file there are none unless they are named.
+        Text columns encoded as hashed bags of words. None for columns of prose with more than
+        ``most_categories`` texts whose words are predictive; for none, if ``y`` or
+        ``sample_weight`` is passed to `fit`.
 
     delimiter : str, default=None
-        What separates the columns of a .csv; None for what a first line ``sep=;`` names, or what the
-        line of the names has most of.
+        Column separator of a .csv file. None to take it from a first line such as ``sep=;``, or to
+        use the most frequent one in the header.
 
     header : {'auto', 'yes', 'no'}, default='auto'
-        Whether the first row of a .csv holds the names of its columns; 'auto' takes a row of numbers
-        alone for data.
+        Whether the first row of a .csv file has the column names; ``'auto'`` treats a row that has
+        numbers alone as data.
 
     skip_rows : int, default=0
-        Lines at the beginning of a .csv that are no rows: titles. Empty ones count.
+        Number of lines to skip at the beginning of a .csv file, including empty ones.
 
     comment : str, default=None
-        Lines of a .csv that begin with this are no rows, wherever they stand; with None lines of
-        ``#`` in front of the names are none.
+        Prefix of comment lines in a .csv file. None to skip lines with ``#`` before the header
+        alone.
 
     encoding : str, default=None
-        How the characters of a .csv are written, such as 'utf-16' or 'latin-1'; None for UTF-16
-        where its first bytes say so and else for UTF-8, with text that is none in Windows-1252.
+        Encoding of a .csv file, such as ``'utf-16'`` or ``'latin-1'``. None for UTF-16 if the byte
+        order mark says so, otherwise UTF-8, with invalid text decoded as Windows-1252.
 
     drop_rows_without_target : bool, default=False
-        Whether rows whose target is missing or not finite are left out; a warning says how many.
+        Whether to drop rows whose target is missing or not finite, with a warning that has their
+        number.
 
     Returns
     -------
     scan : Scan
-        What ``fit``, ``predict``, ``transform``, ``score`` and the tests take in the place of X.
-        ``fit`` takes the file's targets, or those given to it.
+        Accepted as X by ``fit``, ``predict``, ``transform``, ``score`` and the hypothesis tests.
+        ``fit`` uses the targets of the file, or those passed to it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The functions that an additive model is the sum of."""
+"""Component functions of additive models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def axes_of(ax):
-    """Axes of their own where none are given."""
+    """The given matplotlib axes, or new ones for None."""
     if ax is not None:
         return ax
     try:
@@ -26,7 +26,7 @@ def axes_of(ax):
 
 @dataclass(frozen=True)
 class Shape:
-    """The function of one column or of two, with mean 0 over the rows.
+    """Function of one or two columns, with mean 0 over the samples.
 
     Attributes
     ----------
@@ -34,17 +34,17 @@ class Shape:
         Names of the columns.
 
     values : list of list
-        Of each column what it is set to: numbers, names of categories, dates as text, None where it
-        is missing.
+        For each column, its grid of values: numbers, names of categories, dates as text, None for
+        missing.
 
     mean : ndarray of shape (n_values, n_outputs) or (n_values, n_values_2, n_outputs)
-        The function there.
+        Values of the function on the grid.
 
     band : ndarray of the same shape, or None
-        Its standard error; None of learners of which none is known.
+        Standard errors of these; None for models without standard errors.
 
     deviation : ndarray of shape (n_outputs,)
-        The standard deviation of the function over the rows.
+        Standard deviation of the function over the samples.
     """
 
     columns: tuple[str, ...]
@@ -54,11 +54,11 @@ class Shape:
     deviation: NDArray[np.float64]
 
     def _along(self, c):
-        """Where the values of column c lie, at which places, and names for those without an axis."""
+        """Axis positions for column c, indices into ``values[c]``, and tick labels or None."""
         values = self.values[c]
         at = list(range(len(values)))
         if all(value is None or isinstance(value, float) for value in values):
-            # Where it is missing has no place along numbers.
+            # A missing value has no position on a numeric axis.
             at = [i for i in at if values[i] is not None]
             return [values[i] for i in at], at, None
         names = ["missing" if value is None else value for value in values]
@@ -66,32 +66,34 @@ class Shape:
 
 
 class Shapes:
-    """The functions of an additive model, whose sum with the intercept it predicts: `shapes` of a
-    regressor or a classifier gives them.
+    """Component functions of an additive model, as returned by `shapes` of an estimator.
+
+    The sum of all functions and the intercept is the output of the model.
 
     Attributes
     ----------
     shapes : list of Shape
-        The functions of one column and of two, that which varies most first.
+        Functions of one or two columns, in descending order of their standard deviation.
 
     intercept : ndarray of shape (n_outputs,)
-        What stands beside them: the mean over the rows.
+        Mean output over the samples.
 
     others : list of tuple of str
-        Columns of functions that are not drawn: of more columns than two, or without an axis.
+        Columns of the functions that are not in `shapes`: those of more than two columns, or of
+        columns that cannot be shown on an axis.
 
     noise : ndarray of shape (n_outputs,) or None
-        The variance of the noise that bands go by.
+        Noise variance behind the standard errors.
 
     rows : int
-        Rows that means are over.
+        Number of samples over which functions are centred.
 
     outputs : list of str
-        Targets, or classes: of two the second alone.
+        Names of the targets or classes; with two classes the second alone.
 
     outputs_are : str
-        ``'prediction'``, ``'logarithm of the prediction'``, ``'normal score of the prediction'`` or
-        ``'score'``: what the functions add up to.
+        Kind of the output that the functions add up to: ``'prediction'``, ``'logarithm of the
+        prediction'``, ``'normal score of the prediction'`` or ``'score'``.
 
     Examples
     --------
@@ -122,7 +124,7 @@ class Shapes:
         return f"Shapes({len(self.shapes)} functions, of {most})"
 
     def __getitem__(self, columns: str | tuple[str, ...]) -> Shape:
-        """The function of a column, by its name, or of two, by a tuple."""
+        """The function of a column (by name) or of two columns (by a tuple of names)."""
         wanted = {columns} if isinstance(columns, str) else set(columns)
         for of in self.shapes:
             if set(of.columns) == wanted:
@@ -133,19 +135,21 @@ class Shapes:
     def plot(
         self, ax: Any = None, *, column: str | tuple[str, ...] | None = None, output: int = 0
     ) -> Any:
-        """Draw a function by matplotlib: a curve or dots with two standard errors to each side, or
-        a picture of two columns.
+        """Plot a function with matplotlib.
+
+        A function of one column is a curve, or dots for categories, with bands of two standard
+        errors. A function of two columns is a heat map.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            Where; None for axes of its own.
+            Axes to draw on; None for new axes.
 
         column : str or tuple of str, default=None
-            Which function; None for that which varies most.
+            Column, or two columns, of the function; None for the first of `shapes`.
 
         output : int, default=0
-            Which of `outputs` is drawn.
+            Index into `outputs`.
 
         Returns
         -------

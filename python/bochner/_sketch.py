@@ -1,4 +1,4 @@
-"""Sketches of the polynomial kernel."""
+"""Tensor sketch of the polynomial kernel."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
 
 
 class PolynomialCountSketch(Transformer):
-    """Tensor sketches of the kernel ``(gamma x'y + coef0)^degree``: the drop-in for
-    `sklearn.kernel_approximation.PolynomialCountSketch`.
+    """Tensor sketch: drop-in for `sklearn.kernel_approximation.PolynomialCountSketch`.
 
-    Hashes are those of scikit-learn for the same ``random_state``. Features are the Fourier
-    transform of scikit-learn's, as real numbers, so that inner products and distances are the
-    same; nothing is transformed back.
+    Approximates the kernel ``(gamma x'y + coef0)^degree``. Hashes equal those of scikit-learn for
+    the same ``random_state``. Features are the Fourier transform of scikit-learn's features, as
+    real numbers: inner products and distances agree, coordinates do not.
 
     Parameters
     ----------
     gamma : float, 'scale' or 'auto', default=1.0
-        Of the kernel: ``'scale'`` is 1 / (n_features * X.var()), and ``'auto'`` is 1 / n_features.
+        Factor of the inner product, 0 or positive. ``'scale'`` is 1 / (n_features * X.var()), and
+        ``'auto'`` is 1 / n_features.
 
     degree : int, default=2
-        Of the kernel: from 1 to 64.
+        Degree of the kernel, from 1 to 64.
 
     coef0 : float, default=0.0
-        Of the kernel: not negative.
+        Constant of the kernel, 0 or positive.
 
     n_components : int, default=100
         Number of features.
 
     random_state : int, RandomState instance or None, default=None
-        The generator of all draws.
+        Seed or generator of all random draws.
 
     device : str, default='auto'
         Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
@@ -62,10 +62,10 @@ class PolynomialCountSketch(Transformer):
     Attributes
     ----------
     indexHash_ : ndarray of shape (degree, n_features) or (degree, n_features + 1), dtype=int64
-        Where each column goes; the last is the constant's where there is one.
+        Index hash of each input feature, and of the constant if ``coef0`` is not 0.
 
     bitHash_ : ndarray of the same shape
-        With which sign.
+        Sign hash, -1 or 1, of each input feature and of the constant.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -122,7 +122,7 @@ class PolynomialCountSketch(Transformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the hashes for rows of this width.
+        """Draw the hashes for the number of features in X.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class PolynomialCountSketch(Transformer):
 
     @of_scans
     def transform(self, X: Any, *, output: Any = None) -> Any:
-        """Features of rows.
+        """Map samples to features of the sketch.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class PolynomialCountSketch(Transformer):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Of float32 if both these rows and those of fit are, else of float64.
+            Features, in float32 if both X and the X of `fit` are float32, otherwise in float64.
         """
         check_is_fitted(self)
         X = checked(self, X)

@@ -1,4 +1,4 @@
-"""The columns of rows that come one by one, and whether their scales still hold."""
+"""Columns of an online stream: order, means, and checks that their scales still hold."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
     Row = Mapping[Hashable, float]
 
-#: A column needs another scale where the mean square of its distances from the mean, in deviations,
-#: exceeds `WIDER`; a single value counts for at most `FAR` deviations.
+#: A column needs a new scale if the running mean of its squared z-scores exceeds `WIDER`. Z-scores
+#: are clipped at `FAR`, so that one outlier changes little.
 WIDER, FAR = 4.0, 10.0
-#: Effective number of rows in that mean.
+#: Effective number of samples in that mean.
 RECENT = 1000
-#: Rows in which a column varies that was constant, or is there that was not, before it counts.
+#: Number of samples in which a constant column must vary, or a new column occur, to need a new map.
 FEW = 3
-#: Rows per check.
+#: Number of samples per update of the running means.
 TOGETHER = 8
 
 
 class Columns:
-    """The numbers of a row in the order of its columns, some of which may be missing.
+    """Converts samples to lists of numbers, with means for missing features.
 
-    Also tracks how far rows lie from the rows that the scales were estimated from.
+    Also tracks how far samples lie from those that the scales were estimated from.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -42,9 +42,9 @@ class Columns:
         self._known = frozenset(self.names)
 
     def settle(self, rows: NDArray[np.float64]) -> None:
-        """Estimate the scales from these rows."""
+        """Estimate the scales from these samples."""
         deviation = rows.std(axis=0)
-        # The mean of equal numbers may be off by a rounding.
+        # The mean of equal numbers can have a rounding error, so use the number itself.
         self._constant = rows.min(axis=0) == rows.max(axis=0)
         self._center = np.where(self._constant, rows[0], rows.mean(axis=0))
         self._scale = np.where(self._constant, 1.0, deviation)
@@ -52,20 +52,20 @@ class Columns:
         self.restart()
 
     def restart(self) -> None:
-        """Reset the scales."""
+        """Reset the statistics of later samples."""
         self._moves = np.zeros(len(self.names), dtype=int)
         self._squares = np.ones(len(self.names))
         self._new: dict[Hashable, int] = {}
         self._waiting: list[list[float]] = []
 
     def kept(self, row: Row) -> dict[Hashable, float]:
-        """A copy of a row with the columns that a map can be drawn for."""
+        """Copy a sample without new features that are not numbers."""
         if self._known.issuperset(row):
             return dict(row)
         return {name: row[name] for name in row if name in self._known or _is_number(row[name])}
 
     def see(self, row: Row, numbers: list[float]) -> bool:
-        """Take note of a row; whether it is time to ask which columns moved."""
+        """Add a sample to the statistics; returns True after every `TOGETHER` samples."""
         if not self._known.issuperset(row):
             for name in row:
                 if name not in self._known:
@@ -82,9 +82,9 @@ class Columns:
         return True
 
     def moved(self, all_rows: bool) -> str | None:
-        """A column whose scale does not hold any more, in words.
+        """Describe a column whose scale does not hold any more; None if there is none.
 
-        Columns that were not there count where ``all_rows`` can be learned again.
+        New columns are only reported with ``all_rows``, if all samples can be learned again.
         """
         for wrong, what in (
             (self._moves >= FEW, "was constant and is not any more"),
@@ -100,7 +100,7 @@ class Columns:
         return [get(name, mean) for name, mean in zip(self.names, self.means)]
 
     def check(self, row: Row) -> None:
-        """Errors where a column is no number, and names it."""
+        """Raise an error that names the first column that is not a number."""
         for name in self.names:
             if name in row:
                 number(name, row[name])
@@ -130,9 +130,9 @@ def _is_number(value: Any) -> bool:
 
 
 def without_far_values(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows whose values are no further from the bulk of a column than this is wide.
+    """Clip values to the 2% to 98% quantile range of each column, extended by its width.
 
-    A single number that is far off would otherwise be the scale of its column.
+    A single outlier would otherwise determine the scale of its column.
     """
     low = np.quantile(rows, 0.02, axis=0, method="higher")
     high = np.quantile(rows, 0.98, axis=0, method="lower")

@@ -1,4 +1,4 @@
-"""What feature maps share: rows go through a native map, into an output allocated once."""
+"""Base class of the feature maps: a native map writes features into a preallocated array."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ MEMORY = [Interval(Integral, 1, None, closed="left"), None]
 
 
 def round_to_11_bits(values):
-    """To nearest with 11 significant bits: exact in half precision after a scaling by a power of 2."""
+    """Round to 11 significant bits, which are exact in float16 up to a power of 2."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.rint(mantissa * 2048.0) / 2048.0, exponent)
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A map with `transform`, from its native half `_map`."""
+    """Base class of the feature maps. `_map` is the native map that `transform` uses."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to the first rows; later ones are checked, and change nothing.
+        """Fit to the first samples; later samples are validated and ignored.
 
-        The map is drawn once: nothing of it is refined by more rows. With this, pipelines that go on
-        by `partial_fit` can begin with it. Where a rule gave gamma, a warning says if later rows lie
-        far outside those that it saw.
+        The map is drawn once and does not improve with more samples; the method exists for
+        pipelines that use `partial_fit`. If gamma comes from a rule, a warning reports later
+        samples far outside the range of the first.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What travels in a fit of rows that lie in several processes, and how it merges."""
+"""Messages of distributed fits, and how they are merged."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Count:
-    """How many rows there are, without those of weight 0, and what the rows of each label count.
+    """Number of samples, and the total sample weight of each label.
 
     Attributes
     ----------
     rows : int
+        Number of samples with nonzero weight.
 
     labels : dict
-        Of a classifier.
+        Total weight of each label; empty for regressors.
     """
 
     rows: int
@@ -36,18 +37,18 @@ class Count:
 
 @dataclass
 class Part:
-    """What is known of some of the rows; `merge` joins parts.
+    """Survey of some of the samples; `merge` merges surveys.
 
     Attributes
     ----------
     n_features : int
-        Columns of X.
+        Number of columns of X.
 
     names : list of str or None
-        Their names.
+        Names of the columns.
 
     labels : set or None
-        Of a classifier.
+        Labels that occur; None for regressors.
     """
 
     _survey: Any
@@ -69,12 +70,12 @@ class Part:
 
 @dataclass
 class Sums:
-    """Sums of the features of some of the rows; `merge` joins them.
+    """Normal equations summed over some of the samples; `merge` merges them.
 
     Attributes
     ----------
     triangle : bytes
-        As the library writes them, one half of what is symmetric.
+        Serialised sums, with one triangle of the symmetric matrix.
     """
 
     triangle: bytes
@@ -85,12 +86,12 @@ class Sums:
 
 @dataclass
 class Plan:
-    """What every worker needs to form sums: the survey and the options, but no parameters.
+    """Input of each worker for sums: survey and options, from which it draws the features.
 
     Attributes
     ----------
     estimator : object
-        With all but the sums.
+        The estimator, with classes and feature names but without sums.
     """
 
     estimator: Any
@@ -101,12 +102,12 @@ class Plan:
 
 
 def merge(parts: Iterable[_Merges | None]) -> _Merges | None:
-    """One of several parts or sums; those of no rows are None, and left out.
+    """Merge messages of one type; None, the message of no samples, is skipped.
 
     Parameters
     ----------
     parts : iterable of Count, Part, Sums or None
-        All of one kind.
+        Messages of one type.
 
     Returns
     -------

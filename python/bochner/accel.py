@@ -1,10 +1,10 @@
-"""Scikit-learn's classes computed by this package, in programs that name scikit-learn alone.
+"""Acceleration of scikit-learn's own classes, without changes to programs that import them.
 
-``python -m bochner.accel script.py`` runs a script so, and `install` does the same from within.
-Instances stay of scikit-learn's classes. Those of `sklearn.kernel_approximation` are fitted by
-scikit-learn; `transform` runs here, on what the fit learnt. KernelRidge and KernelPCA are taken where
-they are asked for, and then are approximations: the kernel at some of the rows takes the place of that
-at all. What this package does not cover falls through to scikit-learn.
+``python -m bochner.accel script.py`` runs a script with patched classes, and `install` patches them
+in a running program. Objects remain instances of scikit-learn's classes. Classes of
+`sklearn.kernel_approximation` are fitted by scikit-learn; this package computes `transform` from
+the fitted attributes. KernelRidge and KernelPCA are only patched on request, and then approximated
+with landmarks. Cases that this package does not cover are passed to scikit-learn's code.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["install", "profile", "uninstall"]
 
-#: What each class has learnt, which a map is made of.
+#: Fitted attributes of each class that define the native map.
 _LEARNT = {
     "RBFSampler": ("random_weights_", "random_offset_"),
     "Nystroem": ("components_", "normalization_"),
@@ -44,20 +44,21 @@ _LEARNT = {
     "SkewedChi2Sampler": ("random_weights_", "random_offset_"),
     "AdditiveChi2Sampler": (),
 }
-#: Whose features are of differences of rows.
+#: Classes with shift-invariant kernels, for which samples can be centred.
 _CENTRED = ("RBFSampler", "Nystroem")
-#: Rows of sketches that are transformed back at a time.
+#: Number of sketched samples per inverse Fourier transform.
 _BACK = 1 << 13
 _MODULE = "sklearn.kernel_approximation"
-#: Phases of rows farther from where a map is centred than this lose digits in float32.
+#: Maximum phase, in radians, by which the mean of samples may differ from the centre of a map;
+#: larger phases lose digits in float32, and the map is built again.
 _FAR = 100.0
 
-#: Approximations, by where scikit-learn has them.
+#: Classes that are approximated: module in scikit-learn, and patched methods.
 _MACHINES = {
     "KernelRidge": ("sklearn.kernel_ridge", ("fit", "predict")),
     "KernelPCA": ("sklearn.decomposition", ("fit", "fit_transform", "transform")),
 }
-#: Landmarks of approximations unless somebody says otherwise.
+#: Default number of landmarks of approximations.
 _LANDMARKS = 4000
 
 _theirs = {}
@@ -67,7 +68,7 @@ _maps = WeakKeyDictionary()
 
 
 def _sampler(estimator, center):
-    """Features ``sqrt(2 / D) cos(x W + b)`` of rows near ``center``."""
+    """Map ``sqrt(2 / D) cos(x W + b)``, for samples near ``center``."""
     weights = estimator.random_weights_.astype(np.float64)
     turns = (estimator.random_offset_ + center @ weights) / (2 * np.pi)
     return _native.FeatureMap.from_frequencies(
@@ -81,7 +82,7 @@ def _sampler(estimator, center):
 
 
 def _nystroem(estimator, center):
-    """The kernel with the landmarks of the fit, times the root of theirs."""
+    """Map to kernel values at the landmarks, times the inverse root of their kernel matrix."""
     kernel = {"rbf": "gaussian", "laplacian": "laplacian"}.get(
         estimator.kernel if isinstance(estimator.kernel, str) else None
     )
@@ -99,7 +100,7 @@ def _nystroem(estimator, center):
 
 
 def _sketch(estimator, center):
-    """The transform of the sketch with the hashes of the fit."""
+    """Map to the Fourier transform of the sketch with the fitted hashes."""
     return _native.FeatureMap.from_hashes(
         estimator.coef0,
         estimator.n_components,
@@ -110,7 +111,7 @@ def _sketch(estimator, center):
 
 
 def _skewed(estimator, center):
-    """Features of logarithms with the frequencies of the fit."""
+    """Map to skewed chi-squared features with the fitted frequencies."""
     weights = estimator.random_weights_.astype(np.float64)
     turns = estimator.random_offset_ / (2 * np.pi)
     return _native.FeatureMap.from_logarithms(
@@ -119,14 +120,14 @@ def _skewed(estimator, center):
 
 
 def _additive(estimator, center):
-    """Samples of the spectrum at scikit-learn's distances."""
+    """Map to additive chi-squared features with scikit-learn's sample interval."""
     steps, interval = estimator.sample_steps, estimator.sample_interval
     interval = INTERVALS[steps] if interval is None else interval
     return _native.FeatureMap.additive_chi2(len(center), steps, interval)
 
 
 def _back(Z):
-    """Sketches from their transforms."""
+    """Overwrite Fourier transforms of sketches with the sketches."""
     components = Z.shape[1]
     real = components // 2 + 1
     root = np.full(real, 0.5**0.5)
@@ -150,20 +151,20 @@ _BUILD = {
 
 
 def _dtype(name, estimator, given, rows):
-    """The type of scikit-learn's features of these rows."""
+    """The dtype that scikit-learn's `transform` returns for these samples."""
     if name == "AdditiveChi2Sampler":
-        # Those of integers are cut to integers there.
+        # scikit-learn truncates features of integer samples to integers.
         if getattr(given, "dtype", rows.dtype) != rows.dtype:
             raise _NotCovered(f"rows of {given.dtype}")
         return rows.dtype
     if name == "PolynomialCountSketch" or (name == "Nystroem" and estimator.kernel == "laplacian"):
-        # In float64 there.
+        # scikit-learn returns float64 here.
         return np.float64
     return np.result_type(rows.dtype, getattr(estimator, _LEARNT[name][0]).dtype)
 
 
 def _map_of(name, estimator, X):
-    """The native map of what an estimator has learnt, drawn again once that is something else."""
+    """The cached native map of an estimator, rebuilt if its attributes or parameters changed."""
     learnt = [getattr(estimator, attribute) for attribute in _LEARNT[name]]
     centred = name in _CENTRED and not sparse.issparse(X)
     center = means(X) if centred else np.zeros(X.shape[1])
@@ -180,7 +181,7 @@ def _map_of(name, estimator, X):
 
 
 def _transform_of(name, theirs):
-    """`transform` of a class of scikit-learn, here or there."""
+    """A `transform` method that tries this package first and falls back to scikit-learn's."""
 
     @wraps(theirs)
     def transform(self, X):
@@ -197,7 +198,7 @@ def _transform_of(name, theirs):
             if name == "PolynomialCountSketch":
                 _back(out)
         except Exception as reason:
-            # Errors are scikit-learn's to say.
+            # Let scikit-learn raise its own error.
             start = time.perf_counter()
             try:
                 return theirs(self, X)
@@ -210,7 +211,7 @@ def _transform_of(name, theirs):
 
 
 def _machine(name, method, theirs, landmarks):
-    """A method of KernelRidge or KernelPCA, here or there."""
+    """A method of KernelRidge or KernelPCA that tries this package first."""
 
     def here(self, X, *arguments, **named):
         if method == "predict":
@@ -224,7 +225,7 @@ def _machine(name, method, theirs, landmarks):
             _fitted[self] = machines.fit_ridge(self, X, y, sample_weight, landmarks)
             return self
         _fitted[self] = machines.fit_components(self, X, landmarks)
-        # As there, for rows of the fit.
+        # `fit_transform` of scikit-learn returns the scaled eigenvectors.
         return self if method == "fit" else self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
     @wraps(theirs)
@@ -233,7 +234,7 @@ def _machine(name, method, theirs, landmarks):
         try:
             result = here(self, X, *arguments, **named)
         except Exception as reason:
-            # Errors are scikit-learn's to say.
+            # Let scikit-learn raise its own error.
             start = time.perf_counter()
             try:
                 return theirs(self, X, *arguments, **named)
@@ -252,19 +253,19 @@ def _note(name, where, start, reason=None):
 
 
 def install(*names: str, n_components: int = _LANDMARKS) -> None:
-    """Let this package compute for scikit-learn's classes from now on.
+    """Patch scikit-learn's classes to use this package.
 
     Parameters
     ----------
     *names : str
-        Classes of `sklearn.kernel_approximation`, whose `transform` is computed; all of them if none
-        is named. Of ``'KernelRidge'`` and ``'KernelPCA'`` fits and predictions are approximated, with
-        the kernels rbf and laplacian, and more rows than landmarks.
+        Classes of `sklearn.kernel_approximation`, whose `transform` is patched; all of them if none
+        is named. Also ``'KernelRidge'`` and ``'KernelPCA'``, whose fits and predictions are
+        approximated with the kernels rbf and laplacian if there are more samples than landmarks.
 
     n_components : int, default=4000
-        Landmarks of these approximations: rows at which the kernel stands for that at all. Fits take
-        n n_components^2 operations and no n^2 numbers, in the place of n^3 and those. With fewer rows
-        scikit-learn is exact, and does it.
+        Number of landmarks of these approximations. A fit to n samples takes n n_components^2
+        operations without an n x n matrix, instead of n^3 operations with one. scikit-learn's exact
+        code runs with fewer samples.
 
     Examples
     --------
@@ -290,7 +291,7 @@ def install(*names: str, n_components: int = _LANDMARKS) -> None:
             continue
         for method in methods:
             theirs = _theirs[kind, method] = kind.__dict__[method]
-            # Without the wrapper that makes data frames, which goes around the new one.
+            # Unwrap scikit-learn's `set_output` wrapper; the new method is wrapped again below.
             frames = method in ("transform", "fit_transform")
             plain = getattr(theirs, "__wrapped__", theirs) if frames else theirs
             if name in _LEARNT:
@@ -301,7 +302,7 @@ def install(*names: str, n_components: int = _LANDMARKS) -> None:
 
 
 def uninstall() -> None:
-    """Leave scikit-learn as it was, and forget what was called."""
+    """Restore scikit-learn's classes, and clear the profile."""
     for (kind, method), theirs in _theirs.items():
         setattr(kind, method, theirs)
     for kept in (_theirs, _calls, _maps, _fitted):
@@ -309,14 +310,14 @@ def uninstall() -> None:
 
 
 def profile() -> list[dict[str, Any]]:
-    """What was called since `install`.
+    """Calls of patched methods since `install`.
 
     Returns
     -------
     calls : list of dict
-        ``class`` (of approximations with the method), ``where`` (``'bochner'`` or
-        ``'scikit-learn'``), ``reason`` (why scikit-learn did it, or by how many landmarks it was
-        approximated), ``calls`` and ``seconds``.
+        ``class`` (with the method, for approximations), ``where`` (``'bochner'`` or
+        ``'scikit-learn'``), ``reason`` (why scikit-learn ran, or the number of landmarks),
+        ``calls`` and ``seconds``.
     """
     names = ("class", "where", "reason")
     return [
@@ -371,7 +372,7 @@ def _main():
 
 
 if __name__ == "__main__":
-    # The module as others import it, not a second one of this name.
+    # Run the imported module: `__main__` is a second copy with separate state.
     from bochner import accel
 
     accel._main()

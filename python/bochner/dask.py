@@ -1,7 +1,7 @@
-"""Fits and predictions of Dask's arrays and frames, on whatever cluster its client has.
+"""Fits and predictions for Dask arrays and data frames, on the cluster of the Dask client.
 
-A fit is `bochner.distributed` in tasks: one for each chunk of rows in each pass, and a tree of
-merges. Rows stay where they are. A worker that dies costs its tasks, which Dask runs again.
+A fit runs the steps of `bochner.distributed` as tasks: one for each chunk of samples in each pass,
+and a tree of merges. Samples stay on their workers. Dask repeats the tasks of a worker that fails.
 
 Examples
 --------
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
 
 def fit(estimator: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
-    """Fit to rows of all workers.
+    """Fit an estimator to samples on all workers.
 
-    Each pass reads the chunks once: ``persist`` what is slow to make.
+    Each of two or three passes computes all chunks: ``persist`` them if that is slow.
 
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number or None for ``penalty``.
+        ``penalty`` must be a number or None.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
         Training samples.
 
     y : dask array or series of shape (n_samples,) or (n_samples, n_targets), or names
-        Targets; of a frame also the names of its columns.
+        Target values; if X is a frame, also the names of its target columns.
 
     sample_weight : dask array or series of shape (n_samples,), or a name, default=None
         Sample weights; None for equal weights.
@@ -56,7 +56,7 @@ def fit(estimator: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Es
     Returns
     -------
     estimator : object
-        The one given, fitted as one process would fit it to all rows.
+        The given estimator, fitted to all samples.
     """
     parts = _parts(X, y, sample_weight)
     begun, first = distributed.begin(estimator), [0] * len(parts)
@@ -76,12 +76,12 @@ def fit(estimator: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Es
 
 
 def predict(estimator: Any, X: Any) -> Any:
-    """Predictions of a fitted estimator, chunk by chunk.
+    """Predict chunk by chunk.
 
     Parameters
     ----------
     estimator : object
-        Any estimator of this package, fitted.
+        Fitted estimator of this package.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
         Samples.
@@ -94,12 +94,12 @@ def predict(estimator: Any, X: Any) -> Any:
 
 
 def predict_proba(estimator: Any, X: Any) -> Any:
-    """Probabilities of the classes, chunk by chunk.
+    """Predict class probabilities chunk by chunk.
 
     Parameters
     ----------
     estimator : object
-        A classifier that has them, fitted.
+        Fitted classifier with `predict_proba`.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
         Samples.
@@ -112,12 +112,12 @@ def predict_proba(estimator: Any, X: Any) -> Any:
 
 
 def decision_function(estimator: Any, X: Any) -> Any:
-    """Scores of a fitted classifier, chunk by chunk.
+    """Compute decision functions chunk by chunk.
 
     Parameters
     ----------
     estimator : object
-        A classifier, fitted.
+        Fitted classifier.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
         Samples.
@@ -130,12 +130,12 @@ def decision_function(estimator: Any, X: Any) -> Any:
 
 
 def transform(estimator: Any, X: Any) -> Any:
-    """Features of a fitted map, chunk by chunk.
+    """Transform chunk by chunk.
 
     Parameters
     ----------
     estimator : object
-        Any transformer of this package, fitted, say to some of the rows.
+        Fitted transformer of this package; a fit to some of the samples is enough.
 
     X : dask.array.Array of shape (n_samples, n_features), or dask.dataframe.DataFrame
         Samples.
@@ -148,12 +148,12 @@ def transform(estimator: Any, X: Any) -> Any:
 
 
 def _once(thing):
-    """One task that has it, in place of a copy in each."""
+    """Wrap an object in one task, so that the graph holds it once."""
     return dask.delayed(thing, pure=False, traverse=False)
 
 
 def _tree(parts):
-    """Parts merged two by two, until one is left."""
+    """Merge parts pairwise in a tree."""
     parts, merge = list(parts), dask.delayed(distributed.merge)
     while len(parts) > 1:
         parts = [merge(parts[i : i + 2]) for i in range(0, len(parts), 2)]
@@ -161,7 +161,7 @@ def _tree(parts):
 
 
 def _parts(X, y, sample_weight):
-    """Rows, targets and weights of each chunk, delayed."""
+    """Delayed X, targets and weights of each chunk."""
     if not hasattr(X, "to_delayed"):
         raise TypeError(f"X is a {type(X).__name__}, and no array or frame of Dask")
     if isinstance(y, (str, list)) or isinstance(sample_weight, str):
@@ -178,7 +178,7 @@ def _parts(X, y, sample_weight):
 
 
 def _by_name(frame, y, sample_weight):
-    """Columns of a frame."""
+    """Split a frame into X, targets and weights by column names."""
     if not hasattr(frame, "columns"):
         raise TypeError("names of columns stand for y and sample_weight where X is a frame")
     names = list(frame.columns)
@@ -194,13 +194,13 @@ def _by_name(frame, y, sample_weight):
 
 
 def _whole_rows(array):
-    """With all columns of a row in one chunk."""
+    """Rechunk an array so that each chunk has all columns."""
     wide = getattr(array, "ndim", 1) == 2 and hasattr(array, "rechunk")
     return array.rechunk({1: -1}) if wide else array
 
 
 def _alike(name, array, X):
-    """In the chunks of X. Errors where that cannot be."""
+    """Rechunk an array like X; raises an error if that is not possible."""
     if hasattr(array, "chunks") and hasattr(X, "chunks") and array.chunks[0] != X.chunks[0]:
         known = not any(math.isnan(rows) for rows in (*array.chunks[0], *X.chunks[0]))
         if known and sum(array.chunks[0]) == sum(X.chunks[0]):
@@ -221,7 +221,7 @@ def _delayed(array):
 
 
 def _each(method, X):
-    """The method's results for each chunk."""
+    """Apply a method to each chunk."""
     if hasattr(X, "columns"):
         example = method(X._meta_nonempty)
         return X.map_partitions(_or_none, method, example[:0], meta=example[:0])
@@ -242,5 +242,5 @@ def _each(method, X):
 
 
 def _or_none(rows, method, none):
-    """Results, also of no rows."""
+    """Apply a method, or return ``none`` for a chunk without samples."""
     return method(rows) if len(rows) else none

@@ -1,7 +1,7 @@
-"""One fit of rows that lie in several processes, whatever engine moves them.
+"""Distributed fits: the steps of one fit to samples in several processes, for any engine.
 
-`bochner.dask`, `bochner.ray` and `bochner.spark` are this module with an engine's own calls around
-it, and it serves any other engine in the same steps::
+`bochner.dask`, `bochner.ray` and `bochner.spark` run these steps as tasks of their engines. Other
+engines can use the same steps::
 
     begun = distributed.begin(estimator)
     counts = [distributed.count(begun, *rows) for rows in everywhere]        # on the workers
@@ -11,10 +11,10 @@ it, and it serves any other engine in the same steps::
     sums = [distributed.sums(plan, *rows) for rows in everywhere]            # on the workers
     distributed.adopt(estimator, distributed.finish(plan, distributed.merge(sums)))
 
-The pass that counts is left out unless `needs_counts`. What travels is small and pickles: of the
-survey means, spreads and a sample of the rows, of the sums a triangle of n_components columns. Parts
-and sums merge in any grouping. The features' parameters do not travel: each worker draws them again,
-from the seed. Each worker computes on the device that it has.
+The pass that counts is only needed if `needs_counts`. Messages are small and can be pickled: a
+survey has means, variances and a subset of the samples, and sums are a triangular matrix of
+n_components columns. Parts and sums can be merged in any grouping. The parameters of the features
+are not sent: each worker draws them from the seed. Each worker computes on its own device.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ __all__ = [
 
 
 def begin(estimator: _Estimator) -> _Estimator:
-    """A copy to survey rows with, whose seed is drawn.
+    """Copy an estimator for a distributed fit, with a fixed seed.
 
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number or None for ``penalty``, as `partial_fit` takes it.
+        ``penalty`` must be a number or None, as for `partial_fit`.
 
     Returns
     -------
     estimator : object
-        Not fitted.
+        The copy, not fitted.
     """
     if not isinstance(estimator, PartialRidge):
         raise TypeError(
@@ -89,7 +89,7 @@ def begin(estimator: _Estimator) -> _Estimator:
 
 
 def needs_counts(estimator: Any) -> bool:
-    """Whether its fit needs a pass that counts, before the survey.
+    """Whether the fit needs a pass that counts samples, before the survey.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ def needs_counts(estimator: Any) -> bool:
     Returns
     -------
     bool
-        True with ``gamma='median'`` and with maps that are drawn from rows, which sample rows by
-        their numbers, and with ``class_weight='balanced'``.
+        True with ``gamma='median'`` and with maps that are drawn from samples, which are selected
+        by their indices, and with ``class_weight='balanced'``.
     """
     balanced = isinstance(getattr(estimator, "class_weight", None), str)
     return balanced or _native.SurveyPart.sampled_rows(estimator._options(_Facts())) > 0
 
 
 def count(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Count:
-    """Count rows, and the labels of a classifier.
+    """Count samples, and the class weights of a classifier.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def count(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Count:
         From `begin`.
 
     X, y, sample_weight
-        Some of the rows, as in `survey`.
+        Samples of one part, as in `survey`.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def count(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Count:
 
 
 def counted(estimator: _Estimator, counts: list[Count]) -> tuple[_Estimator, list[int]]:
-    """Decide on weights of classes, and number the rows.
+    """Resolve ``class_weight='balanced'``, and number the samples.
 
     Parameters
     ----------
@@ -136,15 +136,15 @@ def counted(estimator: _Estimator, counts: list[Count]) -> tuple[_Estimator, lis
         From `begin`.
 
     counts : list of Count
-        Of all parts, in the order of their rows.
+        Counts of all parts, in the order of their samples.
 
     Returns
     -------
     estimator : object
-        To survey with.
+        The estimator for `survey`.
 
     first_rows : list of int
-        The number of the first row of each part.
+        Index of the first sample of each part.
     """
     first = np.cumsum([0, *(count.rows for count in counts)], dtype=np.int64)[:-1].tolist()
     if isinstance(getattr(estimator, "class_weight", None), str):
@@ -159,30 +159,30 @@ def counted(estimator: _Estimator, counts: list[Count]) -> tuple[_Estimator, lis
 def survey(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, first_row: int = 0
 ) -> Part | None:
-    """What the fit needs to know of rows before it draws features.
+    """Compute the statistics of samples that are needed before features are drawn.
 
     Parameters
     ----------
     estimator : object
-        From `begin`.
+        From `begin`, or from `counted`.
 
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Some of the rows.
+        Samples of one part.
 
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
-        Their targets.
+        Target values.
 
     sample_weight : array-like of shape (n_samples,), default=None
-        What each counts.
+        Sample weights; None for equal weights.
 
     first_row : int, default=0
-        The number of the first of them among all rows, from `counted`; of no matter where
+        Index of the part's first sample among all samples, from `counted`. Not used if
         `needs_counts` is False.
 
     Returns
     -------
     part : Part or None
-        None of no rows.
+        None if there are no samples.
     """
     X, y, sample_weight = _that_count(X, y, sample_weight)
     if len_of(X) == 0:
@@ -208,19 +208,20 @@ def survey(
 
 
 def plan(estimator: Any, part: Part | None) -> Plan:
-    """Decide on classes, scales and seed.
+    """Fix classes, scales and options of the fit.
 
     Parameters
     ----------
     estimator : object
-        From `begin`.
+        From `begin`, or from `counted`.
 
     part : Part
-        Of all rows.
+        Merged parts of all samples.
 
     Returns
     -------
     plan : Plan
+        Input of `sums`.
     """
     if part is None:
         raise ValueError("there are no rows to fit, or all have sample_weight 0")
@@ -237,7 +238,7 @@ def plan(estimator: Any, part: Part | None) -> Plan:
 
 
 def sums(plan: Plan, X: Any, y: Any, sample_weight: Any = None) -> Sums | None:
-    """Sums of the features of rows, on this process's device.
+    """Sum the normal equations of samples, on the device of this process.
 
     Parameters
     ----------
@@ -245,12 +246,12 @@ def sums(plan: Plan, X: Any, y: Any, sample_weight: Any = None) -> Sums | None:
         From `plan`.
 
     X, y, sample_weight
-        Rows, as `survey` saw them.
+        Samples of one part, as in `survey`.
 
     Returns
     -------
     sums : Sums or None
-        None of no rows.
+        None if there are no samples.
     """
     X, y, sample_weight = _that_count(X, y, sample_weight)
     if len_of(X) == 0:
@@ -266,7 +267,7 @@ def sums(plan: Plan, X: Any, y: Any, sample_weight: Any = None) -> Sums | None:
 
 
 def finish(plan: Plan, sums: Sums) -> Any:
-    """The fitted estimator.
+    """Fit the estimator to the sums.
 
     Parameters
     ----------
@@ -274,12 +275,12 @@ def finish(plan: Plan, sums: Sums) -> Any:
         From `plan`.
 
     sums : Sums
-        Of all rows.
+        Merged sums of all samples.
 
     Returns
     -------
     estimator : object
-        It can go on by `partial_fit`.
+        The fitted estimator; `partial_fit` can add samples.
     """
     fitted = clone(plan.estimator)
     fitted.__dict__.update(plan.estimator.__dict__)
@@ -291,12 +292,12 @@ def finish(plan: Plan, sums: Sums) -> Any:
 
 
 def adopt(estimator: _Estimator, fitted: Any) -> _Estimator:
-    """Give an estimator what a copy of it learned, and return it.
+    """Copy the fitted attributes to the original estimator, and return it.
 
     Parameters
     ----------
     estimator : object
-        The one that `begin` was given.
+        The estimator that was passed to `begin`.
 
     fitted : object
         From `finish`.
@@ -319,12 +320,12 @@ def len_of(X: Any) -> int:
 
 
 def rows_that_count(X: Any, sample_weight: Any = None) -> int:
-    """Number of rows, without those of weight 0."""
+    """Number of samples with nonzero weight."""
     return len_of(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
 
 
 def _that_count(X, y, sample_weight):
-    """Rows without those of weight 0, which a fit in one process leaves out, too."""
+    """Drop samples of weight 0, as a fit in one process does."""
     if sample_weight is None:
         return X, y, None
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -337,20 +338,20 @@ def _that_count(X, y, sample_weight):
 
 
 class _Facts:
-    """What a learner's options ask of rows that are elsewhere."""
+    """Stands in for X where only the number of samples and their variation matter."""
 
     def __init__(self, n_samples=None, varies=True):
         self.n_samples, self.varies = n_samples, varies
 
 
 def _labels(y, weights):
-    """What the rows of each label count, together."""
+    """Total sample weight of each label."""
     labels, codes = np.unique(column_or_1d(y), return_inverse=True)
     return dict(zip(labels.tolist(), np.bincount(codes, weights=weights).tolist()))
 
 
 def _classes(estimator, labels):
-    """The classes in order, and what the native half calls them."""
+    """The sorted classes, and the native options that encode them."""
     classes = np.array(sorted(labels))
     if len(classes) < 2:
         raise ValueError(
@@ -360,12 +361,12 @@ def _classes(estimator, labels):
     return classes, {"classes": numbers.tolist(), "names": names}
 
 
-#: States without rows, of the last plans that this process worked for.
+#: Cache of empty states, for the last two plans of this process.
 _STATES = OrderedDict()
 
 
 def _state(plan):
-    """The features of a plan without rows, drawn once in each process."""
+    """The empty state of a plan; its features are drawn once per process."""
     state = _STATES.pop(plan._token, None)
     if state is None:
         learner, survey = plan.estimator._learner, plan._survey

@@ -1,7 +1,7 @@
-"""Tests of hypothesis on random features, in time linear in rows.
+"""Kernel hypothesis tests on random features, in time linear in the number of samples.
 
-The null hypothesis is that nothing is there to be found: one law, or independence. A test rejects it
-at a level, such as 0.05, if ``pvalue`` is at most that.
+The null hypothesis is that two distributions are equal, or that variables are independent. A test
+rejects it at a significance level, such as 0.05, if ``pvalue`` is at most that level.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["SumsTestResult", "TestResult", "hsic_test", "mmd_test", "rcot_test",
 
 
 class TestResult(NamedTuple):
-    """What a test found.
+    """Result of a hypothesis test.
 
     Examples
     --------
@@ -37,16 +37,16 @@ class TestResult(NamedTuple):
     0.002
     """
 
-    #: What was compared with its law under the null hypothesis.
+    #: Test statistic.
     statistic: float
-    #: The probability of a statistic at least as large under the null hypothesis.
+    #: Probability of a statistic at least as large under the null hypothesis.
     pvalue: float
-    #: What the statistic measures: MMD^2 without bias, HSIC; NaN of `rcot_test`.
+    #: Estimate of the tested quantity: unbiased MMD^2, or HSIC; NaN for `rcot_test`.
     estimate: float
 
 
 class SumsTestResult(NamedTuple):
-    """What two sums say of the laws of their rows, and of how targets depend on these.
+    """Result of `sums_test`: comparison of two samples, and of their regressions.
 
     Examples
     --------
@@ -55,17 +55,18 @@ class SumsTestResult(NamedTuple):
     0.4
     """
 
-    #: What was compared with its law where the rows are of one law.
+    #: Test statistic for equal distributions of the samples.
     statistic: float
-    #: The probability of a statistic at least as large, then.
+    #: Probability of a statistic at least as large under the null hypothesis.
     pvalue: float
-    #: MMD^2 without bias.
+    #: Unbiased MMD^2.
     estimate: float
-    #: Whether targets depend on rows alike; None where the learners have no targets, or others.
+    #: Test that targets depend on features in the same way; None without targets, or if the
+    #: estimators have different targets.
     of_targets: TestResult | None
 
 
-# pytest takes classes of this name for tests.
+# Without this, pytest would collect the class as a test.
 TestResult.__test__ = False
 
 _CONSTRAINTS = {
@@ -79,7 +80,7 @@ _PERMUTATIONS = [Interval(Integral, 0, None, closed="left")]
 
 
 def _tables(**arrays):
-    """Rows of each, as the native half takes them."""
+    """Validate arrays, and return them together with their native tables."""
     checked = {
         name: rows
         if isinstance(rows, Scan)
@@ -90,7 +91,7 @@ def _tables(**arrays):
 
 
 def _same_rows(checked):
-    # Of some files rows are counted when they are read.
+    # The number of samples of some files is known only after they are read.
     rows = {name: x.n_samples if isinstance(x, Scan) else x.shape[0] for name, x in checked.items()}
     rows = {name: n for name, n in rows.items() if n is not None}
     if len(set(rows.values())) > 1:
@@ -139,26 +140,27 @@ def mmd_test(
     device: str = "auto",
     memory: int | None = None,
 ) -> TestResult:
-    """Whether two samples come from one law: the two-sample test by maximum mean discrepancy.
+    """Two-sample test by maximum mean discrepancy: do X and Y have the same distribution?
 
-    MMD^2 = |mean z(x) - mean z(y)|^2 sees every difference of laws that the kernel sees: of means,
-    spreads, shapes and dependences.
+    ``MMD^2 = |mean z(x) - mean z(y)|^2``, with the feature map z, is sensitive to differences of
+    means, variances, shapes and dependences, as far as the kernel resolves them.
 
     Parameters
     ----------
     X, Y : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-        The samples, which may differ in their rows.
+        The two samples, which may differ in n_samples.
 
     kernel, gamma, n_components, map, sampling, random_state, device, memory
-        As in `KernelRidgeRegressor`, with the median rule for gamma.
+        As in `KernelRidgeRegressor`; gamma is a number, ``'median'`` or ``'scale'``.
 
     permutations : int, default=500
-        Random exchanges of rows that give the p-value; 0 for the asymptotic law.
+        Number of random permutations for the p-value, 0 or more; 0 for the asymptotic distribution.
 
     Returns
     -------
     result : TestResult
-        The statistic is n m / (n + m) MMD^2, the estimate MMD^2 without bias, which can be negative.
+        The statistic is ``n m / (n + m) MMD^2`` for n and m samples; the estimate is the unbiased
+        MMD^2, which can be negative.
 
     References
     ----------
@@ -204,26 +206,26 @@ def hsic_test(
     device: str = "auto",
     memory: int | None = None,
 ) -> TestResult:
-    """Whether rows of X are independent of those of Y: the Hilbert-Schmidt independence criterion.
+    """Independence test of X and Y by the Hilbert-Schmidt independence criterion (HSIC).
 
-    HSIC = |cov(z(x), z(y))|^2 sees every dependence that the product of the kernels sees, of any
-    shape.
+    ``HSIC = |cov(z(x), z(y))|^2``, with a feature map z of each, is sensitive to dependences of any
+    form, as far as the kernels resolve them.
 
     Parameters
     ----------
     X, Y : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-        The same rows of each; they may differ in their columns.
+        Paired samples, which may differ in n_features.
 
     kernel, gamma, n_components, map, sampling, random_state, device, memory
-        As in `KernelRidgeRegressor`, with the median rule for gamma.
+        As in `KernelRidgeRegressor`; gamma is a number, ``'median'`` or ``'scale'``.
 
     permutations : int, default=0
-        Random exchanges of rows that give the p-value; 0 for the asymptotic law.
+        Number of random permutations for the p-value, 0 or more; 0 for the asymptotic distribution.
 
     Returns
     -------
     result : TestResult
-        The statistic is n HSIC, the estimate HSIC.
+        The statistic is ``n_samples * HSIC``, the estimate HSIC.
 
     References
     ----------
@@ -274,31 +276,33 @@ def rcot_test(
     device: str = "auto",
     memory: int | None = None,
 ) -> TestResult:
-    """Whether rows of X and Y are independent given those of Z: RCoT, or RCIT.
+    """Conditional independence test of X and Y given Z: RCoT, or RCIT.
 
-    Few features of X and Y are regressed on features of Z; what is left is tested for correlation.
+    A few features of X and Y are regressed on features of Z; the residuals are tested for
+    correlation.
 
     Parameters
     ----------
     X, Y, Z : {array-like, sparse matrix} of shape (n_samples, n_features), or Scan
-        The same rows of each; they may differ in their columns.
+        Paired samples, which may differ in n_features.
 
     kernel, gamma, n_components, map, sampling, random_state, device, memory
-        Of Z, as in `KernelRidgeRegressor`, with the median rule for gamma; 25 to 100 features do. Rows
-        are twice as many or more.
+        As in `KernelRidgeRegressor`; gamma is a number, ``'median'`` or ``'scale'``.
+        ``n_components`` is the number of features of Z: 25 to 100 are enough, and n_samples must be
+        at least twice that.
 
     n_outer : int, default=None
-        Features of X, and of Y; None for 5 for each column, 30 at most. Few features of many columns
-        find with one seed what they miss with another.
+        Number of features of X, and of Y. None for 5 per input feature, at most 30. With few
+        features of many input features, the result depends on the seed.
 
     variant : {'rcot', 'rcit'}, default='rcot'
-        ``'rcit'`` takes features of X and Z together, which makes it see more.
+        ``'rcit'`` uses features of X and Z together, which is sensitive to more dependences.
 
     Returns
     -------
     result : TestResult
-        The statistic is n |C|^2 with the covariance C of the residuals; its law is asymptotic. There
-        is no estimate.
+        The statistic is ``n_samples * |C|^2`` with the covariance C of the residuals; the p-value
+        is asymptotic. The estimate is NaN.
 
     References
     ----------
@@ -327,27 +331,33 @@ def rcot_test(
 
 
 def sums_test(a: Any, b: Any) -> SumsTestResult:
-    """Whether two learners saw rows of one law, and targets that depend on them alike, by the sums
-    that `partial_fit` keeps: drift without the rows, forgotten by and by or not.
+    """Drift test of two estimators from the sums of their `partial_fit`, without the samples.
+
+    It tests whether the samples of both have the same distribution, and whether their targets
+    depend on the features in the same way. Estimators with a ``half_life`` are compared by weighted
+    samples.
 
     Parameters
     ----------
     a, b : object
-        Learners of one map, as `KernelRidgeRegressor.without_rows` gives a second, each of 5 effective
-        rows or more, ``(sum w)^2 / sum w^2``. No row may be in both.
+        Estimators with the same map, the second from `KernelRidgeRegressor.without_rows` for
+        example. Each must have an effective number of samples ``(sum w)^2 / sum w^2`` of at least
+        5, and they must not share samples.
 
     Returns
     -------
     result : SumsTestResult
-        The statistic is MMD^2 / (1/n + 1/m) of weighted mean features, n and m being effective rows;
-        its law is asymptotic, with the moments of few rows. The estimate is MMD^2.
+        The statistic is ``MMD^2 / (1/n + 1/m)`` of weighted mean features, where n and m are the
+        effective numbers of samples. The p-value is asymptotic, with moments for small samples. The
+        estimate is the unbiased MMD^2.
 
-        ``of_targets`` compares the coefficients of both on the features that vary most, a direction
-        for every three rows of the smaller sample, without a penalty. Its statistic is that of the
-        target that differs most, 1 on average where none does; its p-value is the smallest, times
-        the number of targets; its estimate is the number of that target, or of that class. It
-        supposes noise of one variance in each sample: where noise grows outwards, false alarms come
-        about twice as often as the level says.
+        ``of_targets`` compares unpenalised coefficients on the leading principal directions of the
+        features, one direction for every three samples of the smaller set. Its statistic is that of
+        the target that differs most, with expectation 1 under the null hypothesis; its p-value is
+        the smallest over targets, times the number of targets; its estimate is the index of that
+        target or class. The test assumes noise of constant variance within each set: if the noise
+        grows with the distance from the centre, false alarms are about twice as frequent as the
+        significance level.
 
     Examples
     --------

@@ -38,45 +38,46 @@ __all__ = [
 
 
 class RBFSampler(Transformer):
-    """Random features of a kernel: the drop-in for `sklearn.kernel_approximation.RBFSampler`.
+    """Random features of a kernel: drop-in for `sklearn.kernel_approximation.RBFSampler`.
 
-    With the defaults of the parameters that scikit-learn does not have, the features are those of
-    scikit-learn for the same ``random_state``, up to the rounding of the weights to 11 significant
-    bits: ``sqrt(2 / n_components) * cos(X @ random_weights_ + random_offset_)``. They are computed in
-    float32, on the device of ``device``, and written in the type of the data.
+    With default values of the parameters that scikit-learn does not have, the features equal those
+    of scikit-learn for the same ``random_state``, except that weights are rounded to 11 significant
+    bits: ``sqrt(2 / n_components) * cos(X @ random_weights_ + random_offset_)``. They are computed
+    in float32 on ``device``, and returned in the dtype of the data.
 
     Parameters
     ----------
     gamma : float, 'scale', 'auto' or 'median', default=1.0
-        Parameter of the kernel's own formula: RBF exp(-gamma |x - y|^2), Laplacian
-        exp(-gamma |x - y|_1); of kernels with a lengthscale l in theirs, such as Matern's, 1 / (2 l^2).
-        ``'scale'`` is 1 / (n_features * X.var()), ``'auto'`` is
-        1 / n_features, and ``'median'`` makes the median distance between up to 2,000 rows the
-        lengthscale.
+        Parameter of the kernel's formula, 0 or positive: exp(-gamma |x - y|^2) for RBF,
+        exp(-gamma |x - y|_1) for Laplacian, and 1 / (2 l^2) for kernels that are defined by a
+        lengthscale l, such as Matern. ``'scale'`` is 1 / (n_features * X.var()), ``'auto'`` is
+        1 / n_features, and ``'median'`` sets the lengthscale to the median distance between up to
+        2,000 samples.
 
     n_components : int, default=100
         Number of features.
 
     random_state : int, RandomState instance or None, default=None
-        The generator of all draws.
+        Seed or generator of all random draws.
 
     kernel : str, default='gaussian'
         ``'gaussian'`` (``'rbf'``), ``'laplacian'``, ``'exponential'``, ``'matern32'``,
         ``'matern52'``, ``'matern:NU'``, ``'cauchy'``, ``'rational-quadratic:ALPHA'``,
-        ``'arc-cosine:ORDER'``, ``'mixture:...'`` or ``'product:...'``, as the command line has them.
+        ``'arc-cosine:ORDER'``, ``'mixture:...'`` or ``'product:...'``, with the names that the
+        command line uses.
 
     map : str, default='fourier'
-        ``'fourier'``, ``'fastfood'``, ``'sorf'``, ``'arc-cosine'``, or several side by side, such as
-        ``'0.5*fourier+0.5*fastfood'``.
+        Feature map: ``'fourier'``, ``'fastfood'``, ``'sorf'``, ``'arc-cosine'``, or a concatenation
+        such as ``'0.5*fourier+0.5*fastfood'``.
 
     sampling : str, default='monte-carlo'
-        ``'monte-carlo'``, ``'orthogonal'``, ``'halton'``, ``'sobol'``, ``'lattice'`` or
-        ``'digital-net'``.
+        Method that draws the frequencies: ``'monte-carlo'``, ``'orthogonal'``, ``'halton'``,
+        ``'sobol'``, ``'lattice'`` or ``'digital-net'``.
 
     form : {'phase', 'paired'}, default='phase'
-        ``'phase'``: one cosine with a random offset for each frequency, as scikit-learn has it.
-        ``'paired'``: a cosine and a sine for each, which has the lower variance; n_components is even
-        then.
+        ``'phase'``: one cosine with a random offset for each frequency, as in scikit-learn.
+        ``'paired'``: a cosine and a sine for each, with lower variance; requires an even
+        ``n_components``.
 
     device : str, default='auto'
         Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
@@ -88,10 +89,11 @@ class RBFSampler(Transformer):
     Attributes
     ----------
     random_weights_ : ndarray of shape (n_features, n_frequencies)
-        Frequencies. Only of the Fourier map of the Gaussian kernel with Monte Carlo sampling.
+        Frequencies. Only for the Fourier map of the Gaussian kernel with Monte Carlo sampling and
+        another gamma than ``'median'``.
 
     random_offset_ : ndarray of shape (n_frequencies,)
-        Offsets in [0, 2 pi); zeros in the paired form. Only where there are ``random_weights_``.
+        Offsets in [0, 2 pi); zeros with ``form='paired'``. Only together with ``random_weights_``.
 
     n_features_in_ : int
         Number of features seen in fit.
@@ -157,7 +159,7 @@ class RBFSampler(Transformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the map for rows of this width.
+        """Draw the map for the number of features in X.
 
         Parameters
         ----------
@@ -213,7 +215,7 @@ class RBFSampler(Transformer):
         return self
 
     def _draw(self, X, random_state):
-        """The weights and offsets that scikit-learn would draw."""
+        """Draw weights and offsets as scikit-learn does."""
         paired = self.form == "paired"
         if paired and self.n_components % 2:
             raise ValueError(
@@ -227,7 +229,7 @@ class RBFSampler(Transformer):
         if not paired:
             offset = random_state.uniform(0, 2 * np.pi, size=frequencies)
         weights = (2.0 * self._gamma) ** 0.5 * normal
-        # Rows are centred, so that float32 keeps their digits, and offsets make up for it.
+        # Samples are centred to limit rounding in float32; the offsets compensate.
         center = means(X)
         turns = (offset + center @ weights) / (2 * np.pi)
         self._map = _native.FeatureMap.from_frequencies(
@@ -244,7 +246,7 @@ class RBFSampler(Transformer):
 
     @of_scans
     def transform(self, X: Any, *, output: Any = None) -> Any:
-        """Features of rows.
+        """Map samples to random features.
 
         Parameters
         ----------
@@ -254,7 +256,7 @@ class RBFSampler(Transformer):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Of float32 if both these rows and those of fit are, else of float64.
+            Features, in float32 if both X and the X of `fit` are float32, otherwise in float64.
         """
         X = fitted_rows(self, X)
         dtype = X.dtype if X.dtype == self._dtype else np.result_type(X.dtype, self._dtype)

@@ -1,4 +1,4 @@
-"""Models in MLflow, as the file that the command line and the library read, without a pickle.
+"""MLflow flavour that stores models in this library's file format, without pickle.
 
 Examples
 --------
@@ -47,31 +47,31 @@ def save_model(
     pip_requirements: list[str] | None = None,
     pyfunc_predict_fn: str = "predict",
 ) -> None:
-    """Write a folder that MLflow takes for a model.
+    """Save a fitted estimator as an MLflow model.
 
     Parameters
     ----------
     estimator : object
-        A learner of this package, fitted. (Transformers have no file; ``mlflow.sklearn`` pickles
-        them.)
+        Fitted estimator of this package with a `save` method. (Transformers have none;
+        ``mlflow.sklearn`` pickles them.)
 
     path : str or path
-        The folder, which is not there yet.
+        Folder to create.
 
     mlflow_model : mlflow.models.Model, default=None
-        What is known of the model already, to which this flavour is added.
+        Model to which this flavour is added; None for a new one.
 
     signature : mlflow.models.ModelSignature, default=None
-        Of ``mlflow.models.infer_signature``.
+        Signature, for example from ``mlflow.models.infer_signature``.
 
     metadata : dict, default=None
-        What else is to be said of it.
+        Additional metadata of the model.
 
     pip_requirements : list of str, default=None
-        What it needs to predict; None for this version of the package.
+        Requirements for predictions; None for this version of the package.
 
     pyfunc_predict_fn : str, default='predict'
-        The method that MLflow serves, such as ``'predict_proba'``.
+        Method that MLflow serves, such as ``'predict_proba'``.
     """
     check_is_fitted(estimator)
     if not callable(getattr(estimator, pyfunc_predict_fn, None)):
@@ -112,13 +112,13 @@ def log_model(estimator: Any, name: str | None = None, **options: Any) -> Any:
     Parameters
     ----------
     estimator : object
-        As that of `save_model`.
+        Fitted estimator, as in `save_model`.
 
     name : str, default=None
-        Its name in the run.
+        Name of the model in the run.
 
     **options
-        Of `save_model`, and of ``mlflow.models.Model.log``, such as ``registered_model_name``.
+        Options of `save_model` and ``mlflow.models.Model.log``, such as ``registered_model_name``.
 
     Returns
     -------
@@ -130,20 +130,21 @@ def log_model(estimator: Any, name: str | None = None, **options: Any) -> Any:
 
 
 def load_model(model_uri: str, dst_path: str | None = None) -> Any:
-    """The estimator that was saved or logged, fitted.
+    """Load a saved or logged estimator.
 
     Parameters
     ----------
     model_uri : str
-        Where it is: a folder, or an address of MLflow's such as ``models:/prices/1``.
+        Folder, or URI of MLflow such as ``models:/prices/1``.
 
     dst_path : str, default=None
-        A folder to copy to; None for a temporary one.
+        Folder for downloads; None for a temporary one.
 
     Returns
     -------
     estimator : object
-        Of the class that was saved, with the parameters that are words, numbers or None.
+        Fitted estimator of the saved class. Parameters that are strings, numbers or None are
+        restored, others have their defaults.
     """
     folder = mlflow.artifacts.download_artifacts(artifact_uri=model_uri, dst_path=dst_path)
     return _load(Path(folder))[0]
@@ -160,12 +161,12 @@ def _load(folder):
 
 
 def _load_pyfunc(path):
-    # MLflow names the file, which lies in the model's folder.
+    # MLflow passes the path of the model file inside the folder.
     return _Served(*_load(Path(path).parent))
 
 
 class _Served:
-    """What MLflow calls for predictions."""
+    """Wrapper with the interface that MLflow's pyfunc calls for predictions."""
 
     def __init__(self, estimator, method):
         self.estimator, self.method = estimator, method
@@ -178,7 +179,7 @@ class _Served:
 
 
 def _plain(parameters):
-    """Those that JSON has words for."""
+    """Parameters that JSON can store."""
     kinds = (type(None), bool, int, float, str)
     return {name: value for name, value in parameters.items() if isinstance(value, kinds)}
 

@@ -1,7 +1,7 @@
-"""Predictions and features as expressions of polars.
+"""Predictions and features as polars expressions.
 
-An expression takes columns by their names and gives one, wherever polars takes expressions: in
-frames that are there, and in lazy ones whose rows stream by.
+An expression takes columns by name and returns one column. It works in eager and lazy frames,
+including streaming ones.
 
 Examples
 --------
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 def predict(
     estimator: Any, *, columns: _Names | None = None, output: str = "prediction"
 ) -> pl.Expr:
-    """Predictions of rows.
+    """Expression for predictions.
 
     Parameters
     ----------
     estimator : object
-        Any estimator of this package, fitted.
+        Fitted estimator of this package.
 
     columns : str or list of str, default=None
-        Columns of X, in the order of the fit; None for those of the fit, by their names. A column may
-        hold arrays or lists of one length, which stand side by side.
+        Columns of X, in the order of the fit; None for those of the fit, by name. Columns of arrays
+        or lists of equal length are concatenated.
 
     output : str, default='prediction'
-        The column's name. Of several targets it holds an array in each row.
+        Name of the resulting column. With several targets its values are arrays.
 
     Returns
     -------
@@ -62,15 +62,15 @@ def predict(
 def predict_proba(
     estimator: Any, *, columns: _Names | None = None, output: str = "probability"
 ) -> pl.Expr:
-    """Probabilities of rows, an array in each, in the order of ``classes_``.
+    """Expression for class probabilities: arrays in the order of ``classes_``.
 
     Parameters
     ----------
     estimator : object
-        A classifier that has them, fitted.
+        Fitted classifier with `predict_proba`.
 
     columns, output
-        As those of `predict`.
+        As in `predict`.
 
     Returns
     -------
@@ -82,15 +82,15 @@ def predict_proba(
 def transform(
     estimator: Any, *, columns: _Names | None = None, output: str = "features"
 ) -> pl.Expr:
-    """Features of rows, an array in each.
+    """Expression for features: an array for each sample.
 
     Parameters
     ----------
     estimator : object
-        A transformer, fitted.
+        Fitted transformer.
 
     columns, output
-        As those of `predict`.
+        As in `predict`.
 
     Returns
     -------
@@ -115,12 +115,12 @@ def _expression(estimator, method, columns, output):
 
 @dataclass
 class _OfRows:
-    """What a method of a fitted estimator gives of a series of rows."""
+    """Applies a method of a fitted estimator to a series of structs."""
 
     estimator: Any
     method: str
     of_fit: Any
-    #: Results of no rows.
+    #: Empty result, with the dtype of the output.
     none: pl.Series = field(init=False)
 
     def __post_init__(self):
@@ -141,7 +141,7 @@ class _OfRows:
 
 
 def _side_by_side(column):
-    """A column of numbers, or of lists of them, as an array."""
+    """Convert a column of numbers, arrays or lists to a NumPy array."""
     if isinstance(column.dtype, pl.List):
         lengths = column.list.len()
         if column.null_count() or lengths.n_unique() > 1:
@@ -153,7 +153,7 @@ def _side_by_side(column):
 
 
 def _series(results):
-    """Results as a series: values, or an array in each row where there are two dimensions."""
+    """Convert results to a series; two-dimensional results become a series of arrays."""
     if results.ndim == 1:
         return pl.Series(results.tolist() if results.dtype == object else results)
     return pl.Series(np.ascontiguousarray(results))

@@ -1,7 +1,8 @@
-"""Fits and predictions of Ray's datasets, on whatever cluster it is connected to.
+"""Fits and predictions for Ray datasets, on the connected cluster.
 
-A fit is `bochner.distributed` in tasks: one for each block of rows in each pass, and a tree of
-merges. Rows stay in the object store. A worker that dies costs its tasks, which Ray runs again.
+A fit runs the steps of `bochner.distributed` as tasks: one for each block of samples in each pass,
+and a tree of merges. Samples stay in the object store. Ray repeats the tasks of a worker that
+fails.
 
 Examples
 --------
@@ -44,32 +45,32 @@ def fit(
     columns: _Names | None = None,
     remote_args: dict[str, Any] | None = None,
 ) -> _Estimator:
-    """Fit to the rows of all blocks.
+    """Fit an estimator to the samples of all blocks.
 
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number or None for ``penalty``.
+        ``penalty`` must be a number or None.
 
     dataset : ray.data.Dataset
-        Rows.
+        Samples with targets.
 
     y : str or list of str
-        Column of the targets, or several.
+        Target column or columns.
 
     sample_weight : str, default=None
-        Column of what each row counts.
+        Column of sample weights; None for equal weights.
 
     columns : str or list of str, default=None
-        Columns of X: numbers, or lists of numbers of one length. None for all others.
+        Columns of X: numbers, or lists of numbers of equal length. None for all other columns.
 
     remote_args : dict, default=None
-        Of ``ray.remote``, for tasks that compute: ``{"num_gpus": 1}``, say.
+        Options of ``ray.remote`` for computing tasks, such as ``{"num_gpus": 1}``.
 
     Returns
     -------
     estimator : object
-        The one given, fitted as one process would fit it to all rows.
+        The given estimator, fitted to all samples.
     """
     blocks = dataset.to_arrow_refs()
     which = Columns.of(columns, y, sample_weight)
@@ -101,24 +102,24 @@ def predict(
     output: str = "prediction",
     **options: Any,
 ) -> Any:
-    """The dataset with a column of predictions beside its own.
+    """Append a column of predictions to a dataset.
 
     Parameters
     ----------
     estimator : object
-        Any estimator of this package, fitted.
+        Fitted estimator of this package.
 
     dataset : ray.data.Dataset
-        Rows.
+        Samples.
 
     columns : str or list of str, default=None
-        Columns of X; None for those of the fit, by their names.
+        Columns of X; None for those of the fit, by name.
 
     output : str, default='prediction'
-        The column's name. Of several targets it holds a list in each row.
+        Name of the new column. With several targets its values are lists.
 
     **options
-        Of ``Dataset.map_batches``, such as ``num_gpus`` and ``concurrency``.
+        Options of ``Dataset.map_batches``, such as ``num_gpus`` and ``concurrency``.
 
     Returns
     -------
@@ -135,15 +136,15 @@ def predict_proba(
     output: str = "probability",
     **options: Any,
 ) -> Any:
-    """The dataset with a column that holds a list of probabilities in each row.
+    """Append a column of class probabilities (lists) to a dataset.
 
     Parameters
     ----------
     estimator : object
-        A classifier that has them, fitted.
+        Fitted classifier with `predict_proba`.
 
     dataset, columns, output, **options
-        As those of `predict`.
+        As in `predict`.
 
     Returns
     -------
@@ -160,15 +161,15 @@ def transform(
     output: str = "features",
     **options: Any,
 ) -> Any:
-    """The dataset with a column that holds a list of features in each row.
+    """Append a column of features (lists) to a dataset.
 
     Parameters
     ----------
     estimator : object
-        Any transformer of this package, fitted, say to some of the rows.
+        Fitted transformer of this package; a fit to some of the samples is enough.
 
     dataset, columns, output, **options
-        As those of `predict`.
+        As in `predict`.
 
     Returns
     -------
@@ -178,7 +179,7 @@ def transform(
 
 
 def _on_block(step, what, columns, block, **options):
-    """A step of a fit on one block; what no rows give where it is empty."""
+    """Run a step of a fit on one block, or return the result for no samples if it is empty."""
     if block.num_rows == 0:
         return distributed.Count(0, {}) if step is distributed.count else None
     return step(what, *columns.taken(block), **options)
@@ -189,7 +190,7 @@ def _merged(*parts):
 
 
 def _tree(merge, parts):
-    """Parts merged two by two, until one is left."""
+    """Merge parts pairwise in a tree."""
     while len(parts) > 1:
         parts = [merge.remote(*parts[i : i + 2]) for i in range(0, len(parts), 2)]
     return ray.get(parts[0]) if parts else None

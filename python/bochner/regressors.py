@@ -186,8 +186,8 @@ class KernelElasticNet(GrowingNumbers, Numbers):
     ----------
     l1 : float or None, default=None
         Penalty of the absolute values of the coefficients, positive: ``alpha`` of scikit-learn's
-        Lasso. None selects it on a regularization path by generalised cross-validation, which needs
-        the sums alone.
+        Lasso. None selects it on a path of decreasing penalties by generalised cross-validation,
+        which needs the sums alone.
 
     penalty : float, default=0.0
         Penalty of the squared coefficients, per sample, 0 or positive.

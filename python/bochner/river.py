@@ -1,8 +1,8 @@
-"""Learners of rows that come one by one, with river's protocol: ``learn_one``, ``predict_one``.
+"""Online learning with river's interface: ``learn_one``, ``predict_one``.
 
-A row is a dict of numbers by the names of its columns. What a row teaches is there for the next one,
-and with a half-life the past is forgotten by and by. river need not be installed; where it is, these
-are its regressors and classifiers, for its pipelines, metrics and evaluation.
+A sample is a dict from feature names to numbers. The model is updated after each sample, optionally
+with exponential forgetting. river is optional; if it is installed, the classes are subclasses of
+its regressors and classifiers and work with its pipelines, metrics and evaluation.
 
 Examples
 --------
@@ -43,16 +43,17 @@ except ImportError:
 __all__ = ["KernelClassifier", "KernelRegressor", "LinUCB", "ThompsonSampling"]
 
 
-#: Rows, and values of rows, that are kept for another map; up to twice as many at a time.
+#: Recent samples, and their values, that are stored to learn them again with a new map. Up to twice
+#: as many samples are stored between deletions.
 KEPT_ROWS, KEPT_VALUES = 2000, 1 << 18
-#: Half-lives after which a row counts for nothing beside others.
+#: Number of half-lives after which the weight of a sample (2^-20) is negligible.
 HALF_LIVES = 20
-#: Rows that are learned again are at most this many times the rows that came.
+#: Samples learned again are at most this many times the samples that arrived.
 MOST_DRAWN = 4
 
 
 class _Stream:
-    """What regressors and classifiers share: rows that are kept until a map is drawn for them."""
+    """Base class of regressor and classifier. Stores samples until it draws a map for them."""
 
     def __init__(
         self,
@@ -82,15 +83,15 @@ class _Stream:
         self.map = map
         self.warm_up = warm_up
         self.seed = seed
-        # The last rows, and whether they are all that the model has learned.
+        # The most recent samples, and whether these are all samples that the model learned.
         self._kept: list[tuple[dict[Hashable, float], list[float], float]] = []
         self._keeps_all = True
-        # Rows that came, and those that maps were drawn for and that were learned with them.
+        # Number of samples that arrived, and of those learned after each draw of a map.
         self._learned = self._drawn = 0
         self._has_warned = False
         self._columns: Columns | None = None
         self._stream: _native.Stream | None = None
-        # Of a classifier, each with the target that is 1 in its rows.
+        # Of a classifier: index of the target that is 1 for samples of the class.
         self._classes: dict[Hashable, int] = {}
 
     def _learn(self, x: Row, y: list[float], w: float) -> None:
@@ -101,7 +102,7 @@ class _Stream:
                 try:
                     self._begin()
                 except Exception:
-                    # A row that cannot be learned is not kept.
+                    # Do not store a sample that cannot be learned.
                     self._kept.pop()
                     raise
             return
@@ -118,12 +119,12 @@ class _Stream:
             self._follow()
 
     def _follow(self) -> None:
-        """Draw the map anew where the scales of the columns do not hold any more."""
+        """Draw a new map, and learn the stored samples again, if column scales have changed."""
         assert self._columns is not None
         most = max(self.warm_up, min(KEPT_ROWS, KEPT_VALUES // max(len(self._columns.names), 1)))
         if len(self._kept) > 2 * most:
             del self._kept[:-most]
-            # Older rows have negligible weight.
+            # Deleted samples are only negligible with a short half-life.
             self._keeps_all = self._keeps_all and self.half_life * HALF_LIVES <= most
         moved = self._columns.moved(self._keeps_all)
         if moved is None or self._drawn > MOST_DRAWN * self._learned:
@@ -143,7 +144,7 @@ class _Stream:
             warnings.warn(f"{moved}, and its scale stays as it is: {error}", stacklevel=4)
 
     def _check(self, x: Row, w: float) -> None:
-        """Errors on what cannot be learned."""
+        """Raise an error if the sample or its weight is invalid."""
         if not (isfinite(w) and w >= 0):
             raise ValueError(f"a row counts for {w}; it is a finite number, 0 or more")
         if self._columns is not None:
@@ -155,7 +156,7 @@ class _Stream:
             raise ValueError("a row has no columns")
 
     def _begin(self) -> None:
-        """Draws the map for the rows that are kept, and learns them."""
+        """Draw the map for the stored samples, and learn these."""
         columns = Columns([row for row, _, _ in self._kept])
         rows = np.array([columns(row) for row, _, _ in self._kept], dtype=float)
         typical = without_far_values(rows)
@@ -173,7 +174,7 @@ class _Stream:
             "memory": None,
         }
         if not plain and (typical == typical[0]).all():
-            # Without any spread there is no median; the map is drawn anew when a column moves.
+            # Equal samples have no median distance; a new map is drawn when a column changes.
             options.update(gamma=None, lengthscales=[lengthscale(kernel, 1.0)])
         drawn = _native.FeatureMap.draw(typical, options)
         targets = max(len(self._classes), *(len(y) for _, y, _ in self._kept))
@@ -194,43 +195,51 @@ class _Stream:
 
 
 class KernelRegressor(_Stream, _Regressor):
-    """Kernel ridge regression of a stream, on random features, that may forget.
+    """Online kernel ridge regression on random features, with optional exponential forgetting.
 
-    After row t the coefficients are those of the fit to all rows, each of which counts for
-    ``w * 2 ** (-age / half_life)``, to rounding.
+    After each sample the coefficients beta and the intercept b minimise::
 
-    The first ``warm_up`` rows are kept; then their columns are brought to mean 0 and deviation 1, the
-    map is drawn, its bandwidth the median distance of these rows, and they are learned. Until then the
-    mean of the targets is predicted. Where a column leaves its range later, was constant and varies, or
-    is new, the map is drawn anew for the rows so far, which are learned again. The last 2,000 to 4,000
-    rows are kept for that: with more behind it the model forgets those before and warns, once, and a
-    new column is left out. A column that is missing in a row has its mean.
+        sum_i w_i 2^(-age_i / half_life) (y_i - z(x_i)'beta - b)^2 + penalty |beta|^2
+
+    where z is the feature map, w_i the weight of sample i and age_i the number of samples since.
+    With a ``half_life`` the penalty shrinks likewise, to half at most, and is reset once per
+    half-life.
+
+    The first ``warm_up`` samples are stored, and the mean of their targets is predicted. Then
+    features are standardised, the map is drawn with the median distance between these samples as
+    the lengthscale, and the samples are learned. If a feature later leaves its range, is not
+    constant any more, or is new, a new map is drawn and the stored samples are learned again. The
+    2,000 to 4,000 most recent samples are stored for this; older samples are then lost, with one
+    warning, and new features are ignored. Missing features are replaced by their mean over the
+    first samples.
 
     Parameters
     ----------
     n_components : int, default=500
-        Number of random features, D. A row takes O(D^2) operations and the model 16 D^2 bytes.
+        Number of random features, D. A sample takes O(D^2) operations and the model 16 D^2 bytes.
 
     half_life : float, default=inf
-        Rows after which a row counts for half; infinite, and none is forgotten.
+        Number of samples after which the weight of a sample has halved, at least 1; infinite for no
+        forgetting.
 
     penalty : float, default=1.0
-        Of the squared length of the coefficients, beside the sum over the rows: NOT per sample.
+        Penalty of the squared coefficients, positive, added to the sum over samples (NOT per
+        sample).
 
     kernel : str, default='gaussian'
-        As in :class:`bochner.RBFSampler`.
+        Kernel, as in :class:`bochner.RBFSampler`.
 
     gamma : float or 'median', default='median'
-        Parameter of the kernel's own formula, of standardised columns.
+        Parameter of the kernel's formula, positive, for standardised features.
 
     map : str, default='fourier'
-        As in :class:`bochner.RBFSampler`, or 'none': the standardised columns themselves.
+        Feature map, as in :class:`bochner.RBFSampler`, or 'none' for the standardised features.
 
     warm_up : int, default=100
-        Rows that the map is drawn for.
+        Number of samples that determine scales and bandwidth, at least 2.
 
     seed : int, default=0
-        Of the map.
+        Seed of the map.
 
     Examples
     --------
@@ -243,26 +252,26 @@ class KernelRegressor(_Stream, _Regressor):
     """
 
     def learn_one(self, x: Row, y: float, w: float = 1.0) -> None:
-        """Learn a row ``x`` whose target is ``y``, and which counts for ``w``."""
+        """Update the model with a sample ``x``, its target ``y`` and its weight ``w``."""
         y = float(y)
         if not isfinite(y):
             raise ValueError(f"a target is {y}; it is a finite number")
         self._learn(x, [y], w)
 
     def predict_one(self, x: Row) -> float:
-        """What the target of a row would be; 0 before the first row."""
+        """Predict the target of a sample; 0 before the first sample."""
         if self._stream is not None:
             return self._predict(x)[0]
         total = sum(w for _, _, w in self._kept)
         return sum(w * y[0] for _, y, w in self._kept) / total if total else 0.0
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a data frame, in their order."""
+        """Update the model with the rows of a data frame, in their order."""
         for row, target in zip(X.to_dict(orient="records"), y):
             self.learn_one(row, target)
 
     def predict_many(self, X: Any) -> Any:
-        """Predictions of the rows of a data frame, as a series."""
+        """Predict the targets of the rows of a data frame; returns a series."""
         import pandas as pd
 
         predictions = [self.predict_one(row) for row in X.to_dict(orient="records")]
@@ -270,13 +279,13 @@ class KernelRegressor(_Stream, _Regressor):
 
 
 class KernelClassifier(_Stream, _Classifier):
-    """Kernel ridge classification of a stream, on random features, that may forget.
+    """Online kernel ridge classification on random features, with optional forgetting.
 
-    A class is a target that is 1 in its rows and 0 in others; one that nobody had seen was 0 in all rows
-    before. Least squares of these are estimates of probabilities: held to 0 and more, and divided by
-    their sum.
+    It minimises the objective of :class:`KernelRegressor` for one target per class, which is 1 for
+    samples of the class and 0 for others; a new class has target 0 for all earlier samples.
+    Predictions estimate class probabilities: they are clipped at 0 and normalised to sum 1.
 
-    Parameters are those of :class:`KernelRegressor`.
+    The parameters are described in :class:`KernelRegressor`.
 
     Examples
     --------
@@ -293,10 +302,10 @@ class KernelClassifier(_Stream, _Classifier):
         return True
 
     def learn_one(self, x: Row, y: Hashable, w: float = 1.0) -> None:
-        """Learn a row ``x`` of class ``y``, which counts for ``w``."""
+        """Update the model with a sample ``x``, its class ``y`` and its weight ``w``."""
         classes = self._classes
         if y not in classes:
-            # What is refused leaves all as before.
+            # Validate before any state changes.
             self._check(x, w)
             if self._stream is not None:
                 self._stream.add_target()
@@ -306,7 +315,7 @@ class KernelClassifier(_Stream, _Classifier):
         self._learn(x, targets, w)
 
     def predict_proba_one(self, x: Row) -> dict[Hashable, float]:
-        """Probabilities of the classes that were seen; none before the first row."""
+        """Predict probabilities of the known classes; empty before the first sample."""
         if self._stream is not None:
             scores = self._predict(x)
         else:
@@ -320,24 +329,24 @@ class KernelClassifier(_Stream, _Classifier):
         return {label: score / total for label, score in zip(self._classes, scores)}
 
     def predict_one(self, x: Row) -> Hashable | None:
-        """The class of the largest probability; None before the first row."""
+        """Predict the most probable class; None before the first sample."""
         probabilities = self.predict_proba_one(x)
         return max(probabilities, key=probabilities.__getitem__, default=None)
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn the rows of a data frame, in their order."""
+        """Update the model with the rows of a data frame, in their order."""
         for row, label in zip(X.to_dict(orient="records"), y):
             self.learn_one(row, label)
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Probabilities of the rows of a data frame, a column for each class."""
+        """Predict probabilities for the rows of a data frame; one column for each class."""
         import pandas as pd
 
         rows = [self.predict_proba_one(row) for row in X.to_dict(orient="records")]
         return pd.DataFrame(rows, index=X.index, columns=list(self._classes))
 
     def predict_many(self, X: Any) -> Any:
-        """Classes of the rows of a data frame, as a series."""
+        """Predict classes of the rows of a data frame; returns a series."""
         import pandas as pd
 
         labels = [self.predict_one(row) for row in X.to_dict(orient="records")]
@@ -345,7 +354,7 @@ class KernelClassifier(_Stream, _Classifier):
 
 
 class _Bandit:
-    """Arms of a bandit, each learned from the rows that it was chosen for."""
+    """Base class of the bandits. Each arm learns from the samples for which it was chosen."""
 
     _thompson: bool
 
@@ -389,13 +398,13 @@ class _Bandit:
         return [number(name, x[name]) for name in self._names]
 
     def choose(self, x: Row) -> Hashable:
-        """The arm for a row, a dict of numbers by the names of its columns."""
+        """Choose an arm for a sample, a dict from feature names to numbers."""
         row = self._row(x)
         assert self._bandit is not None
         return self.arms[self._bandit.choose(row)]
 
     def learn(self, x: Row, arm: Hashable, reward: float) -> None:
-        """Learn the reward of the arm that was chosen for a row."""
+        """Update an arm with its reward for a sample."""
         if arm not in self.arms:
             raise ValueError(f"{arm!r} is none of the arms: {self.arms}")
         row = self._row(x)
@@ -404,28 +413,35 @@ class _Bandit:
 
 
 class LinUCB(_Bandit):
-    """A bandit that takes the arm with the largest upper bound of its reward.
+    """Contextual bandit that chooses the arm with the largest upper confidence bound (LinUCB).
 
-    Rewards are linear in the row, each arm with coefficients of its own (Li, Chu, Langford and
-    Schapire 2010, algorithm 1); the bound is the prediction and ``width`` times its deviation where
-    noise has deviation 1.
+    The reward of each arm is a linear function of the sample (Li, Chu, Langford and Schapire 2010,
+    algorithm 1, disjoint models). Its coefficients beta and intercept b minimise, over the samples
+    for which the arm was chosen::
+
+        sum_i 2^(-age_i / half_life) (reward_i - x_i'beta - b)^2 + penalty |beta|^2
+
+    The bound is the prediction plus ``width`` times its standard deviation for noise of standard
+    deviation 1.
 
     Parameters
     ----------
     arms : int or list
-        Their number, or their names.
+        Number of arms, or their names.
 
     width : float, default=1.0
-        Of the bounds. With too small a one an arm that was unlucky once is not tried again.
+        Width of the confidence bounds. If it is too small, an arm may not be tried again after one
+        low reward.
 
     half_life : float, default=inf
-        Rows of an arm after which a row counts for half.
+        Number of samples of an arm after which the weight of a sample has halved; infinite for no
+        forgetting.
 
     penalty : float, default=1.0
-        Of the squared length of an arm's coefficients.
+        Penalty of the squared coefficients of an arm, positive.
 
     seed : int, default=0
-        Of draws, of which there are none here.
+        Not used, present for consistency with :class:`ThompsonSampling`.
 
     Examples
     --------
@@ -443,11 +459,14 @@ class LinUCB(_Bandit):
 
 
 class ThompsonSampling(_Bandit):
-    """A bandit that takes the arm whose reward, drawn from what is known of it, is the largest.
+    """Contextual bandit that chooses the arm with the largest sampled reward (Thompson sampling).
 
-    Draws are normal, around the prediction, with ``width`` times its deviation where noise has
-    deviation 1 (Agrawal and Goyal 2013, algorithm 1, each arm with coefficients of its own). Parameters are
-    those of :class:`LinUCB`.
+    The reward of each arm is drawn from a normal distribution around the prediction, with ``width``
+    times its standard deviation for noise of standard deviation 1 (Agrawal and Goyal 2013,
+    algorithm 1, with separate coefficients for each arm). Coefficients minimise the objective of
+    :class:`LinUCB`.
+
+    The parameters are described in :class:`LinUCB`; ``seed`` is that of the draws.
 
     Examples
     --------

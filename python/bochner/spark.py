@@ -1,8 +1,8 @@
-"""Fits and predictions of Spark's data frames, on the executors.
+"""Fits and predictions for Spark data frames, on the executors.
 
-A fit is `bochner.distributed` inside ``mapInArrow``: each partition surveys and sums its own rows,
-and ``treeAggregate`` merges. Each executor needs this package, NumPy, scikit-learn, pandas and
-PyArrow. A task that dies is run again as Spark is set up to.
+A fit runs the steps of `bochner.distributed` inside ``mapInArrow``: each partition surveys and sums
+its own samples, and ``treeAggregate`` merges the results. Each executor needs this package, NumPy,
+scikit-learn, pandas and PyArrow. Spark repeats failed tasks as configured.
 
 Examples
 --------
@@ -46,33 +46,35 @@ def fit(
     columns: _Names | None = None,
     depth: int = 2,
 ) -> _Estimator:
-    """Fit to the rows of all partitions. Each pass makes the rows again: ``cache`` what is slow.
+    """Fit an estimator to the samples of all partitions.
+
+    Each of two or three passes computes the frame: ``cache`` it if that is slow.
 
     Parameters
     ----------
     estimator : KernelRidgeRegressor or KernelRidgeClassifier
-        With a number or None for ``penalty``.
+        ``penalty`` must be a number or None.
 
     frame : pyspark.sql.DataFrame
-        Rows.
+        Samples with targets.
 
     y : str or list of str
-        Column of the targets, or several.
+        Target column or columns.
 
     sample_weight : str, default=None
-        Column of what each row counts.
+        Column of sample weights; None for equal weights.
 
     columns : str or list of str, default=None
-        Columns of X: numbers, or arrays of numbers of one length, which ``vector_to_array`` makes
-        of vectors. None for all others.
+        Columns of X: numbers, or arrays of numbers of equal length (``vector_to_array`` converts
+        vectors to these). None for all other columns.
 
     depth : int, default=2
-        Of the tree of merges.
+        Depth of the tree of merges.
 
     Returns
     -------
     estimator : object
-        The one given, fitted as one process would fit it to all rows.
+        The given estimator, fitted to all samples.
     """
     which = Columns.of(columns, y, sample_weight)
     which.named(frame.columns)
@@ -91,21 +93,21 @@ def fit(
 def predict(
     estimator: Any, frame: Any, *, columns: _Names | None = None, output: str = "prediction"
 ) -> Any:
-    """The frame with a column of predictions beside its own.
+    """Append a column of predictions to a frame.
 
     Parameters
     ----------
     estimator : object
-        Any estimator of this package, fitted.
+        Fitted estimator of this package.
 
     frame : pyspark.sql.DataFrame
-        Rows.
+        Samples.
 
     columns : str or list of str, default=None
-        Columns of X; None for those of the fit, by their names.
+        Columns of X; None for those of the fit, by name.
 
     output : str, default='prediction'
-        The column's name. Of several targets it holds an array in each row.
+        Name of the new column. With several targets its values are arrays.
 
     Returns
     -------
@@ -117,15 +119,15 @@ def predict(
 def predict_proba(
     estimator: Any, frame: Any, *, columns: _Names | None = None, output: str = "probability"
 ) -> Any:
-    """The frame with a column that holds an array of probabilities in each row.
+    """Append a column of class probabilities (arrays) to a frame.
 
     Parameters
     ----------
     estimator : object
-        A classifier that has them, fitted.
+        Fitted classifier with `predict_proba`.
 
     frame, columns, output
-        As those of `predict`.
+        As in `predict`.
 
     Returns
     -------
@@ -137,15 +139,15 @@ def predict_proba(
 def transform(
     estimator: Any, frame: Any, *, columns: _Names | None = None, output: str = "features"
 ) -> Any:
-    """The frame with a column that holds an array of features in each row.
+    """Append a column of features (arrays) to a frame.
 
     Parameters
     ----------
     estimator : object
-        Any transformer of this package, fitted, say to some of the rows.
+        Fitted transformer of this package; a fit to some of the samples is enough.
 
     frame, columns, output
-        As those of `predict`.
+        As in `predict`.
 
     Returns
     -------
@@ -155,7 +157,7 @@ def transform(
 
 
 class _Step:
-    """A step of a fit on the batches of one partition, which gives one row, or none of no rows."""
+    """Step of a fit on the batches of one partition; yields one row, or none without samples."""
 
     def __init__(self, what, columns, first=None):
         self.what, self.columns, self.first = what, columns, first
@@ -200,7 +202,7 @@ def _per_partition(frame, step):
 
 
 def _merged(states, depth):
-    """All states of a frame as one, or None."""
+    """Merge all states of a frame; None without samples."""
 
     def both(a, b):
         if not a or not b:
@@ -213,7 +215,7 @@ def _merged(states, depth):
 
 
 def _each(apply, frame):
-    """The frame with the results beside its columns."""
+    """Append a column of results to a frame."""
     from pyspark.sql.types import ArrayType, StructField, StructType
 
     kind = _type_of(apply.none)
@@ -230,7 +232,7 @@ def _each(apply, frame):
 
 
 def _type_of(results):
-    """Spark's type for values of an array."""
+    """Spark type for the values of an array."""
     from pyspark.sql import types
 
     kinds = {"f4": types.FloatType, "i4": types.IntegerType, "i8": types.LongType}
