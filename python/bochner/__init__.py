@@ -1,12 +1,13 @@
-"""Kernel methods at the cost of linear ones, on any GPU.
+"""Kernel methods at the cost of linear models, on any GPU.
 
-`RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `SkewedChi2Sampler` and `AdditiveChi2Sampler` take
-the place of scikit-learn's: same parameters, attributes and shapes, and every kernel, map and sampling
-of the library beside. The learners fit something linear to such
-features while the rows stream by: ridge regression and classification, Gaussian processes, logistic
-regression, support vectors, the elastic net, greedy fits and boosting. Exact kernel ridge regression
-and Falkon stand on the kernel itself. Rows without targets have components, clusters, coordinates and
-novelties, and tests say whether laws differ and columns depend on each other.
+`RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `SkewedChi2Sampler` and `AdditiveChi2Sampler` are
+drop-ins for scikit-learn's classes, with the same parameters, attributes and shapes, and with more
+kernels, maps and samplings. Estimators fit linear models to such random features in passes over the
+samples: ridge regression and classification, Gaussian processes, logistic regression, support
+vector machines, the elastic net, greedy fits and boosting. Exact kernel ridge regression and Falkon
+use the kernel itself. Without targets there are kernel PCA, ICA, k-means, spectral embedding and
+clustering, density estimation and novelty detection. Hypothesis tests compare distributions, and
+test independence.
 """
 
 from __future__ import annotations
@@ -92,13 +93,14 @@ __all__ = [
 
 
 def devices() -> dict[str, str | list[str]]:
-    """Where work can run.
+    """Available devices.
 
     Returns
     -------
     dict
-        ``"auto"``: what ``device="auto"`` takes; ``"cpu"``: the CPU backend; ``"adapters"``: a list
-        of adapters. Each is a line of text, and ``device=`` takes any part of an adapter's name.
+        ``"auto"``: the device that ``device="auto"`` selects; ``"cpu"``: the CPU backend;
+        ``"adapters"``: a list of GPU adapters. Each is described in one line of text. The parameter
+        ``device`` accepts any part of an adapter's name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What scikit-learn's validation gives, as the native half takes it."""
+"""Conversion of validated arrays and parameters to inputs of the native module."""
 
 import numpy as np
 from scipy import sparse
@@ -9,16 +9,16 @@ FLOATS = [np.float64, np.float32]
 
 
 def table(X):
-    """Rows as the native half takes them, without a copy where it can do without.
+    """Convert X to a native input, without a copy if possible.
 
     Parameters
     ----------
     X : ndarray, CSR matrix or scan of shape (n_samples, n_features)
-        Of float32 or float64.
+        Samples, in float32 or float64.
 
     Returns
     -------
-    ndarray, a tuple ``(data, indices, indptr, n_features)``, or what the native half has of a scan
+    ndarray, a tuple ``(data, indices, indptr, n_features)``, or a native scan
     """
     if isinstance(X, _native.HeldRows):
         return X
@@ -43,7 +43,7 @@ def means(X):
 
 
 def entry_variance(X):
-    """Variance over all entries, as scikit-learn's ``gamma='scale'`` has it."""
+    """Variance over all entries of X, for ``gamma='scale'`` as in scikit-learn."""
     if hasattr(X, "_native"):
         _, means, variances = (np.array(part) for part in X._native.moments())
         return variances.mean() + means.var()
@@ -53,20 +53,20 @@ def entry_variance(X):
 
 
 def seed_of(random_state):
-    """A seed of the native half, drawn from a generator of numpy."""
+    """Draw a seed for the native module from a NumPy generator."""
     return int(random_state.randint(np.iinfo(np.int32).max))
 
 
 def dense(X):
-    """Rows with their zeros, in float64."""
+    """X as a dense float64 array."""
     return X.toarray().astype(np.float64) if sparse.issparse(X) else X.astype(np.float64)
 
 
 def lengthscale(kernel, gamma):
-    """The lengthscale of a kernel for a gamma.
+    """Lengthscale of a kernel for a given gamma.
 
-    Gamma is that of the kernel's own formula; of kernels that have a lengthscale there, it stands for
-    1 / (2 l^2), as in the Gaussian.
+    Gamma is the parameter of the kernel's formula. For kernels defined by a lengthscale l, gamma is
+    1 / (2 l^2), as for the Gaussian.
     """
     try:
         return _native.lengthscale(kernel, gamma)
@@ -75,9 +75,9 @@ def lengthscale(kernel, gamma):
 
 
 def lengthscales(kernel, gamma, columns):
-    """The lengthscale of a kernel for a gamma; one for each column where there is one for each.
+    """Lengthscales of a kernel: one for a scalar gamma, one per column for an array.
 
-    Columns are None where nobody has counted them yet.
+    ``columns`` is the expected number of columns, or None if it is not known yet.
     """
     gammas = np.asarray(gamma, dtype=np.float64)
     if gammas.ndim == 0:

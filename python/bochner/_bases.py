@@ -1,4 +1,4 @@
-"""What all regressors share, and all classifiers: from targets to numbers, and from scores back."""
+"""Base classes of all regressors and classifiers: validation of targets, and predictions."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
-    """Amounts, one target or several."""
+    """Base class of regressors with one or several targets."""
 
     feature_importances_: NDArray[np.float64] | None
 
     def _validated(self, X, y, sample_weight, at_least=1, reset=True):
-        """Rows, targets of shape (n_samples, n_targets), weights or None."""
+        """Validated X, targets of shape (n_samples, n_targets), and weights or None."""
         if isinstance(X, Scan):
             return self._scanned(X, y, sample_weight, reset)
         X, y = validated(
@@ -54,7 +54,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         return X, y.reshape(len(y), -1), sample_weight
 
     def _scanned(self, X, y, sample_weight, reset):
-        """The same of a scan, whose file has the targets if y is None."""
+        """As `_validated`, for a scan; y is None if the file has the targets."""
         if reset:
             seen(self, X)
         if y is None:
@@ -79,7 +79,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
 
     @of_scans
     def predict(self, X: Any, interval: float | None = None, *, output: Any = None) -> Any:
-        """Predicted values of rows.
+        """Predict target values.
 
         Parameters
         ----------
@@ -87,13 +87,14 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
             Samples.
 
         interval : float, default=None
-            The share of new targets that lie within bounds, as `predict_interval` takes it. None
-            gives values alone.
+            Coverage of prediction intervals, between 0 and 1, as in `predict_interval`. None for no
+            intervals.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            With ``interval`` a tuple of three such arrays: y, lower and upper bounds.
+            Predictions. With ``interval``, a tuple of three such arrays: predictions, lower bounds
+            and upper bounds.
         """
         if interval is not None:
             return self.predict_interval(X, interval)
@@ -101,12 +102,12 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         return scores[:, 0] if self._one_target else scores
 
     def calibrate_on(self, X: Any, y: Any) -> Self:
-        """Calibrate intervals on rows that the fit did not see, instead of those that it has.
+        """Calibrate prediction intervals on samples that the fit has not seen.
 
-        By how much the model is off on them says how wide intervals are (split conformal prediction):
-        of level p they hold at least a share p of new targets on average, whatever the model and the
-        data, as long as new rows come as these do. The file that `save` writes keeps it. The
-        parameter ``calibrate`` has the fit keep rows back for this by itself.
+        The residuals of these samples determine the widths of intervals (split conformal
+        prediction). Intervals of level p then contain at least a fraction p of new targets on
+        average, for any model and data, if new samples follow the same distribution. `save` stores
+        the calibration. The parameter ``calibrate`` makes `fit` hold out samples for this instead.
 
         Parameters
         ----------
@@ -132,11 +133,11 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         self._model = _native.calibrated(model, table(X), y, self.device, self.memory)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any, Any]:
-        """Predicted values of rows, between bounds that hold a new target so often.
+        """Predict target values with prediction intervals.
 
-        Gaussian processes have bounds of their own, ridge regression by the errors on rows that its fit
-        left out in turn (the jackknife, Barber et al. 2021); others have them after a fit with
-        ``calibrate``, or after `calibrate_on`.
+        Intervals come from the posterior of a Gaussian process, or from leave-one-out errors of
+        ridge regression (the jackknife, Barber et al. 2021). Other regressors need a fit with
+        ``calibrate``, or `calibrate_on`.
 
         Parameters
         ----------
@@ -144,11 +145,12 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
             Samples.
 
         level : float, default=0.9
-            The share of new targets that lie within, between 0 and 1.
+            Fraction of new targets within the bounds, between 0 and 1.
 
         Returns
         -------
         y, lower, upper : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Predictions, lower bounds and upper bounds.
         """
         check_is_fitted(self)
         rows = table(checked(self, X))
@@ -158,7 +160,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
         return y, lower, upper
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The coefficient of determination R^2 of predictions.
+        """Coefficient of determination R^2 of predictions.
 
         Parameters
         ----------
@@ -182,12 +184,12 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
 
 
 class Classifier(Explains, ClassifierMixin, Learner):
-    """Labels: text, numbers or booleans."""
+    """Base class of classifiers. Labels are text, numbers or booleans."""
 
     classes_: NDArray[Any]
     feature_importances_: NDArray[np.float64] | None
 
-    #: Of two classes, what the difference of their scores is divided by.
+    #: Divisor of the difference of the two scores in `decision_function`, for two classes.
     _margin = 2.0
 
     def _fit_labels(self, X, y, sample_weight):
@@ -220,7 +222,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return self
 
     def _fit_scan(self, X, sample_weight):
-        """Fit to the labels of a file, which are numbers."""
+        """Fit to the labels of a file."""
         if self.class_weight is not None:
             raise ValueError("class_weight needs labels; give the fit an array of them beside the scan")
         seen(self, X)
@@ -230,7 +232,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return self
 
     def _part_of_labels(self, X, y, classes, sample_weight):
-        """Rows that are added to those of earlier calls, and the classes that all have."""
+        """Validated samples for `partial_fit`, and the native options that encode the classes."""
         first = self._is_first()
         if first and classes is not None:
             self.__dict__.pop("classes_", None)
@@ -240,7 +242,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return rows, {"classes": numbers.tolist(), "names": names}
 
     def _rows_of_labels(self, X, y, sample_weight, reset):
-        """Rows, the numbers of their labels of shape (n_samples, 1), weights or None."""
+        """Validated X, codes of the labels of shape (n_samples, 1), and weights or None."""
         scanned = isinstance(X, Scan)
         if scanned:
             if reset:
@@ -270,7 +272,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return X, numbers[codes][:, None], weights
 
     def _weights_of_labels(self, codes, weights):
-        """What rows of these classes, by number, count; None if all count the same."""
+        """Sample weights times class weights, by class indices; None for equal weights."""
         if isinstance(self.class_weight, str):
             raise ValueError(
                 "class_weight='balanced' needs all rows at once; give a dict to partial_fit"
@@ -281,11 +283,11 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return factor if weights is None else weights * factor
 
     def _factors_of_all(self, codes, weights):
-        """Weight factor of each class in a fit of all rows at once."""
+        """Weight of each class for a fit to all samples at once."""
         return self._class_factors(codes, weights)
 
     def _class_factors(self, codes, weights):
-        """What a row of each class counts."""
+        """Weight of each class by ``class_weight``."""
         if isinstance(self.class_weight, str):
             counts = np.bincount(codes, weights=weights)
             return counts.sum() / (len(counts) * counts)
@@ -302,7 +304,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
 
     @of_scans
     def decision_function(self, X: Any, *, output: Any = None) -> Any:
-        """Scores of the classes.
+        """Decision function of the classes.
 
         Parameters
         ----------
@@ -312,7 +314,8 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes the score of the second, ``classes_[1]``, which is predicted above 0.
+            Scores. With two classes, the score of ``classes_[1]``, which is predicted if it is
+            above 0.
         """
         scores = self._scores(X)
         if len(self.classes_) == 2:
@@ -321,7 +324,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
 
     @of_scans
     def predict(self, X: Any, *, output: Any = None) -> Any:
-        """Labels of rows.
+        """Predict class labels.
 
         Parameters
         ----------
@@ -331,12 +334,13 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Returns
         -------
         y : ndarray of shape (n_samples,)
+            Predicted labels.
         """
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose label is predicted.
+        """Accuracy: the fraction of correctly predicted labels.
 
         Parameters
         ----------
@@ -359,7 +363,7 @@ class Classifier(Explains, ClassifierMixin, Learner):
         return super().score(X, plain(host(y, "y")), host(sample_weight, "sample_weight"))
 
     def _explained(self, y):
-        """Labels as the native model numbers them, of shape (n_samples, 1)."""
+        """Codes of the labels in the native model, of shape (n_samples, 1)."""
         y = column_or_1d(plain(host(y, "y")), warn=True)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
@@ -374,14 +378,14 @@ class Classifier(Explains, ClassifierMixin, Learner):
         model = getattr(self, "_model", None)
         if model is not None:
             return model.has_probabilities
-        # Rows that came in parts are fitted when somebody asks.
+        # After `partial_fit` the model is not fitted yet; ridge models will have probabilities.
         in_parts = getattr(self, "_state", None) is not None
         return self._learner == "logistic" or self.probability or (in_parts and self._learner == "ridge")
 
     @available_if(lambda self: self._has_probabilities())
     @of_scans
     def predict_proba(self, X: Any, *, output: Any = None) -> Any:
-        """Probabilities of the classes.
+        """Predict class probabilities.
 
         Parameters
         ----------
@@ -391,7 +395,8 @@ class Classifier(Explains, ClassifierMixin, Learner):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``; each row sums to 1, and what `predict` says is the likeliest.
+            Probabilities, in the order of ``classes_``. Each row sums to 1. The label of `predict`
+            has the largest, except with ``laplace=True``.
         """
         check_is_fitted(self)
         model = self._current()
@@ -402,11 +407,12 @@ class Classifier(Explains, ClassifierMixin, Learner):
 
     @available_if(lambda self: self._has_probabilities())
     def predict_sets(self, X: Any, level: float = 0.9) -> Any:
-        """Sets of classes that hold the right one so often.
+        """Predict sets of classes that contain the true class with a given probability.
 
-        Of ridge regression by rows that its fit left out in turn, of others with ``probability`` by
-        those that their second fit did not see (Romano, Sesia & Candès 2020): a set has all classes
-        but those with too much that is likelier. The likeliest class is in every set.
+        Sets are conformal: they contain the classes of highest probability up to a calibrated total
+        (Romano, Sesia & Candès 2020), and always the most probable class. Ridge classifiers
+        calibrate on leave-one-out predictions, others with ``probability=True`` on the samples that
+        their second fit has not seen.
 
         Parameters
         ----------
@@ -414,22 +420,22 @@ class Classifier(Explains, ClassifierMixin, Learner):
             Samples.
 
         level : float, default=0.9
-            The share of new rows whose class is in their set, between 0 and 1.
+            Fraction of new samples whose set contains the true class, between 0 and 1.
 
         Returns
         -------
         sets : ndarray of bool of shape (n_samples, n_classes)
-            In the order of ``classes_``.
+            Membership of each class, in the order of ``classes_``.
         """
         return self._current().sets(self.predict_proba(X), float(level))
 
 
 def _in_favour_of(predicted, p):
-    """Probabilities in which the predicted class is the likeliest.
+    """Adjust probabilities in place so that the predicted class has the largest.
 
-    Calibrated probabilities have a threshold of their own. Between that and the threshold of
-    predictions the predicted class and those that are likelier share what they have, the predicted one
-    ahead by less than 1e-6.
+    Calibration can move the decision threshold. If the predicted class is not the most probable, it
+    and all more probable classes get their mean probability, and the predicted class a margin of
+    less than 1e-6.
     """
     rows = np.flatnonzero(p.argmax(axis=1) != predicted)
     if len(rows):
@@ -438,7 +444,7 @@ def _in_favour_of(predicted, p):
         among = own >= own[each, first][:, None]
         count = among.sum(axis=1)
         mean = np.where(among, own, 0.0).sum(axis=1) / count
-        # Rows keep their order.
+        # A margin proportional to the predicted class's own probability keeps the order of samples.
         ahead = 1e-6 * own[each, first]
         own = np.where(among, (mean - ahead / (count - 1))[:, None], own)
         own[each, first] = mean + ahead
@@ -447,7 +453,7 @@ def _in_favour_of(predicted, p):
 
 
 def require_targets(X):
-    """Errors on a scan whose file has no targets."""
+    """Raise an error if the file of a scan has no targets."""
     if X.n_targets == 0:
         raise ValueError(
             f"{X!r} has no targets and y is None; give y, or name the targets of the scan"

@@ -1,4 +1,4 @@
-"""What learners of clusters share: their parameters, and which cluster a row is in."""
+"""Base class of clustering estimators: parameters, and `predict`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: What their parameters may be.
+#: Constraints for the parameters of clustering estimators.
 CLUSTERS = {
     **ROWS,
     "map_components": [COUNT],
@@ -41,7 +41,7 @@ class Clusters(ClusterMixin, RowsLearner):
     def _facts(self) -> None:
         super()._facts()
         facts = self._model.facts()
-        # Clusters that grew do not say how far their rows were.
+        # Models from `partial_fit` have no inertia.
         if "inertia" in facts:
             self.inertia_: float = facts["inertia"]
 
@@ -52,7 +52,7 @@ class Clusters(ClusterMixin, RowsLearner):
 
     @of_scans
     def predict(self, X: Any, *, output: Any = None) -> Any:
-        """Clusters of rows, of those of the fit or of new ones.
+        """Predict the clusters of samples, seen in the fit or new.
 
         Parameters
         ----------
@@ -62,6 +62,6 @@ class Clusters(ClusterMixin, RowsLearner):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            Numbers from 0.
+            Indices of the clusters, from 0.
         """
         return self._scores(X).argmax(axis=1)

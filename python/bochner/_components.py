@@ -1,4 +1,4 @@
-"""What learners of components share: rows go to coordinates."""
+"""Base class of estimators whose `transform` returns components."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsLearner)
 
     @of_scans
     def transform(self, X: Any, *, output: Any = None) -> Any:
-        """Coordinates of rows, of those of the fit or of new ones.
+        """Transform samples, seen in the fit or new, to components.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, such as tensors of torch, where they lie."""
+"""Arrays of other libraries, such as torch tensors, without copies (DLPack)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from sklearn.utils.validation import validate_data
 if TYPE_CHECKING:
     from typing import Any
 
-#: Devices of DLPack whose memory numpy reads: host memory, that of CUDA and ROCm, and managed memory.
+#: DLPack device types that NumPy can read: CPU, and pinned or managed memory of CUDA and ROCm.
 _HOST = (1, 3, 11, 13)
 
 
 def host(array: Any, name: str = "X") -> Any:
-    """What has `__dlpack__` as an array of numpy that shares its memory; anything else as it is.
+    """Convert an object with `__dlpack__` to a NumPy array that shares its memory.
 
     Parameters
     ----------
     array : object
+        Array of any library. Objects without `__dlpack__` are returned unchanged.
 
     name : str, default='X'
-        What an error calls it.
+        Name of the argument in error messages.
     """
     if isinstance(array, np.ndarray) or not hasattr(type(array), "__dlpack_device__"):
         return array
@@ -35,7 +36,7 @@ def host(array: Any, name: str = "X") -> Any:
     try:
         return np.from_dlpack(array)
     except (BufferError, RuntimeError, TypeError) as reason:
-        # A library's own way may take what DLPack does not, such as text.
+        # `__array__` may support data that DLPack does not, such as text.
         if hasattr(type(array), "__array__"):
             return array
         raise ValueError(
@@ -44,5 +45,5 @@ def host(array: Any, name: str = "X") -> Any:
 
 
 def validated(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
-    """`validate_data` of scikit-learn, of anything that `host` takes."""
+    """`sklearn.utils.validation.validate_data`, after `host`."""
     return validate_data(estimator, host(X), *(host(each, "y") for each in y), **checks)

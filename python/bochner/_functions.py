@@ -1,4 +1,4 @@
-"""Functions drawn from the posterior of a Gaussian process, with their gradients."""
+"""Samples of functions from the posterior of a Gaussian process, with gradients."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
     from ._typing import Random
 
-#: Features of the prior, where functions are drawn by Matheron's rule.
+#: Default number of random features of the prior, for Matheron's rule.
 PRIOR_FEATURES = 2000
 
 
 class Drawing:
-    """Draws of a Gaussian process."""
+    """Mixin of Gaussian process regression: samples from the posterior."""
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Random = 0) -> Any:
-        """Values at rows of functions drawn from the posterior, without noise.
+        """Sample function values from the posterior, without noise.
 
-        They vary as the features do: with hardly more features than rows have to say they have
-        nothing left to vary by.
+        The number of features limits the variability of the functions: with few features, samples
+        are too certain away from the training samples.
 
         Parameters
         ----------
@@ -39,14 +39,15 @@ class Drawing:
             Samples.
 
         n_samples : int, default=1
-            How many functions.
+            Number of functions.
 
         random_state : int, RandomState instance or None, default=0
-            What they are drawn by: equal ones draw equal functions, whatever the rows.
+            Seed or generator. Equal seeds give the same functions for any X.
 
         Returns
         -------
         y : ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
+            Function values.
         """
         functions = self.posterior_functions(n_samples, random_state)
         values = [function(X) for function in functions]
@@ -60,29 +61,29 @@ class Drawing:
         given: tuple[Any, Any] | None = None,
         prior_features: int = PRIOR_FEATURES,
     ) -> list[DrawnFunctions]:
-        """Functions drawn from the posterior, of each target, to be called with rows.
+        """Sample functions from the posterior of each target.
 
         Parameters
         ----------
         n_samples, random_state
-            As those of `sample_y`.
+            As in `sample_y`.
 
         given : tuple of X and y, default=None
-            Rows and their targets, mostly those of the fit. With them functions are drawn by
-            Matheron's rule [1]_: a function of the prior, and to it what the exact kernel of these
-            rows makes of its distance from their targets, with the lengthscales, noise and signal
-            of the fit. Near the rows the kernel itself decides then, and away from them functions
-            return to the prior, with any number of features. It holds ``8 * n_rows**2`` bytes, for
-            which ``memory`` has to have room. With ``map='fourier'``. None draws coefficients.
+            Samples and their targets, usually those of the fit, for Matheron's rule [1]_: a
+            function is drawn from the prior and corrected with the exact kernel of these samples,
+            with lengthscales, noise and signal of the fit. Functions then follow the exact
+            posterior near the samples, and return to the prior away from them. It stores ``8 *
+            n_rows**2`` bytes within ``memory``, and needs ``map='fourier'``. None samples the
+            coefficients of the features.
 
         prior_features : int, default=2000
-            Features of the prior with ``given``, an even number.
+            Number of random features of the prior if ``given`` is set, an even number.
 
         Returns
         -------
         functions : list of DrawnFunctions
-            For each target one, which gives of rows ``(n_rows, n_samples)`` values, and by
-            ``gradient`` their slopes.
+            One object per target. Calling it with X returns values of shape (n_rows, n_samples),
+            and ``gradient`` returns gradients.
 
         References
         ----------
@@ -117,7 +118,7 @@ class Drawing:
         return [DrawnFunctions(self, each) for each in drawn]
 
     def _rows_given(self, given):
-        """Rows and targets that functions are drawn by."""
+        """Validated ``given``: X and targets of shape (n_rows, n_targets)."""
         if not (isinstance(given, tuple) and len(given) == 2):
             raise ValueError("given takes rows and their targets, a tuple (X, y)")
         if isinstance(given[0], Scan):
@@ -130,7 +131,7 @@ class Drawing:
 
 
 class DrawnFunctions:
-    """Functions of rows that were drawn from the posterior of a Gaussian process, as one call.
+    """Functions sampled from the posterior of a Gaussian process, evaluated together.
 
     Examples
     --------
@@ -148,7 +149,7 @@ class DrawnFunctions:
         self._model = model
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
-        """Values at rows.
+        """Evaluate the functions.
 
         Parameters
         ----------
@@ -158,11 +159,12 @@ class DrawnFunctions:
         Returns
         -------
         values : ndarray of shape (n_rows, n_samples)
+            Function values.
         """
         return self._ask(self._model.scores, X)
 
     def gradient(self, X: Any) -> NDArray[np.float64]:
-        """Gradients at rows by their columns, in closed form and float64.
+        """Evaluate the gradients of the functions by the input features, in float64.
 
         Parameters
         ----------
@@ -172,7 +174,7 @@ class DrawnFunctions:
         Returns
         -------
         slopes : ndarray of shape (n_rows, n_samples, n_features)
-            In units of the target by those of the columns. Beside it a block of some rows is held.
+            Gradients, in units of the target per unit of the feature.
         """
         return self._ask(lambda *asked: _native.gradients(self._model, *asked), X)
 

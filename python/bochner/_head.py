@@ -129,7 +129,7 @@ class Head(Growing):
         self._state = begun.empty(), options
 
     def _require_alphas(self, targets):
-        """Raise an error unless there is one alpha, or one for each target."""
+        """Raise an error unless there is one alpha in all, or one per target."""
         alphas = np.atleast_1d(self._fixed_alpha())
         if len(alphas) not in (1, targets):
             raise ValueError(

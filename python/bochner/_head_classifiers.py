@@ -122,7 +122,7 @@ class RidgeClassifier(LabelsHead, GrowingHead, Classifier):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         ``class_weight`` must be None or a dict. `fit` keeps no sums: a call after `fit` starts from
         no samples, with a warning.

@@ -107,7 +107,7 @@ class KeepingNumbers(Keeping):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         The samples are stored in memory, and the model is fitted when it is first needed: no sums
         can replace the samples for this objective. Estimators with ``warm_start`` begin that fit at
@@ -141,7 +141,7 @@ class KeepingLabels(Keeping):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         The samples are stored in memory, and the model is fitted when it is first needed: no sums
         can replace the samples for this objective. Every class must have a sample by then.
@@ -188,7 +188,7 @@ class KeepingRows(Keeping):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         The samples are stored in memory, and the model is fitted when it is first needed. A `Scan`
         is read into memory; pass one that is too large to `fit`. `fit` stores no samples: a call
@@ -216,7 +216,7 @@ class KeepingRows(Keeping):
 
 
 def _read(X, y, weights, memory):
-    """Read X, targets and weights of a scan; ``y`` and ``weights`` replace those of the file."""
+    """Read X, targets and weights of a scan; ``y`` and ``weights`` replace the file's, if given."""
     parts = list(X.chunks(memory))
     if not parts:
         raise ValueError(f"{X!r} has no rows")

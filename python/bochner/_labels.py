@@ -1,4 +1,4 @@
-"""Labels as the numbers and names that a model file keeps, and back."""
+"""Conversion of class labels to the codes and names of model files, and back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def plain(y):
-    """Labels without the mask of pandas, which scikit-learn would take for float64."""
+    """Convert a nullable pandas array to NumPy, which scikit-learn would convert to float64."""
     dtype = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     if dtype is None or dtype.kind not in "biu" or y.isna().any():
         return y
@@ -14,10 +14,10 @@ def plain(y):
 
 
 def numbers_of(classes):
-    """Class codes of the library, ascending, and the labels that they encode."""
+    """Ascending class codes, and the text of the labels, or None if the codes are labels."""
     if classes.dtype.kind in "biuf":
         numbers = classes.astype(np.float64)
-        # Integers of 64 bits may be beyond those of float64.
+        # Some 64-bit integers are not representable in float64.
         with np.errstate(invalid="ignore"):
             back = numbers.astype(classes.dtype)
         if (back == classes).all() and len(np.unique(numbers)) == len(numbers):
@@ -26,19 +26,19 @@ def numbers_of(classes):
 
 
 def types_of(classes):
-    """NumPy dtype of the classes, which a model file stores; None if loading finds it without."""
+    """NumPy dtype of the classes for a model file; None if `classes_of` infers it."""
     if classes_of(*numbers_of(classes), None).dtype == classes.dtype:
         return None
     return classes.dtype.str
 
 
 def classes_of(numbers, names, types):
-    """Classes from what `numbers_of` and `types_of` gave, or a file of another program has."""
+    """Classes from codes, text and dtype as in `numbers_of` and `types_of`, or without dtype."""
     if types is not None:
         try:
             return _typed(numbers, names, types)
         except (TypeError, ValueError):
-            # The file names a type that this version does not know.
+            # The dtype in the file is unknown in this version.
             pass
     classes = np.array(numbers if names is None else names)
     if names is None and (classes == np.rint(classes)).all():
@@ -53,7 +53,7 @@ def _typed(numbers, names, types):
     if dtype.kind in "iu":
         return np.array([int(name) for name in names], dtype=dtype)
     if dtype.kind == "m":
-        # As in "5 days".
+        # Text such as "5 days".
         return np.array([int(name.split()[0]) for name in names], dtype=np.int64).astype(dtype)
-    # Objects are text: scikit-learn takes no others for labels.
+    # Object labels are text; scikit-learn accepts no other objects.
     return np.array(names).astype(dtype)

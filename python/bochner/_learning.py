@@ -1,4 +1,4 @@
-"""What the kernel machines share: from validated arrays to a native model, and back."""
+"""Base classes of all estimators with a native model: options, fits, files, ONNX."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-#: Tables of at most so many rows and values are put in order, so that equal rows count as one row of
-#: their weights together: repeating a row is then the same as weighing it, to the last bit.
+#: Tables of at most this many samples and values are sorted, and equal samples merged into one of
+#: their total weight. Repeating a sample is then bit-identical to doubling its weight.
 FEW_ROWS, FEW_VALUES = 2000, 1 << 20
 
 
 def _value(word):
-    """A word of a job as Python has it."""
+    """Convert the text of a setting to bool, int or float if possible."""
     if word == "true":
         return True
     for kind in (int, float):
@@ -44,17 +44,17 @@ def _value(word):
 
 
 class Learner(BaseEstimator):
-    """From validated arrays to a native model, and back."""
+    """Base class of estimators that are fitted by the native module."""
 
     n_iter_: int
 
-    #: What `fit --model` of the command line calls it, and its own options.
+    #: Name of the learner, as in `bochner fit --model`, and the names of its specific parameters.
     _learner = ""
     _own = ()
 
-    #: The parameter that says how many features the map has, or landmarks.
+    #: Name of the parameter with the number of features or landmarks.
     _size = "n_components"
-    #: What it stands on where that is no map: ``'all rows'`` or ``'landmarks'``.
+    #: For learners without a feature map, ``'all rows'`` or ``'landmarks'``.
     _ground = None
 
     def _options(self, X):
@@ -93,33 +93,33 @@ class Learner(BaseEstimator):
         if isinstance(gamma, str):
             options["gamma"] = gamma
             if not _varies(X):
-                # Rows without any spread have no scale; scikit-learn takes 1, too.
+                # Equal samples have no scale; scikit-learn uses 1, too.
                 options["lengthscales"] = [lengthscale(kernel, 1.0)]
         else:
             options["lengthscales"] = lengthscales(kernel, gamma, getattr(self, "n_features_in_", None))
         return options
 
     def _names(self):
-        """What the columns are called, if they have names."""
+        """Names of the columns, or None."""
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
     def _kernel(self):
-        """The kernel as the native half calls it."""
+        """Native name of the kernel."""
         return "gaussian" if self.kernel == "rbf" else self.kernel
 
     def _gamma(self):
-        """A number, or a rule."""
+        """Gamma as a number, an array, or the name of a rule."""
         return self.gamma
 
     def _learn(self, X, y, weights, *, classes=False, names=None):
-        """Fit the native model to y of shape (n_samples, n_targets), as float64.
+        """Fit the native model.
 
-        Of a scan y can be None: its file has targets then.
+        ``y`` is a float64 array of shape (n_samples, n_targets), or None for the targets of a scan.
         """
         scanned = isinstance(X, Scan)
         labels = {"classes": classes, "names": names}
-        # With a half-life rows are what they count by where they stand.
+        # A half-life weights samples by their position, so their order must not change.
         in_order = getattr(self, "half_life", None) is not None
         if weights is not None and not scanned and not in_order:
             kept = weights > 0
@@ -146,7 +146,7 @@ class Learner(BaseEstimator):
         return _native.Model.fit(self._learner_of_fit(), table(X), y, weights, options, **labels)
 
     def _goes_on(self, y, names):
-        """Whether a fit begins at the model that is there: one of the same columns and targets."""
+        """Whether `warm_start` applies: there is a model of the same columns and targets."""
         if not getattr(self, "warm_start", False):
             return False
         if self._calibrates():
@@ -157,7 +157,7 @@ class Learner(BaseEstimator):
         if getattr(self, "_model", None) is None:
             return False
         if y is None:
-            # The targets of a file, which the native half looks at.
+            # The native module compares the targets of the file.
             return True
         if self._model.n_features != self.n_features_in_:
             return False
@@ -170,21 +170,21 @@ class Learner(BaseEstimator):
         return self._learner
 
     def _takes_weights(self):
-        """Whether rows count by weights, and equal ones may be one row."""
+        """Whether equal samples may be merged into one of their total weight."""
         return True
 
     def _calibrates(self):
-        """Whether some of the rows are kept back for intervals, which are told apart by number."""
+        """Whether `fit` holds out samples, which it selects by index, to calibrate intervals."""
         return getattr(self, "calibrate", None) is not None
 
     def _widened(self):
-        """Notes the columns that a table became."""
+        """Set number and names of features to the encoded columns of a table."""
         if self._model.has_schema:
             self.n_features_in_ = self._model.n_features
             self.feature_names_in_ = np.array(self._model.column_names, dtype=object)
 
     def _facts(self) -> None:
-        """Attributes that the fit found."""
+        """Set the fitted attributes from the facts of the native model."""
         facts = self._model.facts()
         if hasattr(self, "importances"):
             self.__dict__.pop("feature_importances_", None)
@@ -200,7 +200,7 @@ class Learner(BaseEstimator):
         return self._asked("scores", X)
 
     def _asked(self, what, X):
-        """What the native model says of rows, by its method of this name."""
+        """Call a method of the native model, by name, with samples."""
         rows = checked(self, X)
         total = rows.shape[0] if hasattr(rows, "shape") else None
         with heard(getattr(self, "verbose", False), total) as progress:
@@ -208,54 +208,56 @@ class Learner(BaseEstimator):
             return method(table(rows), self.device, self.memory, progress)
 
     def _current(self):
-        """The native model."""
+        """The native model, fitted first if samples were only collected."""
         return self._model
 
     @property
     def job_(self) -> dict[str, Any] | None:
-        """The job that made the model, a dict by the names that `bochner fit` has for its options.
+        """Settings of the fit, as a dict with the option names of `bochner fit`.
 
-        What a rule of the data decides, or a default, is not in it. None where nobody knows.
+        It does not include defaults and values that were derived from the data. None if the model
+        file has no settings.
         """
         check_is_fitted(self)
         job = self._current().job
         return None if job is None else {name: _value(word) for name, word in job}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model file of the command line, which `load` and `bochner predict` read.
+        """Save the model to a file that `load` and the command `bochner predict` can read.
 
         Parameters
         ----------
         path : str or path
-            The file.
+            Path of the file.
         """
         check_is_fitted(self)
         self._current().save(path, self._label_types())
 
     def _label_types(self):
-        """Type of the labels as written to a file; None without labels."""
+        """Dtype of the labels for the model file; None without labels."""
         return None
 
     def to_onnx(self, path: str | PathLike[str] | None = None, *, double: bool | None = None) -> bytes:
-        """The model in ONNX, of standard operators (opset 17), for other runtimes.
+        """Export the model to ONNX with standard operators (opset 17).
 
-        Its input is ``X``. Regressors and learners without classes give ``values``; classifiers
-        ``label``, ``scores`` and, where the scores alone give them, ``probabilities``.
+        The input is ``X``. The output is ``values`` for regressors and estimators without targets;
+        for classifiers ``label``, ``scores`` and, if they are a function of the scores,
+        ``probabilities``.
 
         Parameters
         ----------
         path : str or path, default=None
-            A file that is written, too.
+            File to write in addition; None for no file.
 
         double : bool, default=None
-            Whether X and what comes out are float64: for columns whose numbers are large beside
-            what tells them apart. ``None`` takes float32, and float64 with a warning where float32
-            would lose digits of a column.
+            Whether inputs and outputs are float64, for columns whose values are large relative to
+            their differences. None for float32, or for float64, with a warning, if float32 would
+            lose digits of a column.
 
         Returns
         -------
         model : bytes
-            What ``onnxruntime.InferenceSession`` takes.
+            Serialised model, for example for ``onnxruntime.InferenceSession``.
         """
         check_is_fitted(self)
         model = self._current().to_onnx(double)
@@ -265,20 +267,21 @@ class Learner(BaseEstimator):
 
     @classmethod
     def load(cls, path: str | PathLike[str], **parameters: Any) -> Self:
-        """Read a model file, of this package, the library or the command line.
+        """Load a model file written by this package, the Rust library or the command line.
 
         Parameters
         ----------
         path : str or path
-            The file.
+            Path of the file.
 
         **parameters
-            Of the constructor, such as ``device``. Those of the fit are not in the file.
+            Parameters of the constructor, such as ``device``. The file does not contain those of
+            the saved estimator.
 
         Returns
         -------
         estimator : object
-            Fitted.
+            Fitted estimator.
         """
         model = _native.Model.read(path)
         if model.learner != cls._learner:
@@ -305,7 +308,7 @@ class Learner(BaseEstimator):
 
 
 class RowsLearner(OfMap, Learner):
-    """A learner of rows alone, without targets."""
+    """Base class of estimators without targets."""
 
     _size = "map_components"
 
@@ -313,18 +316,18 @@ class RowsLearner(OfMap, Learner):
         return False
 
     def _learn_rows(self, X, weights=None, at_least=2):
-        """Fit to validated rows, which are returned."""
+        """Validate and fit; returns the validated X."""
         X, y, weights = self._rows_alone(X, weights, at_least)
         self._learn(X, y, weights)
         return X
 
     def _add_rows(self, X, weights=None):
-        """Add rows to those that came before."""
+        """Validate samples, and add them to earlier ones."""
         first = self._is_first()
         self._add(*self._rows_alone(X, weights, at_least=1, reset=first))
 
     def _rows_alone(self, X, weights, at_least, reset=True):
-        """Rows, targets that are none, weights or None."""
+        """Validated X, targets with no columns, and weights or None."""
         if isinstance(X, Scan):
             if reset:
                 seen(self, X)
@@ -341,7 +344,7 @@ class RowsLearner(OfMap, Learner):
 
 
 def _varies(X):
-    """Whether any two rows differ; nobody looks through a file for that."""
+    """Whether samples differ; True for a scan, which is not read for this."""
     if isinstance(X, Scan):
         return True
     if hasattr(X, "varies"):
@@ -353,7 +356,7 @@ def _varies(X):
 
 
 def _in_order(X, y, weights):
-    """The different rows in order, each with its weight, if they are few."""
+    """Sorted distinct samples with their total weights; unchanged if there are many values."""
     if X.shape[0] * X.shape[1] > FEW_VALUES:
         return X, y, weights
     rows = np.hstack([dense(X), y])
@@ -365,14 +368,14 @@ def _in_order(X, y, weights):
 
 
 def scan_weights(sample_weight):
-    """Weights of the rows of a scan, which are counted when they are read."""
+    """Validated weights for a scan; their number is checked when the file is read."""
     if sample_weight is None:
         return None
     return _proper(check_array(host(sample_weight, "sample_weight"), ensure_2d=False, dtype=np.float64, ensure_min_samples=1))
 
 
 def weights_of(sample_weight, X):
-    """Weights of rows that are there."""
+    """Validated weights for samples in memory."""
     return _proper(_check_sample_weight(host(sample_weight, "sample_weight"), X, dtype=np.float64))
 
 

@@ -1,4 +1,4 @@
-"""Scores of rows that a head predicts without having seen them."""
+"""Leave-one-out predictions of ridge regression, and the scores by which alpha is selected."""
 
 import numpy as np
 from scipy import sparse
@@ -6,14 +6,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
 class _Predicted(RegressorMixin, BaseEstimator):
-    """Predicts what it is given."""
+    """Estimator for scorers whose X are the predictions themselves."""
 
     def predict(self, predicted):
         return predicted
 
 
 class _Labelled(ClassifierMixin, BaseEstimator):
-    """Predicts the class of the largest of the scores that it is given; of two classes by the sign."""
+    """Estimator for scorers whose X are class scores; with two classes one score, by its sign."""
 
     def __init__(self, classes):
         self.classes_ = classes
@@ -28,7 +28,7 @@ class _Labelled(ClassifierMixin, BaseEstimator):
 
 
 class Amounts:
-    """Amounts that predictions are scored by. Weights of rows are those of the score, too."""
+    """Regression targets, and weights, for a scorer."""
 
     def __init__(self, y, weights):
         self._y, self._more = y, {} if weights is None else {"sample_weight": weights}
@@ -43,7 +43,7 @@ class Amounts:
 
 
 class Labels:
-    """Labels that scores are judged by, as `Amounts` are."""
+    """Class labels, and weights, for a scorer."""
 
     def __init__(self, labels, weights):
         self._labels, self._more = labels, {} if weights is None else {"sample_weight": weights}
@@ -55,10 +55,10 @@ class Labels:
 
 
 class LeftOut:
-    """Ridge regressions on a table, in float64, that predict each row from all others.
+    """Leave-one-out predictions of ridge regression, in float64.
 
-    With ``r`` the residual of a row and ``h`` its leverage, the fit without it is off by
-    ``r / (1 - h)`` (Allen 1974); one decomposition has both for every alpha.
+    The leave-one-out error of a sample with residual ``r`` and leverage ``h`` is ``r / (1 - h)``
+    (Allen 1974); one singular value decomposition gives both for every alpha.
     """
 
     def __init__(self, X, y, weights, fit_intercept):
@@ -74,7 +74,7 @@ class LeftOut:
         self._left, self._singular, self._right = np.linalg.svd(self._roots * X, full_matrices=False)
 
     def predict(self, alpha):
-        """What each row has of the fit to the others, (n_samples, n_outputs)."""
+        """Predict each sample by the fit to all others, (n_samples, n_outputs)."""
         along = self._left.T @ (self._roots * (self.y - self._center))
         square = self._singular**2 + alpha
         beta = self._right.T @ ((self._singular / square)[:, None] * along)
@@ -84,14 +84,35 @@ class LeftOut:
 
 
 def best_of(left_out, alphas, targets, scorer, *, each=False, keep=False):
-    """The best alpha, its score, and what was found at each alpha where that is to be kept.
+    """Select alpha by leave-one-out predictions.
 
-    Scores are those of ``scorer``, or without one minus the mean of squared errors, weighted as
-    scikit-learn's are; of several that are best the first is taken. With ``each`` every target has
-    an alpha of its own. What is kept are squared errors, or with a scorer what rows are predicted,
-    (n_samples, n_outputs, n_alphas).
+    Parameters
+    ----------
+    left_out : LeftOut
+        Leave-one-out predictions.
 
-    ``targets`` are what a scorer compares with, and what predicts them: `Amounts` or `Labels`.
+    alphas : ndarray of shape (n_alphas,)
+        Candidates; of several with the best score, the first is selected.
+
+    targets : Amounts or Labels
+        Targets for the scorer.
+
+    scorer : callable or None
+        Scorer; None for the negative mean squared error, weighted as in scikit-learn.
+
+    each : bool, default=False
+        Whether to select an alpha for each target.
+
+    keep : bool, default=False
+        Whether to return results for all alphas.
+
+    Returns
+    -------
+    alpha, score : float or ndarray of shape (n_targets,)
+        Selected alpha and its score.
+
+    found : ndarray of shape (n_samples, n_outputs, n_alphas) or None
+        With ``keep``: weighted squared errors, or, with a scorer, leave-one-out predictions.
     """
     best, found = None, []
     for alpha in alphas:

@@ -1,10 +1,9 @@
-"""Memory of large results.
+"""Memory for large results, reused between calls.
 
-Fresh memory costs: the system clears every page before it is written, which for features of few
-columns takes as long as the features themselves. So the memory of one large result is kept when the
-result goes, for the next one, as allocators keep small blocks. The system takes it back whenever it
-runs short (``MADV_FREE``). It begins at a page, so that rows of whole cache lines can be written past
-the caches.
+The system clears new memory pages before they are written, which takes as long as the computation
+of features of few columns. The memory of one large result is therefore kept for the next one when
+the result is deleted. The system can reclaim it at any time (``MADV_FREE``). It is page-aligned,
+which allows non-temporal stores of whole cache lines.
 """
 
 import mmap
@@ -13,15 +12,15 @@ from contextlib import suppress
 
 import numpy as np
 
-#: Results of fewer bytes come from numpy, which keeps such blocks by itself.
+#: Results of fewer bytes are allocated by NumPy, whose allocator reuses such blocks.
 LARGE = 16 << 20
 _CAN_KEEP = sys.platform == "linux" and hasattr(mmap, "MADV_FREE")
-#: The memory of the last large result that went, at most one.
+#: Memory of the last deleted large result; at most one entry.
 _kept: list = []
 
 
 class _Block:
-    """Memory of one array, its base; what it has goes back when the last view of the array does."""
+    """Base object of one array; returns the memory to `_kept` when its last view is deleted."""
 
     def __init__(self, memory, shape, dtype):
         self.memory = memory
@@ -40,15 +39,15 @@ class _Block:
 
 
 def empty(rows, columns, dtype):
-    """An array that nothing is written to yet, as ``np.empty``.
+    """Uninitialised array, like ``np.empty``, in reused memory if it is large.
 
     Parameters
     ----------
     rows, columns : int
-        Its shape.
+        Shape of the array.
 
     dtype : dtype
-        Of float32 or float64.
+        float32 or float64.
 
     Returns
     -------
@@ -61,7 +60,7 @@ def empty(rows, columns, dtype):
         memory = _kept.pop()
     except IndexError:
         memory = None
-    # Twice what is needed would hold more than the result says.
+    # Do not reuse memory of more than twice the size.
     if memory is None or not bytes <= len(memory) <= 2 * bytes:
         memory = _fresh(bytes)
     return np.asarray(_Block(memory, (rows, columns), dtype))
@@ -72,7 +71,7 @@ def _fresh(bytes):
         memory = mmap.mmap(-1, bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(f"no memory for a result of {bytes} bytes: {error.strerror}") from error
-    # Not every system has large pages.
+    # Some systems do not support huge pages.
     with suppress(OSError):
         memory.madvise(mmap.MADV_HUGEPAGE)
     return memory

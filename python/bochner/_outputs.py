@@ -1,4 +1,4 @@
-"""Results as a column beside those of an Arrow table."""
+"""Appends results of estimators to Arrow tables, for Ray and Spark."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,13 +11,13 @@ from ._columns import rows_for
 
 @dataclass
 class Apply:
-    """Adds to a table the column that a method of a fitted estimator gives."""
+    """Appends the results of a method of a fitted estimator to a table, as a column."""
 
     estimator: Any
     method: str
     columns: Any
     output: str
-    #: Results of no rows.
+    #: Results for no samples, which have the right dtype and shape.
     none: Any = field(init=False)
 
     def __post_init__(self):
@@ -45,7 +45,7 @@ class Apply:
 
 
 def column(results):
-    """An Arrow column of results: values, or a list in each row where there are two dimensions."""
+    """Convert results to an Arrow column; two-dimensional results become lists."""
     import pyarrow as pa
 
     if results.ndim == 1:
@@ -53,7 +53,7 @@ def column(results):
     rows, width = results.shape
     values = pa.array(np.ascontiguousarray(results).ravel())
     starts = np.arange(rows + 1) * width
-    # Spark has no other lists than those of 32 bits.
+    # Spark only supports lists with 32-bit offsets.
     if starts[-1] < 2**31:
         return pa.ListArray.from_arrays(pa.array(starts, type=pa.int32()), values)
     return pa.LargeListArray.from_arrays(pa.array(starts, type=pa.int64()), values)

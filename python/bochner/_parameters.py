@@ -1,4 +1,4 @@
-"""The parameters that learners share: their types, their defaults, and what they may be."""
+"""Parameters that estimators share: types, defaults and constraints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSITIVE = Interval(Real, 0.0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 COUNT = Interval(Integral, 1, None, closed="left")
 
-#: What the shared ones may be; signatures have them in this order.
+#: Constraints of the shared parameters, in the order of signatures.
 SHARED = {
     "kernel": [str],
     "gamma": [StrOptions({"chosen", "scale", "median"}), POSITIVE, "array-like"],
@@ -38,31 +38,30 @@ SHARED = {
     "importances": ["boolean"],
 }
 
-#: The share of the rows that regressors keep back from the fit for intervals.
+#: Constraint of ``calibrate``, the fraction of the samples held out to calibrate intervals.
 CALIBRATE = [Interval(Real, 0.0, 1.0, closed="neither"), None]
 
-#: Whether the columns stand beside the features.
+#: Constraint of ``linear``, whether input features are appended to the random features.
 LINEAR = [StrOptions({"auto", "yes", "no"})]
 
-#: Whether a small map looks at each column.
+#: Constraint of ``additive``, whether the model is a sum of functions of single columns.
 ADDITIVE = ["boolean", StrOptions({"pairs"})]
 
-#: On what scale regressors of least squares fit their targets.
-#: Rows after which a row counts for half.
+#: Constraints of ``half_life``, in samples, and of ``target_scale``.
 HALF_LIFE = [Interval(Real, 1.0, None, closed="left"), None]
 TARGET_SCALE = [StrOptions({"auto", "as-is", "log", "rank"})]
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def takes(cls: _Class) -> _Class:
-    """Give a class an ``__init__`` that assigns keyword parameters, and does nothing else.
+    """Class decorator that adds an ``__init__`` which assigns keyword parameters.
 
-    Parameters are the attributes that the class has with a type and a default, and those of its
-    bases that have been given an ``__init__`` in the same way. Type checkers know them by
-    `dataclass_transform`, which takes attributes without a default for parameters, too: the types
-    of what a fit finds stand where it is assigned, not in such a class.
+    Parameters are the annotated attributes, with a default, of the class and its decorated bases.
+    Type checkers understand this by `dataclass_transform`, which treats annotated attributes
+    without a default as parameters, too. Types of fitted attributes are therefore declared where
+    they are assigned, not in the class body.
     """
-    # Before Python 3.10 a class without types of its own shows those of a base.
+    # Before Python 3.10, a class without annotations has its base's.
     own = {name: vars(cls)[name] for name in cls.__annotations__ if name in vars(cls)}
     found = {}
     for kind in reversed(cls.__mro__):
@@ -85,7 +84,7 @@ def takes(cls: _Class) -> _Class:
     __init__.__qualname__ = f"{cls.__name__}.__init__"
     cls.__init__ = __init__
     cls._defaults = own
-    # Defaults are of estimators: no class has a kernel.
+    # Parameters are attributes of instances; remove the class attributes that declared them.
     for name in own:
         delattr(cls, name)
     return cls
@@ -93,7 +92,7 @@ def takes(cls: _Class) -> _Class:
 
 @takes
 class OfKernel:
-    """Parameters of learners with a kernel."""
+    """Parameters of estimators with a kernel."""
 
     kernel: str = "gaussian"
     gamma: Gamma = "chosen"
@@ -106,7 +105,7 @@ class OfKernel:
 
 @takes
 class OfMap(OfKernel):
-    """Parameters of learners that draw a map for it."""
+    """Parameters of estimators with a feature map."""
 
     map: str = "fourier"
     sampling: str = "auto"
@@ -115,7 +114,7 @@ class OfMap(OfKernel):
 
 @takes
 class OfTargets(OfKernel):
-    """Parameters of learners from targets."""
+    """Parameters of estimators with targets."""
 
     fit_intercept: bool = True
     importances: bool = False
@@ -123,7 +122,7 @@ class OfTargets(OfKernel):
 
 @takes
 class OfMapAndTargets(OfMap, OfTargets):
-    """Parameters of learners from targets that draw a map."""
+    """Parameters of estimators with targets and a feature map."""
 
     n_components: int = 1000
 
@@ -137,13 +136,13 @@ class OfAmounts:
 
 @takes
 class OfLabels:
-    """Parameters of classifiers whose probabilities take a second fit."""
+    """Parameters of classifiers whose probabilities need a second fit."""
 
     class_weight: ClassWeight = None
     probability: bool = False
 
 
-#: What those of `OfMap` may be.
+#: Constraints of the parameters in `OfMap`.
 ROWS = {
     name: rules
     for name, rules in SHARED.items()

@@ -79,7 +79,7 @@ class Growing(Streaming):
         self._has_more_rows()
 
     def _follow(self, part, labels):
-        """Sum all kept samples again with new scales if those of the first samples do not hold.
+        """Sum all kept samples again with new scales if the scales do not hold any more.
 
         Warns, once, about samples outside the scales if the samples are not kept any more.
         """
@@ -154,7 +154,7 @@ class GrowingNumbers(Growing):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         Parameters are fixed at the first call. Scales, bandwidth and map are estimated again from
         all samples as long as these hold at most four million values, and stay fixed afterwards; a
@@ -188,7 +188,7 @@ class GrowingLabels(Growing):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         Parameters are fixed at the first call; ``class_weight`` must be None or a dict. Scales,
         bandwidth and map are estimated again from all samples as long as these hold at most four

@@ -1,4 +1,4 @@
-"""From components of rows back to rows."""
+"""Pre-images of kernel PCA: from components back to input features."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: Rows that are made dense at a time.
+#: Number of sparse samples that are made dense at a time.
 _BLOCK = 1 << 13
 
 
 class PreImages:
-    """Rows that have given components, which a ridge regression learns."""
+    """Mixin of `KernelPCA` for `inverse_transform`, which a ridge regression learns."""
 
     def _learn_back(self, X, sample_weight):
-        """A ridge regression of the rows on Gaussian features of their components."""
+        """Fit a ridge regression of the samples on random features of their components."""
         back = KernelRidgeRegressor(
-            # That of `gamma='scale'` on the components, whose means are 0.
+            # Equals `gamma='scale'` on the components, whose means are 0.
             gamma=1.0 / self.explained_variance_.sum(),
             n_components=self.map_components,
             penalty=self.alpha / self._weight(),
@@ -40,7 +40,7 @@ class PreImages:
             held = X.chunks(self.memory)
             parts = ((part.numpy(), part.weights()) for part in held)
         else:
-            # Dense a block at a time, where the rows are sparse.
+            # Make sparse samples dense block by block.
             blocks = range(0, X.shape[0], _BLOCK)
             parts = ((dense(X[i : i + _BLOCK]), None) for i in blocks)
         if sample_weight is not None:
@@ -56,11 +56,11 @@ class PreImages:
         return back
 
     def inverse_transform(self, X: Any) -> NDArray[np.float64]:
-        """Rows whose components are near these: the pre-images, learnt as scikit-learn learns them.
+        """Approximate pre-images: samples whose components are close to X.
 
-        A ridge regression leads from components to rows: on random features of a Gaussian kernel of
-        the components, where scikit-learn takes the kernel itself. Needs
-        ``fit_inverse_transform=True``; a model file does not hold it.
+        A ridge regression maps components to samples, on random features of a Gaussian kernel of
+        the components; scikit-learn uses the exact kernel. Needs ``fit_inverse_transform=True``.
+        Model files do not contain it.
 
         Parameters
         ----------
@@ -70,6 +70,7 @@ class PreImages:
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
+            Samples in the input space.
 
         References
         ----------

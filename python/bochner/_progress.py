@@ -1,4 +1,4 @@
-"""What long work says of itself."""
+"""Progress bars for long computations."""
 
 import sys
 from contextlib import contextmanager
@@ -6,15 +6,17 @@ from contextlib import contextmanager
 
 @contextmanager
 def heard(verbose, total=None):
-    """What the native half calls as work proceeds: a bar of tqdm, else a line on stderr; None if quiet.
+    """Context manager for a callback that shows progress, or None if not ``verbose``.
+
+    Progress is shown by tqdm if that is installed, otherwise in one line on stderr.
 
     Parameters
     ----------
     verbose : bool or int
-        Whether anything is said.
+        Whether to show progress.
 
     total : int, default=None
-        Rows of a pass, where they are known.
+        Number of samples in a pass; None if unknown.
     """
     if not verbose:
         yield None
@@ -31,12 +33,12 @@ def heard(verbose, total=None):
         progress.close()
 
 
-#: What is counted but rows, and what its number says.
+#: Steps that are counted in other units than samples, and the format of their value.
 _STEPS = {"iteration": "{:.1e} left", "trial": "{:.4f} at best"}
 
 
 class _Bar:
-    """A bar for each pass."""
+    """Shows a tqdm bar for each pass."""
 
     def __init__(self, tqdm, total):
         self._tqdm, self._total, self._what, self._bar = tqdm, total, None, None
@@ -58,7 +60,7 @@ class _Bar:
 
 
 class _Line:
-    """One line that is written over."""
+    """Shows progress in one line that is overwritten."""
 
     def __init__(self, total):
         self._of = "" if total is None else f" of {total:,}"

@@ -199,7 +199,7 @@ class KernelRidgeClassifier(PartialRidge, Classifier):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         ``penalty`` must be a number or None here, and ``class_weight`` None or a dict.
 

@@ -1,4 +1,4 @@
-"""Rows as fitted estimators take them: arrays that are looked at, or files that are read."""
+"""Inputs of fitted estimators: validation of arrays, and methods that accept scans."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
 
 def checked(estimator, X):
-    """Rows of a fitted estimator, validated; those of a scan were when they were read."""
+    """Validated X for a fitted estimator; chunks of a scan were validated when they were read."""
     if isinstance(X, _native.HeldRows) or _plainly_valid(estimator, X):
         return X
     return validated(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
 
 
 def fitted_rows(estimator, X):
-    """As `checked`, for a map that has to be fitted."""
+    """As `checked`, but raises an error if the map is not fitted."""
     if "_map" in vars(estimator) and _plainly_valid(estimator, X):
         return X
     check_is_fitted(estimator)
     return checked(estimator, X)
 
 
-#: Values that are looked at here, before scikit-learn's validation, which takes as long as features
-#: of a row.
+#: Maximum number of values for the fast validation here. scikit-learn's validation takes as long as
+#: the features of one sample.
 FEW_VALUES = 1 << 14
 
 
 def _plainly_valid(estimator, X):
-    """Whether scikit-learn's validation would hand back this X without a word.
+    """Whether X would pass scikit-learn's validation unchanged.
 
-    What is not plain, faults among it, is for that validation to say.
+    False does not mean that X is invalid, but that scikit-learn must decide.
     """
     return (
         type(X) is np.ndarray
@@ -54,14 +54,14 @@ def _plainly_valid(estimator, X):
         and 0 < X.size <= FEW_VALUES
         and X.shape[1] == getattr(estimator, "n_features_in_", None)
         and not hasattr(estimator, "feature_names_in_")
-        # Neither is so of NaN.
+        # Both comparisons are False for NaN.
         and X.min() > -np.inf
         and X.max() < np.inf
     )
 
 
 def seen(estimator, X):
-    """Notes the columns of a scan that an estimator is fitted to."""
+    """Set number and names of features from a scan."""
     estimator.n_features_in_ = X.n_features
     estimator.__dict__.pop("feature_names_in_", None)
     if X.feature_names is not None:
@@ -69,9 +69,11 @@ def seen(estimator, X):
 
 
 def of_scans(method: _Method) -> _Method:
-    """A method of rows that takes a scan, too: it yields chunks then, or writes them to ``output``.
+    """Decorator that makes a method accept a `Scan` as X.
 
-    The method names ``output`` for readers and type checkers, and is never given it.
+    For a scan, the method returns an iterator over results of chunks, or writes them to the file
+    ``output`` and returns their number. The decorated method declares ``output`` for documentation
+    and type checkers only.
     """
 
     @wraps(method)
@@ -90,7 +92,7 @@ def of_scans(method: _Method) -> _Method:
         chunks = (method(self, rows, *args, **options) for rows in X.chunks(self.memory))
         return chunks if output is None else write(chunks, output, method.__name__)
 
-    # scikit-learn would take `output` for metadata of rows, which pipelines pass on.
+    # scikit-learn would treat `output` as metadata to route in pipelines.
     shown = signature(method)
     rest = [each for each in shown.parameters.values() if each.name != "output"]
     either.__signature__ = shown.replace(parameters=rest)
@@ -98,7 +100,7 @@ def of_scans(method: _Method) -> _Method:
 
 
 def write(chunks, output, name):
-    """Write arrays of rows to a .npy or .csv file; returns the number of rows."""
+    """Write chunks of results to a .npy or .csv file; returns the number of rows."""
     writer, count = None, 0
     for rows in chunks:
         if isinstance(rows, tuple):

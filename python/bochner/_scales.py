@@ -1,4 +1,4 @@
-"""Columns of rows that come bit by bit: whether the scales that the first rows gave still hold."""
+"""Checks of `partial_fit` whether the column scales of the first samples still hold."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import warnings
 import numpy as np
 from scipy import sparse
 
-#: A column whose deviation has changed by more than this factor needs a new scale.
+#: A column whose standard deviation has changed by more than this factor needs a new scale.
 FACTOR = 2.0
-#: A row this many times the width of a column outside its range is worth a warning.
+#: A value outside the range of a column by more than this many times its width causes a warning.
 WIDTHS = 10.0
 
 
 class Moments:
-    """Counts, means, squared deviations and ranges of columns, to which rows are added.
+    """Running count, means, sums of squared deviations, minima and maxima of columns.
 
     Attributes
     ----------
     count : int
-        Rows.
+        Number of samples.
 
     mean, squares, least, most : ndarray of shape (n_features,)
-        Squares are sums of squared deviations from the mean.
+        Mean, sum of squared deviations from the mean, minimum and maximum of each column.
     """
 
     def __init__(self, X):
@@ -30,7 +30,7 @@ class Moments:
         self.mean, self.squares, self.least, self.most = _moments(X)
 
     def add(self, X):
-        """Add rows (Chan, Golub & LeVeque 1983)."""
+        """Add samples (Chan, Golub & LeVeque 1983)."""
         mean, squares, least, most = _moments(X)
         count, more = self.count, X.shape[0]
         step = mean - self.mean
@@ -52,18 +52,18 @@ class Moments:
 
 
 class Scales:
-    """Moments of all rows and of the rows that the scales were estimated from.
+    """Moments of all samples, and of the samples behind the current scales.
 
     Attributes
     ----------
     now : Moments
-        Of all rows.
+        Moments of all samples.
 
     width, deviation, least, most : ndarray of shape (n_features,)
-        Of the rows that decided.
+        Range, standard deviation, minimum and maximum of the samples behind the scales.
 
     rows : int
-        Their number.
+        Number of these samples.
     """
 
     def __init__(self, X):
@@ -71,13 +71,13 @@ class Scales:
         self.settle()
 
     def settle(self):
-        """Estimate the scales from the rows so far."""
+        """Estimate the scales from all samples so far."""
         now = self.now
         self.rows, self.deviation, self.width = now.count, now.deviation, now.width
         self.least, self.most = now.least, now.most
 
     def have_changed(self):
-        """Whether some column varies which did not, or has another deviation."""
+        """Whether a constant column varies now, or a standard deviation has changed by `FACTOR`."""
         constant = self.width == 0.0
         if (constant & (self.now.width > 0.0)).any():
             return True
@@ -85,9 +85,9 @@ class Scales:
         return bool(((ratio > FACTOR) | (ratio < 1.0 / FACTOR)).any())
 
     def outlier(self, X):
-        """The first column in which rows lie far outside the range of those that decided, in words.
+        """First column with samples far outside the range behind the scales.
 
-        None if there is no such column.
+        Returns its index and a description, or None if there is no such column.
         """
         least, most = _range(X)
         beyond = np.maximum(most - self.most, self.least - least)
@@ -105,7 +105,7 @@ class Scales:
 
 
 def _range(X):
-    """The least and the largest value of each column."""
+    """Minimum and maximum of each column."""
     if sparse.issparse(X):
         ends = X.min(axis=0), X.max(axis=0)
         return tuple(np.asarray(end.todense(), dtype=np.float64).ravel() for end in ends)
@@ -113,7 +113,7 @@ def _range(X):
 
 
 def _moments(X):
-    """Means, sums of squared deviations, least and largest values of columns."""
+    """Means, sums of squared deviations, minima and maxima of columns."""
     least, most = _range(X)
     if sparse.issparse(X):
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
@@ -126,7 +126,7 @@ def _moments(X):
 
 
 def together(parts):
-    """Rows, targets, and weights or None, of parts as calls gave them."""
+    """Concatenate parts of several calls: X, targets, and weights or None."""
     if len(parts) == 1:
         return parts[0]
     rows, targets, weights = zip(*parts)
@@ -142,25 +142,27 @@ def together(parts):
     return rows, np.concatenate(targets), weights
 
 
-#: Maximum number of values kept from the first rows.
+#: Maximum number of values of X that are stored from the first samples.
 EARLY_VALUES = 1 << 22
-#: Sums that begin anew because columns changed take at most this many times the rows that came.
+#: Sums are recomputed because of changed scales only as long as the samples summed so far are at
+#: most this many times the samples that arrived.
 MOST_SUMMED = 4
 
 
 class Early:
-    """The rows that came first by `partial_fit`, so that scales, bandwidth and map can follow them.
+    """First samples of `partial_fit`, stored so that scales, bandwidth and map can be re-estimated.
 
     Attributes
     ----------
     parts : list of tuple or None
-        Rows, targets and weights or None, as calls gave them. None when there are too many to keep:
-        what was decided then stays.
+        X, targets, and weights or None, for each call. None once there are too many samples to
+        store; the scales are fixed then.
 
     forgotten : list of tuple
-        Removed parts.
+        Parts that were removed by `forget`.
 
     scales : Scales
+        Moments of the columns.
     """
 
     def __init__(self, part, keep=True):
@@ -172,7 +174,7 @@ class Early:
 
     @classmethod
     def of_rows(cls, X):
-        """Rows whose scales stay; None where they cannot be looked at."""
+        """Fixed scales of these samples, without storing them; None for a scan."""
         return cls((X, None, None), keep=False) if is_in_memory(X) else None
 
     def _keep(self, place, part):
@@ -183,11 +185,11 @@ class Early:
         if self._values > EARLY_VALUES:
             self.pin()
             return
-        # The caller may write over its own.
+        # The caller may overwrite its arrays.
         place.append((X.copy(), y.copy(), None if weights is None else weights.copy()))
 
     def add(self, part):
-        """Add rows, and say whether sums should begin anew with all that came."""
+        """Add samples; returns whether all samples should be summed again with new scales."""
         X = _counted(part)
         if X.shape[0]:
             self.scales.now.add(X)
@@ -200,25 +202,25 @@ class Early:
         return self._summed <= MOST_SUMMED * rows and self.scales.have_changed()
 
     def forget(self, part):
-        """Record rows that were removed."""
+        """Record samples that were removed."""
         self._keep(self.forgotten, part)
 
     def together(self):
-        """All rows that were added."""
+        """All samples that were added, concatenated."""
         self.parts = [together(self.parts)]
         return self.parts[0]
 
     def settle(self):
-        """Note that sums began anew with all rows."""
+        """Record that all samples were summed again, and estimate the scales from them."""
         self._summed += self.scales.now.count
         self.scales.settle()
 
     def pin(self):
-        """Fix the scales and drop the kept rows."""
+        """Fix the scales and drop the stored samples."""
         self.parts, self.forgotten = None, []
 
     def warning(self, X, names):
-        """Warning, given once, about rows for which the fixed scales are wrong; else None."""
+        """Warning text, once, about samples far outside the fixed scales; otherwise None."""
         found = None if self._has_warned or self.parts is not None else self.scales.outlier(X)
         if found is None:
             return None
@@ -232,12 +234,12 @@ class Early:
 
 
 def is_in_memory(X):
-    """Whether rows are an array that can be read and kept."""
+    """Whether X is an array or a sparse matrix, not a scan."""
     return isinstance(X, np.ndarray) or sparse.issparse(X)
 
 
 def warn_of(estimator, X):
-    """Warn once about rows far outside the range that the scales were estimated from."""
+    """Warn once about samples far outside the range that the scales were estimated from."""
     early = getattr(estimator, "_early", None)
     if early is None or not is_in_memory(X):
         return
@@ -247,6 +249,6 @@ def warn_of(estimator, X):
 
 
 def _counted(part):
-    """Rows of weight above 0."""
+    """Samples with positive weight."""
     X, _, weights = part
     return X if weights is None else X[weights > 0]

@@ -1,4 +1,4 @@
-"""Scores of predictions whose rows come chunk by chunk, without holding them."""
+"""Scores for scans, accumulated chunk by chunk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def r2(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """The coefficient of determination of predictions for a scan, the mean of those of all targets."""
+    """Coefficient of determination for a scan, averaged over targets."""
     if y is not None:
         y = check_array(host(y, "y"), ensure_2d=False, dtype=np.float64, input_name="y")
     shift = count = total = squares = residuals = 0.0
@@ -22,24 +22,24 @@ def r2(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
         truth, predicted = (each.reshape(len(each), -1) for each in (truth, predicted))
         weights = weights[:, None]
         if count == 0.0:
-            # Near the mean, so that little cancels.
+            # A shift close to the mean reduces cancellation.
             shift = truth.mean(axis=0)
         count += weights.sum()
         total += (weights * (truth - shift)).sum(axis=0)
         squares += (weights * (truth - shift) ** 2).sum(axis=0)
         residuals += (weights * (truth - predicted) ** 2).sum(axis=0)
     spread = squares - total**2 / count
-    # As scikit-learn has it where targets do not vary.
+    # As in scikit-learn for constant targets.
     flat = np.where(residuals == 0.0, 1.0, 0.0)
     return float(np.where(spread > 0.0, 1.0 - residuals / np.where(spread > 0.0, spread, 1.0), flat).mean())
 
 
 def accuracy(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """The share of right labels of predictions for a scan."""
+    """Accuracy of predictions for a scan."""
     if y is not None:
         y = column_or_1d(host(y, "y"))
     right = count = 0.0
-    # Text of the file, as places among the classes.
+    # Text labels of a file are indices into the classes.
     places = y is None and estimator._current().has_schema and estimator.classes_.dtype.kind in "OSU"
     for truth, predicted, weights in _chunks(estimator, X, y, sample_weight):
         truth = truth.reshape(len(truth), -1)[:, 0]
@@ -51,14 +51,14 @@ def accuracy(estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
 
 
 def _chunks(estimator, X, y, sample_weight):
-    """Targets, predictions and weights, chunk by chunk; targets of the file where y is None."""
+    """Yield targets (of the file if y is None), predictions and weights of each chunk."""
     X = X._for(estimator)
     if y is None and X.n_targets == 0:
         raise ValueError(
             f"{X!r} has no targets and y is None; give y, or name the targets of the scan"
         )
     if X.n_features != estimator.n_features_in_:
-        # The error of predictions.
+        # Let `predict` raise its error.
         next(iter(estimator.predict(X)))
     weights = None if sample_weight is None else np.asarray(host(sample_weight, "sample_weight"))
     first = 0

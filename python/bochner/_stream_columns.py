@@ -29,7 +29,7 @@ TOGETHER = 8
 class Columns:
     """Converts samples to lists of numbers, with means for missing features.
 
-    Also tracks how far samples lie from those that the scales were estimated from.
+    Also tracks how far samples lie from the mean, in the scale of the first samples.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -82,7 +82,7 @@ class Columns:
         return True
 
     def moved(self, all_rows: bool) -> str | None:
-        """Describe a column whose scale does not hold any more; None if there is none.
+        """Describe a column whose scale does not hold any more, or return None.
 
         New columns are only reported with ``all_rows``, if all samples can be learned again.
         """

@@ -1,8 +1,8 @@
-"""Types that signatures name, and what classes stand on of scikit-learn, with types.
+"""Type aliases for signatures, and typed stand-ins for scikit-learn's base classes.
 
-scikit-learn has none: to type checkers a method that it decorates may be anything, and so may each
-attribute of a class that stands on one of its own. What they read here Python does not: it imports
-the same names from there, at the end.
+scikit-learn has no types: for type checkers, methods with its decorators and attributes of classes
+derived from its own have type Any. Type checkers read the declarations under ``TYPE_CHECKING``; at
+run time the same names are imported from scikit-learn, below.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ else:
     from sklearn.utils.metaestimators import available_if
 
     def dataclass_transform(**_):
-        """What tells type checkers of an ``__init__``, of which Python before 3.11 has none."""
+        """Stand-in for `typing.dataclass_transform`, which Python before 3.11 does not have."""
         return lambda decorator: decorator
 
 

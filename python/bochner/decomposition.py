@@ -178,7 +178,7 @@ class KernelPCA(PreImages, Growing, Components):
     @available_if(lambda self: self.solver == "covariance")
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         Not available with ``solver='randomized'`` or ``fit_inverse_transform=True``. Parameters are
         fixed at the first call. Scales, bandwidth and map are estimated again from all samples as

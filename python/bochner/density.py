@@ -154,7 +154,7 @@ default='scott'
     @available_if(lambda self: self.multiples is None)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         Only available with ``multiples=None``. Parameters are fixed at the first call. Scales,
         bandwidth and map are estimated again from all samples as long as these hold at most four

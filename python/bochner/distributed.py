@@ -338,7 +338,7 @@ def _that_count(X, y, sample_weight):
 
 
 class _Facts:
-    """Stands in for X where only the number of samples and their variation matter."""
+    """Placeholder for X with the number of samples, and whether they vary."""
 
     def __init__(self, n_samples=None, varies=True):
         self.n_samples, self.varies = n_samples, varies

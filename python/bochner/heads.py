@@ -129,7 +129,7 @@ class Ridge(AmountsHead, GrowingHead, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         The estimator keeps sums alone, which take 4 n_features^2 bytes. ``alpha`` can change
         between calls. `fit` keeps no sums: a call after `fit` starts from no samples, with a

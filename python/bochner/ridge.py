@@ -281,7 +281,7 @@ class KernelRidgeRegressor(PartialRidge, Regressor):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add samples to those of earlier calls; equivalent to one `fit` to all of them.
+        """Add samples to earlier ones; equivalent to one `fit` to all of them.
 
         Targets are not transformed (``target_scale='as-is'``). ``penalty`` must be a number, or
         None, which selects it on some of the samples that were added.
