@@ -58,8 +58,9 @@ class SkewedChi2Sampler(Transformer):
         Method that draws the frequencies, as in `RBFSampler`.
 
     form : {'phase', 'paired'}, default='phase'
-        One cosine with a random offset for each frequency, as scikit-learn has it, or a cosine and a
-        sine, which has the lower variance; n_components is even then.
+        ``'phase'``: one cosine with a random offset for each frequency, as in scikit-learn.
+        ``'paired'``: a cosine and a sine for each, with lower variance; requires an even
+        ``n_components``.
 
     device : str, default='auto'
         Device for the computation: ``'auto'`` (the best GPU, or the CPU without one), ``'cpu'``,
@@ -71,7 +72,7 @@ class SkewedChi2Sampler(Transformer):
     Attributes
     ----------
     random_weights_ : ndarray of shape (n_features, n_frequencies)
-        Frequencies. Only of Monte Carlo sampling.
+        Frequencies. Only with Monte Carlo sampling.
 
     random_offset_ : ndarray of shape (n_frequencies,)
         Offsets in [0, 2 pi); zeros with ``form='paired'``. Only together with ``random_weights_``.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any
 
-#: The flavour's name in ``MLmodel``.
+#: Name of the flavour in ``MLmodel``.
 FLAVOR_NAME = "bochner"
 _MODEL = "bochner.model"
 _ENVIRONMENT = "conda.yaml"
@@ -107,7 +107,7 @@ def save_model(
 
 
 def log_model(estimator: Any, name: str | None = None, **options: Any) -> Any:
-    """Save a model as one of the run that is on, or of a new one.
+    """Log a model to the active MLflow run, or to a new one.
 
     Parameters
     ----------
