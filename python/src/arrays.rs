@@ -1,4 +1,4 @@
-//! Arrays of numpy and sparse rows of scipy as rows of the library, where they lie.
+//! Conversion of NumPy arrays, SciPy sparse matrices and scans to data sources, without copies.
 
 use crate::{
     file::FileSource,
@@ -17,7 +17,7 @@ use pyo3::{
 };
 use std::sync::{Arc, atomic::AtomicBool};
 
-/// Values, column numbers and where each row begins, with the number of columns.
+/// CSR matrix: values, column indices, start of each row, and number of columns.
 type Sparse<'py, T, I> = (
     PyReadonlyArray1<'py, T>,
     PyReadonlyArray1<'py, I>,
@@ -25,18 +25,18 @@ type Sparse<'py, T, I> = (
     usize,
 );
 
-/// Targets and weights of rows.
+/// Targets `[n, t]`, and weights `[n]`.
 pub(crate) type Y<'py> = Option<PyReadonlyArray2<'py, f64>>;
 pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
-/// What Python hands over as X.
+/// Argument X of a call.
 pub(crate) enum Table<'py> {
     Single(PyReadonlyArray2<'py, f32>),
     Double(PyReadonlyArray2<'py, f64>),
     Other(Other<'py>),
 }
 
-/// What is no array.
+/// Argument X that is not a dense array.
 #[derive(FromPyObject)]
 pub(crate) enum Other<'py> {
     SparseSingle(Sparse<'py, f32, i32>),
@@ -47,8 +47,8 @@ pub(crate) enum Other<'py> {
     File(PyRef<'py, Scan>),
 }
 
-/// Arrays are found without the errors that derived extraction makes of every type before: for one
-/// row they take longer than its conversion.
+/// Tries arrays first. Derived extraction would create an error for each type before, which takes
+/// longer than the conversion of a single row.
 impl<'py> FromPyObject<'_, 'py> for Table<'py> {
     type Error = PyErr;
 
@@ -63,7 +63,7 @@ impl<'py> FromPyObject<'_, 'py> for Table<'py> {
     }
 }
 
-/// Rows that are there, or the file that has them.
+/// Rows in memory, or a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Given<'a> {
     Rows(TableView<'a>),
@@ -71,8 +71,8 @@ pub(crate) enum Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// Errors unless targets and weights are of as many rows as there are; those of a file are
-    /// counted when it is read.
+    /// Errors unless targets and weights have the number of rows of X. For a file this is checked
+    /// when it is read.
     pub(crate) fn check(
         &self,
         y: Option<ArrayView2<'_, f64>>,
@@ -91,8 +91,8 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The rows with targets and weights as a source, which ends with an error once `stop` is set.
-    /// A file has its own targets unless there are others.
+    /// Creates a source of the rows with targets and weights, which fails once `stop` is set. The
+    /// targets of a file are used if `y` is `None`.
     pub(crate) fn source(
         self,
         y: Option<ArrayView2<'a, f64>>,
@@ -113,7 +113,7 @@ impl<'a> Given<'a> {
         })
     }
 
-    /// As [`Self::source`]; columns of a file that are no numbers become some.
+    /// As [`Self::source`], and encodes columns of a file that are not numbers.
     pub(crate) fn table(
         self,
         y: Option<ArrayView2<'a, f64>>,
@@ -123,7 +123,7 @@ impl<'a> Given<'a> {
         let Self::File(file) = self else {
             return self.source(y, weights, stop);
         };
-        // What the targets and weights of the file say is nothing that those beside it do.
+        // Target encoding would use the targets and weights of the file, which are replaced here.
         let file = if y.is_some() || weights.is_some() {
             file.clone().by_target(&[])
         } else {
@@ -136,7 +136,7 @@ impl<'a> Given<'a> {
 }
 
 impl Table<'_> {
-    /// The rows where they lie, or their file.
+    /// View of the rows, or the file.
     pub(crate) fn given(&self) -> Given<'_> {
         match self {
             Self::Single(x) => Given::Rows(TableView::Single(x.as_array())),
@@ -145,7 +145,7 @@ impl Table<'_> {
         }
     }
 
-    /// The rows where they lie. Errors on a file.
+    /// View of the rows. Errors on a file.
     pub(crate) fn view(&self) -> PyResult<TableView<'_>> {
         match self.given() {
             Given::Rows(view) => Ok(view),

@@ -1,4 +1,4 @@
-//! How a model is asked of rows: where, with how much memory, and who hears of it.
+//! Context of a prediction call: device, memory, interrupts and progress.
 
 use crate::{
     arrays::Table,
@@ -8,7 +8,7 @@ use crate::{
 use bochner::{Result, Run, Step};
 use pyo3::prelude::*;
 
-/// Where a model predicts, and who hears of it.
+/// Device, memory, interrupt flag and progress callback of a prediction call.
 pub(crate) struct Asked<'a> {
     pub(crate) device: &'a str,
     pub(crate) memory: Option<u64>,
@@ -21,7 +21,7 @@ impl Asked<'_> {
         run(self.device, self.memory, self.interrupt, None)
     }
 
-    /// What is told how many rows are done, and ends the work after a signal.
+    /// Returns a callback that reports the number of finished rows, and fails after a signal.
     pub(crate) fn tell(&mut self) -> impl Fn(usize) -> Result<()> + use<'_> {
         let tell = self.interrupt.teller(self.progress.take());
         let interrupt = self.interrupt;
@@ -32,7 +32,7 @@ impl Asked<'_> {
     }
 }
 
-/// What `work` finds of the rows in memory, by device, memory and who is told.
+/// Runs `work` on rows in memory without the GIL.
 pub(crate) fn heard<T: Send>(
     py: Python<'_>,
     x: &Table<'_>,

@@ -1,4 +1,4 @@
-//! How a call of Python becomes work: devices, the GIL, interrupts, errors and warnings.
+//! Execution of Python calls: devices, the GIL, interrupts, errors and warnings.
 
 use crate::drivers::quietly;
 use bochner::{Device, DeviceChoice, Error, Result, Run, Step, error::Remedy};
@@ -19,15 +19,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Steps of one kind between which less time passes are not said.
+/// Minimum time between two progress reports of the same kind.
 const PAUSE: Duration = Duration::from_millis(100);
 
 thread_local! {
-    /// What the work of this thread warned of.
+    /// Warnings of this thread that were not passed to Python yet.
     static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps warnings of the library until Python can have them.
+/// Logger that collects warnings of the library for Python.
 struct Listener;
 
 impl log::Log for Listener {
@@ -36,7 +36,7 @@ impl log::Log for Listener {
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        // That there is no GPU is no fault of a call; `devices()` says it.
+        // A missing GPU is reported by `devices()`, not as a warning of each call.
         let text = record.args().to_string();
         if self.enabled(record.metadata()) && !text.starts_with("device: ") {
             WARNINGS.with_borrow_mut(|warnings| warnings.push(text));
@@ -46,15 +46,15 @@ impl log::Log for Listener {
     fn flush(&self) {}
 }
 
-/// From now on warnings of the library become Python's.
+/// Installs the logger that turns warnings of the library into Python warnings.
 pub(crate) fn listen() {
-    // An error says that somebody listens already, which nobody else can in this module.
+    // An error means that the logger is installed already.
     if log::set_logger(&Listener).is_ok() {
         log::set_max_level(log::LevelFilter::Warn);
     }
 }
 
-/// Whether a signal came while work went on without the GIL, and what Python makes of it.
+/// Signal that arrived while work ran without the GIL, and the exception that Python raised for it.
 #[derive(Default)]
 pub(crate) struct Interrupt {
     stop: Arc<AtomicBool>,
@@ -62,14 +62,14 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// What sources look at.
+    /// Stop flag for data sources.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         self.stop.clone()
     }
 
-    /// Looks for signals; only the main thread of Python sees any. The error ends the work.
+    /// Checks for signals, which only Python's main thread receives. An error ends the work.
     pub(crate) fn check(&self) -> Result<()> {
-        // A signal is seen once, perhaps by who hears the steps.
+        // Python reports a signal once; the progress callback may have received it already.
         if self.stop.load(Ordering::Relaxed) {
             return Err(interrupted());
         }
@@ -83,7 +83,7 @@ impl Interrupt {
         }
     }
 
-    /// What looks for signals whenever work calls it.
+    /// Returns a callback that checks for signals.
     pub(crate) fn hear(&self) -> impl Fn() + Send + Sync + 'static {
         let own = Self {
             stop: self.stop.clone(),
@@ -92,13 +92,13 @@ impl Interrupt {
         move || drop(own.check())
     }
 
-    /// `run` that looks for signals with every step, and ends at the next chunk after one; it says
+    /// Makes `run` check for signals at every step, stop at the next chunk after one, and report
     /// its steps to `progress`.
     fn heard_by(&self, run: Run, progress: Option<Py<PyAny>>) -> Run {
         run.progress(self.teller(progress)).until(self.flag())
     }
 
-    /// What looks for signals with every step that it is told, and says it to `progress`.
+    /// Returns a callback for steps that checks for signals and calls `progress`.
     pub(crate) fn teller(
         &self,
         progress: Option<Py<PyAny>>,
@@ -135,8 +135,8 @@ impl Interrupt {
     }
 }
 
-/// Does `work` without the GIL and gives back what Python is to see: its result, its warnings, the
-/// exception of an interrupt or of an error.
+/// Runs `work` without the GIL. Issues its warnings in Python, and returns its result or the
+/// exception for an interrupt or an error.
 pub(crate) fn without_gil<T: Send>(
     py: Python<'_>,
     work: impl Send + FnOnce(&Interrupt) -> Result<T>,
@@ -162,7 +162,7 @@ pub(crate) fn without_gil<T: Send>(
     }
 }
 
-/// An error of the library as Python has them, with advice in its words.
+/// Converts an error to a Python exception whose advice names Python parameters.
 pub(crate) fn exception(error: &Error) -> PyErr {
     let text = error.explain(advice);
     match error {
@@ -233,7 +233,7 @@ fn advice(remedy: &Remedy) -> String {
     }
 }
 
-/// The device of this name, as `device=` takes it; `auto` is shared by all who ask.
+/// Opens the device for a value of `device=`; the device for `auto` is shared between calls.
 pub(crate) fn device(name: &str) -> Result<Device> {
     require_own_threads()?;
     match name.parse::<DeviceChoice>() {
@@ -243,8 +243,8 @@ pub(crate) fn device(name: &str) -> Result<Device> {
     }
 }
 
-/// Errors in a fork of a process that has used a device: it has none of the threads that do the
-/// work, and would wait for them for ever.
+/// Errors in a process forked from one that has used a device: it lacks the worker threads, and
+/// would wait for them forever.
 fn require_own_threads() -> Result<()> {
     static PROCESS: OnceLock<u32> = OnceLock::new();
     let own = std::process::id();
@@ -257,7 +257,8 @@ fn require_own_threads() -> Result<()> {
     ))
 }
 
-/// What `auto` takes. A GPU is opened whenever nothing holds it, and drivers write on stderr then.
+/// Device for `auto`. A GPU is opened again whenever it was released, and drivers then write to
+/// stderr.
 fn best() -> Result<Device> {
     static NO_GPU: AtomicBool = AtomicBool::new(false);
     if NO_GPU.load(Ordering::Relaxed) {
@@ -270,8 +271,8 @@ fn best() -> Result<Device> {
     device
 }
 
-/// Work on the device of this name, with so many bytes for chunks, that hears of interrupts and
-/// calls `progress` with its steps: what, how much is done, and what is left of iterations.
+/// Creates a run on the device of this name, with `memory` bytes for chunks. It checks for
+/// interrupts and calls `progress` with its steps: kind, amount done, and residual of iterations.
 pub(crate) fn run(
     name: &str,
     memory: Option<u64>,
@@ -282,7 +283,7 @@ pub(crate) fn run(
     Ok(interrupt.heard_by(Run::on(&device(name)?).memory(memory), progress))
 }
 
-/// What `device=` can name here: `(what 'auto' takes, the CPU, the adapters)`, a line each.
+/// Devices for `device=`: the one for `'auto'`, the CPU, and the adapters, one line each.
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> (String, String, Vec<String>) {
     py.detach(|| {
@@ -292,7 +293,7 @@ pub(crate) fn devices(py: Python<'_>) -> (String, String, Vec<String>) {
     })
 }
 
-/// Work that a signal ended.
+/// Error of work that a signal ended.
 pub(crate) fn interrupted() -> Error {
     Error::io("the work", std::io::ErrorKind::Interrupted.into())
 }

@@ -1,4 +1,4 @@
-//! `GrowingClusters`: centres of k-means that rows come to bit by bit.
+//! `GrowingClusters`: incremental k-means.
 
 use crate::{
     arrays::Table,
@@ -14,7 +14,7 @@ use pyo3::{
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Centres, and what the rows count that came to each; a model is there at any time.
+/// Centres of k-means, and the total weight of the rows assigned to each.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct GrowingClusters(Mutex<models::GrowingClusters>);
 
@@ -26,11 +26,11 @@ impl GrowingClusters {
 
 #[pymethods]
 impl GrowingClusters {
-    /// Goes on with a model of k-means, to whose clusters rows of so much weight came.
+    /// Continues from a k-means model with the total weight of each cluster.
     #[new]
     fn resume(py: Python<'_>, model: &Model, weights: Vec<f64>) -> PyResult<Self> {
         let growing = without_gil(py, |interrupt| {
-            // Nothing is computed before rows come, which say where.
+            // Each call of `add` sets its own device.
             let run = run("cpu", None, interrupt, None)?;
             let model = LinearModel::from_bytes(&model.held().to_bytes()?)?;
             models::GrowingClusters::resume(model, weights, run)
@@ -38,7 +38,7 @@ impl GrowingClusters {
         Ok(Self(Mutex::new(growing)))
     }
 
-    /// Adds rows, one mini-batch.
+    /// Updates the centres with a mini-batch.
     fn add(
         &self,
         py: Python<'_>,
@@ -52,7 +52,8 @@ impl GrowingClusters {
         let given = x.given();
         let weights = weights.as_ref().map(|weights| weights.as_array());
         given.check(None, weights)?;
-        // Not locked meanwhile: who hears of progress needs the GIL.
+        // Work on a copy: holding the lock while the progress callback takes the GIL could
+        // deadlock.
         let mut growing = self.locked().clone();
         let growing = without_gil(py, |interrupt| {
             growing.set_run(run(&name, memory, interrupt, progress)?);
@@ -63,12 +64,12 @@ impl GrowingClusters {
         Ok(())
     }
 
-    /// The clusters as they are.
+    /// Model with the current centres.
     fn model(&self) -> Model {
         Model::from_model(self.locked().linear())
     }
 
-    /// What the rows count together that came to each cluster.
+    /// Total weight of the rows assigned to each cluster.
     #[getter]
     fn weights(&self) -> Vec<f64> {
         self.locked().weights().to_vec()
@@ -88,7 +89,7 @@ impl GrowingClusters {
         Ok((read, (PyBytes::new(py, &bytes), weights)))
     }
 
-    /// What pickle kept.
+    /// Deserialises the state, for pickle.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], weights: Vec<f64>) -> PyResult<Self> {
         let growing = without_gil(py, |interrupt| {

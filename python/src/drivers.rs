@@ -1,5 +1,6 @@
-//! Graphics drivers write on stderr of their own accord ("XDG_RUNTIME_DIR is invalid", twice when a
-//! device is opened). What other threads write meanwhile is kept, and written a little later.
+//! Suppression of messages that graphics drivers write to stderr ("XDG_RUNTIME_DIR is invalid",
+//! twice when a device is opened). Output of other threads is buffered meanwhile, and written
+//! afterwards.
 
 /// Prefix of driver messages that do not concern a device.
 #[cfg(target_os = "linux")]
@@ -33,8 +34,8 @@ mod redirect {
         os::fd::{AsFd, OwnedFd},
     };
 
-    /// While it lives, stderr of the process is kept in memory. What is not noise is written to
-    /// where it belongs at the end.
+    /// Redirects stderr of the process to memory until it is dropped, which writes all lines but
+    /// the noise to stderr.
     pub(super) struct Kept {
         stderr: OwnedFd,
         words: File,
@@ -62,7 +63,7 @@ mod redirect {
     impl Drop for Kept {
         fn drop(&mut self) {
             if rustix::stdio::dup2_stderr(&self.stderr).is_ok() {
-                // Where stderr cannot be written to, nothing can be said about it.
+                // An error of stderr cannot be reported.
                 let _ = self.say();
             }
         }

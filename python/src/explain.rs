@@ -1,4 +1,4 @@
-//! What a model goes by, on some rows.
+//! Model explanations: importance, partial dependence, Shapley values, component functions.
 
 use crate::{
     arrays::{Table, Y},
@@ -20,7 +20,7 @@ use numpy::{
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-/// All that was found.
+/// Results of an explanation.
 struct Found {
     columns: Vec<String>,
     outputs: Vec<String>,
@@ -30,7 +30,7 @@ struct Found {
     shapley: Option<Shapley>,
 }
 
-/// What is asked for.
+/// Options of an explanation.
 struct Wanted {
     options: ExplainOptions,
     columns: Option<Vec<String>>,
@@ -63,7 +63,7 @@ impl Wanted {
     }
 }
 
-/// What the model goes by on rows `x` with targets `y` `[n, t]`, as labels are numbered; dicts of
+/// Explains a model on rows `x` with targets `y` `[n, t]` (codes of labels). Returns a dict with
 /// `importance`, `partial_dependence` and `shapley`.
 #[pyfunction]
 pub(crate) fn explain<'py>(
@@ -98,8 +98,7 @@ pub(crate) fn explain<'py>(
     found.into_dict(py)
 }
 
-/// The functions that an additive model is the sum of, on rows `x` with targets `y` `[n, t]`: a
-/// dict of them.
+/// Component functions of an additive model on rows `x` with targets `y` `[n, t]`, as a dict.
 #[pyfunction]
 pub(crate) fn shapes<'py>(
     py: Python<'py>,
@@ -164,7 +163,7 @@ fn of_importance<'py>(py: Python<'py>, of: &Importance) -> PyResult<Bound<'py, P
     Ok(dict)
 }
 
-/// Numbers as they are, no value as None, and others as text.
+/// Converts values: numbers to float, missing values to None, others to text.
 fn of_values(py: Python<'_>, values: &[ColumnValue]) -> PyResult<Vec<Py<PyAny>>> {
     let value = |of: &ColumnValue| -> PyResult<Py<PyAny>> {
         Ok(match of {
@@ -200,7 +199,7 @@ fn of_shapes(py: Python<'_>, of: Shapes) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// A function; of a pair values are of shape `[first, second, outputs]`.
+/// Converts a component function; values of a pair have the shape `[first, second, outputs]`.
 fn of_shape(py: Python<'_>, of: Shape) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     let mut shape: Vec<usize> = of.values.iter().map(Vec::len).collect();

@@ -1,4 +1,4 @@
-//! A file of rows as a source of the library, with what Python has beside it.
+//! File source whose targets and weights may come from Python.
 
 use crate::calls::interrupted;
 use bochner::{
@@ -11,8 +11,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// A file as a source, with targets and weights of Python in the place of its own if there are any.
-/// It ends with an error once `stop` is set.
+/// File source. Targets and weights from Python, if set, replace the file's. It fails once `stop`
+/// is set.
 pub(crate) struct FileSource<'a> {
     file: Box<dyn ChunkSource>,
     pub(crate) y: Option<ArrayView2<'a, f64>>,
@@ -34,13 +34,14 @@ impl FileSource<'_> {
         })
     }
 
-    /// With columns of text and the like, too, which become numbers.
+    /// Also accepts columns that are not numbers, such as text, and encodes them.
     pub(crate) fn of_any_columns(mut self) -> Self {
         self.any_columns = true;
         self
     }
 
-    /// Errors unless targets and weights are of so many rows, or of more while there are some left.
+    /// Errors unless targets and weights have at least `rows` rows, and exactly that many if the
+    /// file has ended.
     fn check(&self, rows: usize, ended: bool) -> Result<()> {
         let y = self.y.map(|y| ("y", y.nrows()));
         let weights = self.weights.map(|w| ("sample_weight", w.len()));
@@ -113,7 +114,7 @@ impl ChunkSource for FileSource<'_> {
         self.file.rewind()
     }
     fn is_checked(&self) -> bool {
-        // Targets of Python were looked at there.
+        // Targets from Python were validated there.
         self.file.is_checked()
     }
 }

@@ -1,11 +1,11 @@
-//! What Python says of the cells and the lines of a file, told to the file.
+//! Options of `bochner.scan` for cells and lines, applied to a file.
 
 use bochner::{Result, data::DataFile};
 
-/// What stands for missing values, columns of categories that look like numbers and of numbers that
-/// look like codes, most categories of a column, the column of weights, the marks of numbers, the
-/// format of dates, what stands for no value, whether all columns are kept, what dates become, and
-/// columns by the target and of words.
+/// Options for cells, in the order of `bochner.scan`: imputation; categorical and numeric columns;
+/// maximum number of categories; weight column; decimal and thousands separators; date format;
+/// texts for missing values; whether all columns are kept; encoding of dates; and columns for
+/// target encoding and for bags of words.
 pub(crate) type Cells = (
     String,
     (Vec<String>, Vec<String>),
@@ -20,8 +20,8 @@ pub(crate) type Cells = (
     (Option<Vec<String>>, Option<Vec<String>>),
 );
 
-/// What separates columns, whether the first row holds names, lines that are skipped, what begins
-/// comments, the encoding, and whether rows without a target are left out.
+/// Options for lines: delimiter, header, number of lines to skip, comment prefix, encoding, and
+/// whether to drop rows without a target.
 pub(crate) type Lines = (
     Option<char>,
     String,
@@ -31,7 +31,7 @@ pub(crate) type Lines = (
     bool,
 );
 
-/// The file, whose cells are read so.
+/// Applies options for cells.
 pub(crate) fn with_cells(mut file: DataFile, cells: &Cells) -> Result<DataFile> {
     let (missing, named, most, weight, decimal, thousands, date, na, all, dates, texts) = cells;
     file = file.missing(missing.parse()?).most_categories(*most);
@@ -72,7 +72,7 @@ pub(crate) fn with_cells(mut file: DataFile, cells: &Cells) -> Result<DataFile> 
     Ok(file)
 }
 
-/// The file, whose lines are laid out so.
+/// Applies options for lines.
 pub(crate) fn with_lines(mut file: DataFile, lines: &Lines) -> Result<DataFile> {
     let (delimiter, header, skip_rows, comment, encoding, drop) = lines;
     file = file.header(header.parse()?).skip_rows(*skip_rows);

@@ -1,4 +1,4 @@
-//! A fit: from rows to a model with the names of its columns.
+//! Fits with optional warm start and feature importances.
 
 use bochner::{
     Result, Run,
@@ -8,16 +8,16 @@ use bochner::{
     models::{Fit, LinearModel, Targets},
 };
 
-/// What is fitted, and how.
+/// Specification of a fit.
 pub(crate) struct Fitting<'a> {
     pub(crate) job: Job<&'a dyn Fit>,
     pub(crate) meaning: Meaning,
-    /// The model that a fit begins at, if its rows have the same columns and targets.
+    /// Model for a warm start, used if the rows have its columns and targets.
     pub(crate) start: Option<&'a LinearModel>,
     pub(crate) importances: bool,
 }
 
-/// What targets mean: labels, or amounts, of the rows' own file or beside it.
+/// Kind of the targets: labels, or amounts, and whether amounts are in the file of the rows.
 pub(crate) fn meaning(classes: bool, own_targets: bool) -> Meaning {
     match (classes, own_targets) {
         (true, _) => Meaning::Labels,
@@ -27,8 +27,8 @@ pub(crate) fn meaning(classes: bool, own_targets: bool) -> Meaning {
 }
 
 impl Fitting<'_> {
-    /// The model, and the share of each column in its squared gradient if that is asked for and
-    /// there is one.
+    /// Fits the model. Also returns the share of each column in its squared gradient, if requested
+    /// and if the map has a gradient.
     pub(crate) fn run(
         &self,
         source: &mut dyn ChunkSource,
@@ -46,7 +46,7 @@ impl Fitting<'_> {
         Ok((fitted.model, shares))
     }
 
-    /// The fit that begins at a model, if there is one of the same columns and targets.
+    /// Fits with a warm start, if there is a model with the same columns and targets.
     fn warm(&self, source: &mut dyn ChunkSource, run: &Run) -> Result<Option<Fitted>> {
         let (job, labels) = (&self.job, self.meaning == Meaning::Labels);
         let Some(start) = self.start else {
@@ -71,7 +71,7 @@ impl Fitting<'_> {
     }
 }
 
-/// Whether a fit can begin at a model: one of the same columns and targets.
+/// Whether a model has the same columns and targets, as a warm start needs.
 fn goes_on(
     start: &LinearModel,
     classes: bool,
@@ -91,8 +91,8 @@ fn goes_on(
         })
 }
 
-/// Keeps what columns and classes are called: as a table has them if the rows are one, else as
-/// Python does. Classes are those of the table if the targets are its own.
+/// Stores names of columns and classes in the model: column names of a table, or else from Python;
+/// class names of the table if it has the targets, or else from Python.
 pub(crate) fn keep_names(
     model: &mut LinearModel,
     source: &dyn ChunkSource,

@@ -1,4 +1,4 @@
-//! `GrowingState`: sums of rows that come bit by bit, of any learner to whom rows are nothing else.
+//! `GrowingState`: incremental fits of any learner whose model follows from sums over the rows.
 
 use crate::{
     arrays::{Given, Table, Weights, Y},
@@ -23,11 +23,11 @@ use pyo3::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Sums of rows on the map that the first of them gave; a model is there at any time.
+/// Sums over rows, on a map drawn for the first rows. A model can be computed at any time.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct GrowingState(Mutex<Partial<AnySums>>);
 
-/// Of rows, and of targets where there are some: statistic, p-value, and a number more.
+/// Test of the rows and, with targets, of the targets: statistic, p-value and a third value each.
 type Differences = ((f64, f64, f64), Option<(f64, f64, f64)>);
 
 /// Rows, targets and weights of one call.
@@ -42,7 +42,7 @@ fn of_sums(fit: &dyn Fit) -> Result<&dyn FitAnySums> {
     fit.of_sums().ok_or_else(|| Error::unsupported(problem))
 }
 
-/// Classes that are known, or amounts.
+/// Targets for known classes, or real targets.
 fn targets_of(classes: Option<Vec<f64>>, survey: &Survey) -> Targets {
     match classes {
         Some(classes) => Targets::Classes(classes),
@@ -50,7 +50,7 @@ fn targets_of(classes: Option<Vec<f64>>, survey: &Survey) -> Targets {
     }
 }
 
-/// The sums of these rows.
+/// Sums the features of rows.
 fn summed(
     fit: &dyn Fit,
     basis: &Basis,
@@ -70,7 +70,7 @@ impl GrowingState {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The sums of these rows alone.
+    /// Sums the given rows alone, on the map of this state.
     fn sums_of(
         &self,
         py: Python<'_>,
@@ -96,7 +96,7 @@ impl GrowingState {
     }
 }
 
-/// The job of a learner on a map.
+/// Creates the job of a learner on a map.
 fn job_of<'a>(
     fit: &'a dyn Fit,
     preparation: &Preparation,
@@ -114,9 +114,9 @@ fn job_of<'a>(
 
 #[pymethods]
 impl GrowingState {
-    /// The sums of the first rows, of the learner of this name, on the map that `options` describe.
-    /// Labels are those of `classes`, if there are any, and `names` are what numbers from 0 on
-    /// stand for if the labels are text.
+    /// Begins with the first rows, for the learner of this name, on the map that `options`
+    /// describe. `classes` are the codes of all labels, if there are labels; `names` are the labels
+    /// of codes 0, 1, ... if they are text.
     #[staticmethod]
     #[expect(
         clippy::too_many_arguments,
@@ -166,8 +166,8 @@ impl GrowingState {
         Ok(Self(Mutex::new(partial)))
     }
 
-    /// No rows yet, of the learner of this name, on the map that `options` describe for rows that
-    /// were surveyed.
+    /// Begins without rows, for the learner of this name, on the map that `options` describe for
+    /// surveyed rows.
     #[staticmethod]
     #[pyo3(signature = (learner, part, options, *, classes=None, names=None))]
     fn of_survey(
@@ -192,7 +192,7 @@ impl GrowingState {
         let partial = without_gil(py, |interrupt| {
             let run = run(&name, memory, interrupt, None)?;
             let survey = part.0.clone().finish()?;
-            // Labels are counted apart from rows, whose survey has none then.
+            // Surveys of classifiers have no target column; labels are counted separately.
             let labels = usize::from(classes.is_some());
             let rows = |elsewhere| Elsewhere {
                 columns: survey.mean.len(),
@@ -201,7 +201,7 @@ impl GrowingState {
             };
             let mut source = rows(true);
             let targets = targets_of(classes, &survey);
-            // No rows were kept to choose by, whose labels are known elsewhere alone.
+            // A transformation of targets would have to be estimated from rows in other processes.
             if matches!(scale, TargetScale::Log | TargetScale::Rank) {
                 let problem = "rows that are elsewhere take amounts as they are";
                 return Err(Error::unsupported(problem).help(Remedy::AmountsAsTheyAre));
@@ -231,7 +231,7 @@ impl GrowingState {
         Ok(Self(Mutex::new(partial)))
     }
 
-    /// Adds rows; the learner and its options are those of the first.
+    /// Adds rows, with the learner and the options of the first call.
     #[pyo3(signature = (learner, x, y, weights, options))]
     fn add(
         &self,
@@ -248,7 +248,7 @@ impl GrowingState {
         basis.add_later(sums, &more).map_err(|e| exception(&e))
     }
 
-    /// Takes rows out that were added.
+    /// Removes rows that were added.
     #[pyo3(signature = (learner, x, y, weights, options))]
     fn forget(
         &self,
@@ -267,7 +267,7 @@ impl GrowingState {
 
     /// Adds the rows of another state on the same map.
     fn merge(&self, other: &Self) -> PyResult<()> {
-        // A copy, for one state may be both.
+        // Copy first: `other` may be this state, whose lock is taken next.
         let other = other.locked().clone();
         let mut own = self.locked();
         let merged = own.basis.check_same(&other.basis);
@@ -276,11 +276,11 @@ impl GrowingState {
             .map_err(|e| exception(&e))
     }
 
-    /// Whether the rows of another state are of the same law: statistic, p-value and MMD^2 without
-    /// bias. And whether its targets depend on them alike: statistic, p-value, and the target that
-    /// differs most.
+    /// Tests whether the rows of both states have the same distribution (statistic, p-value,
+    /// unbiased MMD^2), and whether their targets depend on them in the same way (statistic,
+    /// p-value, index of the target that differs most).
     fn differs(&self, other: &Self) -> PyResult<Differences> {
-        // A copy, for one state may be both.
+        // Copy first: `other` may be this state, whose lock is taken next.
         let other = other.locked().clone();
         let found = partials_differ(&self.locked(), &other).map_err(|e| exception(&e))?;
         let of = |outcome: Outcome, last: f64| (outcome.statistic, outcome.p_value, last);
@@ -288,20 +288,20 @@ impl GrowingState {
         Ok((of(found.outcome, found.unbiased), of_targets))
     }
 
-    /// The same map and targets without rows.
+    /// A state with the same map and targets, without rows.
     fn empty(&self) -> PyResult<Self> {
         let mut partial = self.locked().clone();
         partial.sums = partial.sums.of_no_rows().map_err(|e| exception(&e))?;
         Ok(Self(Mutex::new(partial)))
     }
 
-    /// The sums alone, without the map.
+    /// Serialises the sums, without the map.
     fn sums<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = Sums::to_bytes(&self.locked().sums).map_err(|e| exception(&e))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Adds sums of rows on the same map.
+    /// Adds serialised sums on the same map.
     fn add_sums(&self, bytes: &[u8]) -> PyResult<()> {
         let more = <AnySums as Sums>::from_bytes(bytes).map_err(|e| exception(&e))?;
         self.locked().sums.merge(&more).map_err(|e| exception(&e))
@@ -322,7 +322,7 @@ impl GrowingState {
         Ok(Model::from_model(model))
     }
 
-    /// Rows that the sums are of.
+    /// Number of rows in the sums.
     #[getter]
     fn rows(&self) -> u64 {
         self.locked().sums.rows()
@@ -337,7 +337,7 @@ impl GrowingState {
         Ok((read, (PyBytes::new(py, &bytes),)))
     }
 
-    /// What pickle kept.
+    /// Deserialises the state, for pickle.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let partial = Partial::from_bytes(bytes);

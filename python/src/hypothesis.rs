@@ -1,4 +1,4 @@
-//! Tests of two samples, of independence and of conditional independence.
+//! Hypothesis tests: two samples, independence, conditional independence.
 
 use crate::{
     arrays::{Given, Table},
@@ -21,7 +21,7 @@ use ndarray::{Array2, Axis, concatenate};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 use std::{collections::BTreeMap, ops::Range};
 
-/// Statistic, p-value and other figures, by name.
+/// Statistic, p-value and other results, by name.
 type Found = BTreeMap<&'static str, f64>;
 
 fn found(outcome: Outcome) -> Found {
@@ -32,7 +32,7 @@ fn found(outcome: Outcome) -> Found {
     .into()
 }
 
-/// Tables and files of the same rows, the columns of one after those of another.
+/// Column-wise concatenation of several tables or files with the same number of rows.
 struct Beside<'a> {
     parts: Vec<Box<dyn ChunkSource + 'a>>,
 }
@@ -44,7 +44,7 @@ impl<'a> Beside<'a> {
         Ok(Self { parts })
     }
 
-    /// The columns of each part.
+    /// Column indices of each part.
     fn groups(&self) -> Vec<Vec<usize>> {
         let mut from = 0;
         let group = |columns: usize| {
@@ -57,7 +57,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// The next rows of a source, so many unless it ends before.
+/// Reads the next `rows` rows of a source, or fewer at its end.
 fn next_rows(source: &mut dyn ChunkSource, rows: usize) -> Result<Array2<f64>> {
     let (mut taken, mut left) = (Vec::new(), rows);
     while left > 0
@@ -108,13 +108,13 @@ impl ChunkSource for Beside<'_> {
     fn rewind(&mut self) -> Result<()> {
         self.parts.iter_mut().try_for_each(|part| part.rewind())
     }
-    // Python has looked at tables already.
+    // Tables were validated in Python.
     fn is_checked(&self) -> bool {
         self.parts.iter().all(|part| part.is_checked())
     }
 }
 
-/// What all tests take: map, scales, where they run.
+/// Settings that all tests share: map, scales, device, memory, and null distribution.
 struct Setting {
     preparation: Preparation,
     device: String,
@@ -145,7 +145,7 @@ impl Setting {
     }
 }
 
-/// Whether the rows of `a` and of `b` come from one law.
+/// Tests whether the rows of `a` and of `b` have the same distribution.
 #[pyfunction]
 pub(crate) fn two_sample(
     py: Python<'_>,
@@ -169,7 +169,7 @@ pub(crate) fn two_sample(
     })
 }
 
-/// Whether rows of `x` are independent of those of `y`.
+/// Tests whether `x` and `y` are independent.
 #[pyfunction]
 pub(crate) fn independence(
     py: Python<'_>,
@@ -193,7 +193,7 @@ pub(crate) fn independence(
     })
 }
 
-/// Whether rows of `x` and of `y` are independent given those of `z`.
+/// Tests whether `x` and `y` are conditionally independent given `z`.
 #[pyfunction]
 pub(crate) fn conditional_independence(
     py: Python<'_>,

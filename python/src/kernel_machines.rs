@@ -1,5 +1,4 @@
-//! Learners on the kernel itself, and those that grow step by step, with the options that Python
-//! hands over.
+//! Options of kernel ridge regression, Falkon, greedy fits and boosting from Python options.
 
 use crate::options::Options;
 use bochner::models::{BoostingOptions, FalkonOptions, GreedyOptions, KernelRidgeOptions};

@@ -1,4 +1,4 @@
-//! Learners by name, with the options that Python hands over.
+//! Learners by name, and their options from Python options.
 
 use crate::{calls::exception, options::Options};
 use bochner::Error;
@@ -12,7 +12,7 @@ use bochner::models::{
 use bochner::solve::Intercept;
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-/// One penalty, several to choose among, or a word.
+/// One penalty, several candidates, or a word.
 #[derive(FromPyObject)]
 enum Penalty {
     One(f64),
@@ -20,7 +20,7 @@ enum Penalty {
     Word(String),
 }
 
-/// Whether columns have parts of their own, or of what.
+/// Value of `additive`: a boolean, or a word.
 #[derive(FromPyObject)]
 enum AskedParts {
     Whether(bool),
@@ -31,7 +31,7 @@ fn wrong<T>(problem: String) -> PyResult<T> {
     Err(PyValueError::new_err(problem))
 }
 
-/// What intercept there is: whether one is fitted, and whether it is penalised.
+/// Intercept from `fit_intercept` and `penalize_intercept`.
 pub(crate) fn intercept_of(fitted: bool, penalised: bool) -> Intercept {
     if penalised && fitted {
         Intercept::Penalised
@@ -56,7 +56,7 @@ impl Options<'_, '_> {
         })
     }
 
-    /// The penalty, or how it is chosen.
+    /// The penalty, or how to select it.
     pub(crate) fn lambda(&self) -> PyResult<Lambda> {
         let by = match self.get("folds")? {
             None => HeldOut::LeaveOneOut,
@@ -153,7 +153,7 @@ impl Options<'_, '_> {
                 ));
             }
         };
-        // Without a loss it is one of this kind, of a width that the targets tell.
+        // Without a loss it is epsilon-insensitive, with a width that the targets determine.
         let stopping = loss
             .unwrap_or(ResidualLoss::EpsilonInsensitive(0.0))
             .stopping();
@@ -208,7 +208,7 @@ impl Options<'_, '_> {
         })
     }
 
-    /// Parts of columns, or of pairs, too.
+    /// Whether the model is additive in columns, or in columns and pairs.
     pub(crate) fn additive(&self) -> PyResult<Additive> {
         let asked = self.get::<AskedParts>("additive")?;
         Ok(match asked {
@@ -218,7 +218,7 @@ impl Options<'_, '_> {
         })
     }
 
-    /// The job of this learner, but for a search.
+    /// The job of this learner, without a search.
     pub(crate) fn job<'a>(&self, learner: &'a dyn Fit) -> PyResult<Job<&'a dyn Fit>> {
         let preparation = self.preparation()?;
         let job = Job::new(learner, preparation.map.clone());
@@ -235,7 +235,7 @@ impl Options<'_, '_> {
         })
     }
 
-    /// The learner of this name, as `fit --model` of the command line has it.
+    /// The learner of this name, as in `bochner fit --model`.
     pub(crate) fn learner(&self, name: &str) -> PyResult<Box<dyn Fit>> {
         Ok(match name {
             "ridge" => Box::new(self.ridge()?),

@@ -1,5 +1,5 @@
-//! The Python package's native half: conversion of arrays, the GIL, interrupts, errors and
-//! warnings. What a user sees is written in Python, in bochner/.
+//! Native module of the Python package: array conversion, the GIL, interrupts, errors and warnings.
+//! The public classes are written in Python, in `bochner/`.
 
 mod arrays;
 mod asked;

@@ -1,4 +1,4 @@
-//! `FeatureMap`: a map with its parameters drawn, made of what Python gives.
+//! `FeatureMap`: a feature map with drawn parameters.
 
 mod on_device;
 
@@ -28,23 +28,23 @@ use pyo3::{
 };
 use std::sync::Arc;
 
-/// What the bytes of a map are called.
+/// Kind of a serialised map in its store.
 const KIND: &str = "features";
 
 /// A feature map with its parameters drawn.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct FeatureMap {
     map: MapOnDevice,
-    /// What it takes of a row beside its own parameters, for Python.
+    /// Parameters of the map that Python reads.
     parts: Parts,
 }
 
-/// Parameters that Python shows, where the map has them.
+/// Parameters that Python reads, if the map has them.
 #[derive(Default)]
 struct Parts {
     /// Frequencies at unit scale, `[d, s]`, and offsets in turns, `[s]`.
     frequencies: Option<(Array2<f32>, Vec<f32>)>,
-    /// The root of the landmarks' kernel, `[m, r]`.
+    /// Root of the kernel matrix of the landmarks, `[m, r]`.
     root: Option<Array2<f32>>,
 }
 
@@ -56,7 +56,7 @@ impl FeatureMap {
         }
     }
 
-    /// z(x) of one row, on the CPU.
+    /// Features z(x) of one row, on the CPU.
     pub(crate) fn row(&self, x_d: &[f64]) -> Result<Vec<f64>> {
         self.map.row(x_d)
     }
@@ -67,7 +67,7 @@ impl FeatureMap {
     }
 }
 
-/// D of so many frequencies.
+/// Number of features D for a number of frequencies.
 fn features_of(form: Form, frequencies: usize) -> usize {
     match form {
         Form::Phase => frequencies,
@@ -77,8 +77,8 @@ fn features_of(form: Form, frequencies: usize) -> usize {
 
 #[pymethods]
 impl FeatureMap {
-    /// Fourier features of these frequencies at unit scale, `[s, d]`, with offsets in turns, of
-    /// rows `(x - center) * scale`.
+    /// Fourier features of rows `(x - center) * scale`, with frequencies at unit scale, `[s, d]`,
+    /// and phase offsets in turns.
     #[staticmethod]
     fn from_frequencies(
         kernel: &str,
@@ -110,7 +110,7 @@ impl FeatureMap {
         Ok(Self::from_map(Arc::new(map), parts))
     }
 
-    /// Nystrom features with the symmetric root of these landmarks, `[m, d]`, raw as the rows are.
+    /// Nystrom features with a symmetric root, from landmarks `[m, d]` that are not scaled yet.
     #[staticmethod]
     fn from_landmarks(
         py: Python<'_>,
@@ -133,8 +133,8 @@ impl FeatureMap {
         Ok(Self::from_map(Arc::new(map), parts))
     }
 
-    /// The tensor sketch of `(x'y + constant)^degree` with these hashes, `[degree, d]` or, with a
-    /// constant, `[degree, d + 1]`, of rows `x * scale`.
+    /// Tensor sketch of `(x'y + constant)^degree` for rows `x * scale`, with given hashes
+    /// `[degree, d]` or, with a constant, `[degree, d + 1]`.
     #[staticmethod]
     fn from_hashes(
         constant: f64,
@@ -144,7 +144,7 @@ impl FeatureMap {
         scale: Vec<f64>,
     ) -> PyResult<Self> {
         let hashes = Hashes {
-            // A negative place is none below D.
+            // A negative index becomes one beyond D, which is an error later.
             places: (places.as_array()).mapv(|p| usize::try_from(p).unwrap_or(usize::MAX)),
             signs: signs.as_array().to_owned(),
         };
@@ -159,7 +159,7 @@ impl FeatureMap {
         Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
-    /// Skewed chi-squared features with these frequencies, `[s, d]`, and offsets in turns.
+    /// Skewed chi-squared features with frequencies `[s, d]` and phase offsets in turns.
     #[staticmethod]
     fn from_logarithms(
         skewedness: f64,
@@ -183,7 +183,7 @@ impl FeatureMap {
         Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
-    /// Skewed chi-squared features with frequencies of a sampling.
+    /// Skewed chi-squared features with frequencies drawn by a sampling method.
     #[staticmethod]
     fn skewed_chi2(
         n_features: usize,
@@ -206,7 +206,7 @@ impl FeatureMap {
         Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
-    /// So many samples of the additive chi-squared spectrum, at this distance.
+    /// Additive chi-squared features from `samples` samples of the spectrum at distance `interval`.
     #[staticmethod]
     fn additive_chi2(n_features: usize, samples: usize, interval: f64) -> PyResult<Self> {
         let map = AdditiveChi2Features::new()
@@ -217,7 +217,7 @@ impl FeatureMap {
         Ok(Self::from_map(Arc::new(map), Parts::default()))
     }
 
-    /// The map that `options` describe, drawn for the rows of `x`.
+    /// Draws the map that `options` describe, for the rows of `x`.
     #[staticmethod]
     fn draw(py: Python<'_>, x: Table<'_>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options = Options(options);
@@ -265,7 +265,8 @@ impl FeatureMap {
         self.map.describe()
     }
 
-    /// Frequencies at unit scale, `[d, s]`, and offsets in turns, `[s]`, if it was made of some.
+    /// Frequencies at unit scale, `[d, s]`, and phase offsets in turns, `[s]`, if the map was
+    /// created from frequencies.
     #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
     fn frequencies<'py>(
         &self,
@@ -278,12 +279,12 @@ impl FeatureMap {
         ))
     }
 
-    /// The root of the landmarks' kernel, `[m, m]`, if it was made of landmarks.
+    /// Root of the kernel matrix of the landmarks, `[m, m]`, if the map was created from landmarks.
     fn root<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f32>>> {
         Some(self.parts.root.clone()?.into_pyarray(py))
     }
 
-    /// Everything in bytes that [`Self::from_bytes`] takes.
+    /// Serialises the map for [`Self::from_bytes`].
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut store = Store::default();
         let bytes = self
@@ -295,7 +296,7 @@ impl FeatureMap {
             .map_err(|e| exception(&e))
     }
 
-    /// The map of these bytes.
+    /// Deserialises a map.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let map = Store::from_bytes(bytes, KIND).and_then(|store| features::read(&store));

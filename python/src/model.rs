@@ -1,4 +1,4 @@
-//! `Model`: a fitted model, and loaded where it was last used.
+//! `Model`: a fitted model, with a cached predictor on the device of its last use.
 
 use crate::{
     arrays::Table,
@@ -28,7 +28,7 @@ use std::{
 type SharedModel = Arc<LinearModel>;
 
 self_cell!(
-    /// A model beside itself on a device.
+    /// A model, and its predictor on a device.
     pub(crate) struct Loaded {
         owner: SharedModel,
         #[not_covariant]
@@ -57,9 +57,9 @@ impl Model {
 #[pymethods]
 impl Model {
     /// Fits the learner of this name to rows `x`, targets `y` `[n, t]` and weights `[n]`, with the
-    /// map that `options` describe. A file without `y` has targets of its own. `classes` says that
-    /// targets are labels, and `names` what numbers from 0 on stand for if the labels are text.
-    /// A fit begins at `start`, on its map, if there is one.
+    /// map that `options` describe. For `y` None the file has the targets. `classes` means that
+    /// targets are labels; `names` are the labels of codes 0, 1, ... if they are text. `start` is a
+    /// model for a warm start on its map.
     #[staticmethod]
     #[expect(
         clippy::too_many_arguments,
@@ -111,19 +111,19 @@ impl Model {
         })
     }
 
-    /// The file with the columns that the model makes of a table.
+    /// The file, read with the columns that the model encodes.
     fn scan(&self, py: Python<'_>, file: &Scan) -> PyResult<Scan> {
         file.with_columns(py, self.model.columns())
     }
 
-    /// The share of each column in the squared gradient of the fit, if it was asked for and the map
+    /// Share of each column in the squared gradient of the predictions, if requested and if the map
     /// has a gradient.
     #[getter]
     fn importance(&self) -> Option<Vec<f64>> {
         self.importance.clone()
     }
 
-    /// Whether the columns are made of others, such as text.
+    /// Whether the features are encoded from the columns of a table, such as text.
     #[getter]
     fn has_schema(&self) -> bool {
         self.model.schema.is_some()
@@ -154,7 +154,7 @@ impl Model {
         Ok(probabilities.map_err(|e| exception(&e))?.into_pyarray(py))
     }
 
-    /// Probabilities for rows `x`, `[n, t]`: those of models whose scores do not tell them, too.
+    /// Probabilities for rows `x`, `[n, t]`, also for models that do not derive them from scores.
     #[pyo3(signature = (x, device, memory=None, progress=None))]
     fn row_probabilities<'py>(
         &self,
@@ -169,7 +169,7 @@ impl Model {
         Ok(found.into_pyarray(py))
     }
 
-    /// Whether probabilities are averaged over a posterior, which takes the rows.
+    /// Whether probabilities are averages over a posterior, which need the rows, not only scores.
     #[getter]
     fn is_averaged(&self) -> bool {
         self.model.probabilities == Some(Probabilities::Averaged)
@@ -192,7 +192,8 @@ impl Model {
         Ok((predicted.into_pyarray(py), deviation.into_pyarray(py)))
     }
 
-    /// How far rows `x` are, in feature space, from what principal components span, squared, `[n]`.
+    /// Squared distances of rows `x` from the span of the principal components, in feature space,
+    /// `[n]`.
     #[pyo3(signature = (x, device, memory=None, progress=None))]
     fn reconstruction_errors<'py>(
         &self,
@@ -223,14 +224,14 @@ impl Model {
         Ok(found.into_pyarray(py))
     }
 
-    /// The variances along principal components, largest first, and in all directions.
+    /// Variances of the principal components, in descending order, and the total variance.
     fn variances(&self) -> Option<(Vec<f64>, f64)> {
         let principal = self.model.principal.as_ref()?;
         Some((principal.variance_t.clone(), principal.total_variance))
     }
 
-    /// The metric that was learnt: its kind, `R^2` with rows compared by `|R (x - y)|`, `[d, d]`,
-    /// and the share of each column in the squared gradient.
+    /// Learned metric: its kind, the matrix `R^2` `[d, d]` of distances `|R (x - y)|`, and the
+    /// share of each column in the squared gradient.
     fn metric<'py>(
         &self,
         py: Python<'py>,
@@ -255,7 +256,7 @@ impl Model {
         (beta_dt, coefficients.intercept_t.clone().into_pyarray(py))
     }
 
-    /// Labels of a classifier: numbers, and names and types if there are any.
+    /// Labels of a classifier: codes, and text and dtype if they are known.
     fn labels(&self) -> (Option<Vec<f64>>, Option<Vec<String>>, Option<String>) {
         let numbers = match &self.model.targets {
             Targets::Classes(labels) => Some(labels.clone()),
@@ -265,14 +266,14 @@ impl Model {
         (numbers, self.model.class_names.clone(), types)
     }
 
-    /// Whether it has probabilities.
+    /// Whether the model has probabilities.
     #[getter]
     fn has_probabilities(&self) -> bool {
         self.model.probabilities.is_some()
     }
 
-    /// Which classes are in the set of each row that holds the right one with probability `level`,
-    /// by its probabilities, both `[n, t]`.
+    /// Prediction sets that contain the true class with probability `level`, `[n, t]`, from
+    /// probabilities `[n, t]`.
     fn sets<'py>(
         &self,
         py: Python<'py>,
@@ -285,13 +286,13 @@ impl Model {
         Ok(sets.map_err(|e| exception(&e))?.into_pyarray(py))
     }
 
-    /// What fitted it, as `fit --model` of the command line is called.
+    /// Name of the learner, as in `bochner fit --model`.
     #[getter]
     fn learner(&self) -> &str {
         &self.model.learner
     }
 
-    /// The job that made it, names and values in words, if it is known.
+    /// Settings of the fit as names and values, if they are known.
     #[getter]
     fn job(&self) -> Option<Vec<(String, String)>> {
         let job = self.model.job.as_ref()?;
@@ -305,37 +306,36 @@ impl Model {
         self.model.lambda
     }
 
-    /// What the columns of the rows are called, if they have names.
+    /// Names of the columns, if they have names.
     #[getter]
     fn column_names(&self) -> Option<Vec<String>> {
         self.model.column_names.clone()
     }
 
-    /// Columns of the rows that it takes.
+    /// Number of input columns.
     #[getter]
     fn n_features(&self) -> usize {
         self.model.map.input_dim()
     }
 
-    /// Columns of what it predicts; classes, of a classifier.
+    /// Number of outputs; for a classifier, of classes.
     #[getter]
     fn n_outputs(&self) -> usize {
         self.model.targets.outputs()
     }
 
-    /// Rows that the fit saw.
+    /// Number of training rows.
     #[getter]
     fn rows(&self) -> u64 {
         self.model.rows
     }
 
-    /// Figures that the fit found, by name.
+    /// Facts of the fit, such as iterations or errors, by name.
     fn facts(&self) -> std::collections::BTreeMap<String, f64> {
         self.model.facts.clone()
     }
 
-    /// The lengthscale of each column that a Gaussian process found, and how relevant it is;
-    /// nothing where it did not look.
+    /// Lengthscale and relevance of each column, if a Gaussian process optimised lengthscales.
     #[expect(clippy::type_complexity, reason = "two arrays, or nothing")]
     fn found_lengthscales<'py>(
         &self,
@@ -351,32 +351,32 @@ impl Model {
         self.model.map.describe()
     }
 
-    /// Writes the model file of the command line, with the types of labels where there are some.
+    /// Writes a model file, with the dtype of the labels if there are any.
     #[pyo3(signature = (path, types=None))]
     fn save(&self, py: Python<'_>, path: PathBuf, types: Option<&str>) -> PyResult<()> {
         without_gil(py, |_| self.model.save_with_label_types(path, types))
     }
 
-    /// Writes an ONNX file.
+    /// Exports the model to ONNX; returns the bytes of the file.
     fn to_onnx<'py>(&self, py: Python<'py>, double: Option<bool>) -> PyResult<Bound<'py, PyBytes>> {
         let of = |double| if double { Input::Double } else { Input::Single };
         let bytes = without_gil(py, |_| self.model.to_onnx(double.map_or(Input::Auto, of)))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Reads a model file, of this package, the library or the command line.
+    /// Reads a model file.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         without_gil(py, |_| LinearModel::load(path)).map(Self::from_model)
     }
 
-    /// Everything in bytes that [`Self::from_bytes`] takes.
+    /// Serialises the model for [`Self::from_bytes`].
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.model.to_bytes().map_err(|e| exception(&e))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The model of these bytes.
+    /// Deserialises a model.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let model = LinearModel::from_bytes(bytes).map_err(|e| exception(&e))?;
@@ -393,7 +393,7 @@ impl Model {
 }
 
 impl Model {
-    /// What was fitted.
+    /// The fitted model.
     pub(crate) fn held(&self) -> &LinearModel {
         &self.model
     }

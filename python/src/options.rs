@@ -1,4 +1,4 @@
-//! Options that Python hands over by name.
+//! Reading of options from a Python dict.
 
 use bochner::{
     Error,
@@ -20,11 +20,11 @@ use crate::{
     calls::{exception, run, without_gil},
 };
 
-/// A dictionary of options. `None` is as if a name were not there.
+/// A dict of options. The value `None` is equivalent to a missing name.
 pub(crate) struct Options<'a, 'py>(pub(crate) &'a Bound<'py, PyDict>);
 
 impl<'py> Options<'_, 'py> {
-    /// An option, if it is there.
+    /// Value of an option, if it is set.
     pub(crate) fn get<T>(&self, name: &str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
@@ -41,7 +41,7 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// An option that has to be there.
+    /// Value of a required option.
     pub(crate) fn need<T>(&self, name: &str) -> PyResult<T>
     where
         T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
@@ -50,7 +50,7 @@ impl<'py> Options<'_, 'py> {
             .ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// An option that is text, read as the command line reads it.
+    /// Value of an option that is text, parsed as on the command line.
     pub(crate) fn parse<T: FromStr<Err: Into<Error>>>(&self, name: &str) -> PyResult<Option<T>> {
         let text: Option<String> = self.get(name)?;
         let value = text.map(|text| text.parse().map_err(|e: T::Err| exception(&e.into())));
@@ -66,7 +66,7 @@ enum Gamma {
 }
 
 impl Options<'_, '_> {
-    /// What is done before a learner sees a row, from the options `ground`, `map`, `kernel`,
+    /// Map, bandwidth, scaling and seed, from the options `ground`, `map`, `kernel`,
     /// `n_components`, `form`, `sampling`, `landmarks`, `seed`, `gamma`, `lengthscales` and
     /// `standardize`.
     pub(crate) fn preparation(&self) -> PyResult<Preparation> {
@@ -87,7 +87,7 @@ impl Options<'_, '_> {
         })
     }
 
-    /// The map, or the kernel of rows for a learner that stands on that.
+    /// The feature map, or kernel columns for learners that use the kernel itself.
     fn map(&self) -> PyResult<Arc<dyn MapBuilder>> {
         let kernel: String = self.need("kernel")?;
         let kernel = kernels::parse(&kernel).map_err(|e| exception(&e))?;
@@ -124,7 +124,7 @@ impl Options<'_, '_> {
     }
 }
 
-/// The lengthscale of a kernel by the median distance between rows.
+/// Lengthscale of a kernel by the median distance between rows.
 #[pyfunction]
 #[pyo3(signature = (x, kernel, seed, device, memory=None))]
 pub(crate) fn lengthscale_of_rows(
@@ -148,7 +148,7 @@ pub(crate) fn lengthscale_of_rows(
     })
 }
 
-/// The lengthscale of a kernel whose formula has this gamma.
+/// Lengthscale of a kernel for the parameter gamma of its formula.
 #[pyfunction]
 pub(crate) fn lengthscale(kernel: &str, gamma: f64) -> PyResult<f64> {
     let lengthscale = kernels::parse(kernel).and_then(|k| k.lengthscale_of_gamma(gamma));

@@ -1,4 +1,4 @@
-//! Rows that lie in several processes: what each says of its own, and how that merges.
+//! Distributed fits: surveys of parts of the rows, and merges of surveys and sums.
 
 use crate::{
     arrays::{Table, Weights, Y},
@@ -17,14 +17,14 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 
-/// What is known of some of the rows. Parts merge, in any order.
+/// Survey of some of the rows. Surveys can be merged in any order.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct SurveyPart(pub(crate) data::SurveyPart);
 
 #[pymethods]
 impl SurveyPart {
-    /// Of these rows, whose numbers among all begin with `first_row`. A file's own targets are read
-    /// where `y` is None.
+    /// Surveys rows; `first_row` is the index of the first among all rows. For `y` None the targets
+    /// of the file are read.
     #[staticmethod]
     fn from_rows(
         py: Python<'_>,
@@ -46,20 +46,20 @@ impl SurveyPart {
         Ok(Self(part))
     }
 
-    /// How many rows fits with these options sample: of 0 nobody asks which row is the first.
+    /// Number of rows that a fit with these options samples. If it is 0, `first_row` is not used.
     #[staticmethod]
     fn sampled_rows(options: &Bound<'_, PyDict>) -> PyResult<usize> {
         Ok(sampled(&Options(options).preparation()?))
     }
 
-    /// A part of the rows of both.
+    /// Merges two surveys.
     fn merge(&self, other: &Self) -> PyResult<Self> {
         let mut both = self.0.clone();
         both.merge(&other.0).map_err(|e| exception(&e))?;
         Ok(Self(both))
     }
 
-    /// Number of rows, and whether any two differ.
+    /// Number of rows, and whether any column varies.
     fn facts(&self) -> PyResult<(u64, bool)> {
         let survey = self.0.clone().finish().map_err(|e| exception(&e))?;
         let columns = 0..survey.mean.len();
@@ -76,7 +76,7 @@ impl SurveyPart {
         Ok((read, (PyBytes::new(py, &bytes),)))
     }
 
-    /// What pickle kept.
+    /// Deserialises a survey, for pickle.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let part = data::SurveyPart::from_bytes(bytes);
@@ -88,7 +88,7 @@ fn sampled(preparation: &Preparation) -> usize {
     preparation.sample_rows(&preparation.bandwidth_or(Bandwidth::Scale))
 }
 
-/// Sums of the rows of both: bytes in, bytes out, in any order and grouping.
+/// Merges two serialised sums. The order and grouping of merges do not matter.
 #[pyfunction]
 pub(crate) fn merge_sums<'py>(
     py: Python<'py>,
@@ -103,11 +103,12 @@ pub(crate) fn merge_sums<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Rows that are elsewhere: a map that needs a pass over them cannot be drawn here.
+/// Placeholder source for rows in other processes. Reading it is an error, since a map that needs a
+/// pass over the rows cannot be drawn here.
 pub(crate) struct Elsewhere {
     pub(crate) columns: usize,
     pub(crate) targets: usize,
-    /// Whether there are some; if not, this is the source of no rows.
+    /// Whether there are rows in other processes; if not, the source is empty.
     pub(crate) elsewhere: bool,
 }
 

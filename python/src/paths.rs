@@ -1,4 +1,4 @@
-//! Functions drawn from the posterior of a Gaussian process, and gradients of models.
+//! Samples of functions from the posterior of a Gaussian process, and gradients of models.
 
 use crate::{
     arrays::Table,
@@ -13,18 +13,18 @@ use ndarray::{Array3, s};
 use numpy::{IntoPyArray, PyArray3, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-/// Values of gradients that are computed between looks for signals.
+/// Number of gradient values between two checks for signals.
 const VALUES: usize = 1 << 24;
 
-/// A model of so many functions drawn from the posterior of a target, one output each.
+/// Samples functions from the posterior of a target; returns a model with one output per function.
 #[pyfunction]
 pub(crate) fn sampled(model: &Model, target: usize, samples: usize, seed: u64) -> PyResult<Model> {
     let drawn = copy(model.held()).and_then(|model| model.sample(target, samples, Seed(seed)));
     drawn.map(Model::from_model).map_err(|e| exception(&e))
 }
 
-/// The same by Matheron's rule: given rows `x` and their targets `y`, `[n, 1]`, with a prior of so
-/// many `features`.
+/// Samples functions by Matheron's rule, given rows `x` and their targets `y` `[n, 1]`, with a
+/// prior of `features` random features.
 #[expect(
     clippy::too_many_arguments,
     reason = "what a draw takes, by name from Python"
@@ -53,7 +53,7 @@ pub(crate) fn sampled_given(
     .map(Model::from_model)
 }
 
-/// Gradients of the outputs at rows `x` by their columns, `[n, t, d]`.
+/// Gradients of the outputs by the columns of rows `x`, `[n, t, d]`.
 #[pyfunction]
 #[pyo3(signature = (model, x, device, memory=None))]
 pub(crate) fn gradients<'py>(

@@ -1,4 +1,4 @@
-//! What a model says of rows: predictions, probabilities, deviations, distances.
+//! Predictions of a model: outputs, probabilities, standard deviations, distances.
 
 use crate::{
     asked::Asked,
@@ -10,20 +10,20 @@ use bochner::{Error, Result, Run, features::Transformer, models::Targets};
 use ndarray::{Array2, ArrayView1, s};
 use std::sync::PoisonError;
 
-/// Fewer values than this are copied at once, and no thread reads ahead.
+/// Inputs of up to this many values are copied at once instead of streamed with a reader thread.
 const FEW_VALUES: usize = 1 << 16;
 
-/// Features that are held at once where only their squares are wanted.
+/// Number of feature values in memory at once, to compute norms.
 const BLOCK_VALUES: usize = 1 << 22;
 
-/// Rows whose deviations are computed between looks for signals.
+/// Number of rows between two checks for signals, for standard deviations.
 const DEVIATION_ROWS: usize = 1 << 14;
 
-/// Any level will do where only deviations are looked at.
+/// Interval level if only the deviations are used; any value works.
 const LEVEL: f64 = 0.5;
 
 impl Model {
-    /// Outputs for rows, `[n, t]`.
+    /// Outputs for rows, `[n, t]`, with the cached predictor if device and memory are unchanged.
     pub(crate) fn scores_of(
         &self,
         view: TableView<'_>,
@@ -108,7 +108,7 @@ impl Model {
         Ok(all)
     }
 
-    /// Squared distances to what principal components span, `[n]`.
+    /// Squared distances from the span of the principal components, `[n]`.
     pub(crate) fn reconstruction_errors_of(
         &self,
         view: TableView<'_>,

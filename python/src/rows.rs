@@ -1,4 +1,4 @@
-//! Learners of rows alone, with the options that Python hands over.
+//! Options of learners without targets from Python options.
 
 use crate::options::Options;
 use bochner::models::{
@@ -7,14 +7,14 @@ use bochner::models::{
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-/// So many components, or as many as explain a share of the variance.
+/// Number of components, or the share of the variance that they explain.
 #[derive(FromPyObject)]
 enum Wanted {
     Count(usize),
     Share(f64),
 }
 
-/// Multiples of a bandwidth, or the word for those that serve where nothing is known.
+/// Multiples of a bandwidth, or `auto` or `none`.
 #[derive(FromPyObject)]
 enum Multiples {
     These(Vec<f64>),

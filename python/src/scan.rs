@@ -1,4 +1,4 @@
-//! Files that are read chunk by chunk, and never by Python.
+//! `Scan` and `Writer`: data files that are read and written in chunks.
 
 use crate::{
     calls::{exception, without_gil},
@@ -23,9 +23,9 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// What a scan is made of: the file, its target columns, the file of its targets, its feature
-/// columns, whether these are asked for only where the file has such names, how many there are, how
-/// cells are read that are no numbers, and how lines are laid out.
+/// Arguments of a scan: path, target columns, file of the targets, feature columns, whether these
+/// are only selected if the file has such names, number of features, and options for cells and
+/// lines.
 type Parts = (
     PathBuf,
     Vec<String>,
@@ -65,7 +65,8 @@ impl Scan {
         &self.file
     }
 
-    /// The same file with other feature columns; its targets are read if they are there.
+    /// The same file with other feature columns. If no targets were named, they are read only if
+    /// the file has them.
     pub(crate) fn with_columns(&self, py: Python<'_>, choice: ColumnChoice) -> PyResult<Self> {
         let mut file = self.file.clone().columns(choice);
         if self.parts.1.is_empty() {
@@ -75,14 +76,14 @@ impl Scan {
     }
 }
 
-/// Rows that are taken at a time where nothing else says so.
+/// Number of rows per chunk in [`Scan::take`].
 const ROWS: usize = 1 << 14;
 
 #[pymethods]
 impl Scan {
-    /// The file at `path`, of whose columns those named in `target` are targets; `targets` is the
-    /// file of the targets of a .npy file. Features are the columns of a .csv that are named,
-    /// `matching` says where it has such names, or so many of a .libsvm file.
+    /// Opens the file at `path` with the target columns `target`; `targets` is the file of the
+    /// targets of a .npy file. `columns` are the feature columns, with `matching` only if the file
+    /// has such names; `width` is the number of features of a .libsvm file.
     #[new]
     #[expect(
         clippy::too_many_arguments,
@@ -141,19 +142,19 @@ impl Scan {
         self.targets
     }
 
-    /// Rows, where they are known without reading.
+    /// Number of rows, if it is known without reading the file.
     #[getter]
     fn n_samples(&self) -> Option<usize> {
         self.rows
     }
 
-    /// Names of the feature columns, where there are any.
+    /// Names of the feature columns, if the file has names.
     #[getter]
     fn names(&self) -> Option<Vec<String>> {
         self.names.clone()
     }
 
-    /// Number of rows, means and variances of the feature columns, in one pass.
+    /// Number of rows, and means and variances of the feature columns, in one pass.
     fn moments(&self, py: Python<'_>) -> PyResult<(u64, Vec<f64>, Vec<f64>)> {
         without_gil(py, |interrupt| {
             let mut source = FileSource::open(&self.file, interrupt.flag())?;
@@ -163,7 +164,7 @@ impl Scan {
         })
     }
 
-    /// The feature rows of these numbers, ascending, in one pass.
+    /// Reads the rows with the given ascending indices, in one pass.
     fn take(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<HeldRows> {
         let x = without_gil(py, |interrupt| {
             let mut source = FileSource::open(&self.file, interrupt.flag())?;
@@ -192,7 +193,7 @@ impl Scan {
         })
     }
 
-    /// The feature rows in order, at most `rows` at a time.
+    /// Iterates over the rows in chunks of at most `rows`.
     fn chunks(&self, py: Python<'_>, rows: usize) -> PyResult<Chunks> {
         let source = without_gil(py, |_| self.file.open())?;
         Ok(Chunks {
@@ -206,7 +207,7 @@ impl Scan {
     }
 }
 
-/// Parts one below the other.
+/// Concatenates rows.
 fn stacked(parts: Vec<Rows>) -> Result<Rows> {
     let wrong = |e: ndarray::ShapeError| Error::shape(e.to_string());
     if parts.iter().all(|part| matches!(part, Rows::F32(_))) {
@@ -222,7 +223,7 @@ fn stacked(parts: Vec<Rows>) -> Result<Rows> {
     Ok(Rows::F64(concatenate(Axis(0), &views).map_err(wrong)?))
 }
 
-/// Feature rows that Rust holds: what Python hands on without looking.
+/// Chunk of rows in native memory, which Python passes to other calls.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct HeldRows {
     x: Rows,
@@ -246,7 +247,7 @@ impl HeldRows {
         (self.x.nrows(), self.x.ncols())
     }
 
-    /// How numpy calls the type of the values.
+    /// NumPy name of the dtype of the values.
     #[getter]
     fn dtype(&self) -> &'static str {
         match self.x {
@@ -255,17 +256,17 @@ impl HeldRows {
         }
     }
 
-    /// A copy of their targets, `[n, t]`.
+    /// Copy of the targets, `[n, t]`.
     fn targets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         self.y.clone().into_pyarray(py)
     }
 
-    /// What each counts, if the file says it.
+    /// Copy of the weights, `[n]`, if the file has weights.
     fn weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         Some(self.weights.clone()?.into_pyarray(py))
     }
 
-    /// A copy for numpy, in the type of the values.
+    /// Copy of the rows as a NumPy array.
     fn numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         match &self.x {
             Rows::F32(x) => x.clone().into_pyarray(py).into_any(),
@@ -274,7 +275,7 @@ impl HeldRows {
     }
 }
 
-/// Chunks of feature rows, one after the other.
+/// Iterator over chunks of rows.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Chunks {
     source: Mutex<Box<dyn ChunkSource>>,
@@ -296,13 +297,13 @@ impl Chunks {
     }
 }
 
-/// Rows on their way to a file.
+/// Open output file.
 enum Open {
     Npy(NpyWriter<f64>),
     Csv(CsvWriter),
 }
 
-/// Writes rows to a .npy or .csv file, which appears when all are there.
+/// Writes rows to a .npy or .csv file, which appears when it is finished.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Writer {
     open: Mutex<Option<Open>>,
@@ -310,8 +311,7 @@ pub(crate) struct Writer {
 
 #[pymethods]
 impl Writer {
-    /// Begins a file of rows of these columns; `flat` says that a .npy file is to have one
-    /// dimension.
+    /// Creates a file with these columns; with `flat`, a .npy file is one-dimensional.
     #[new]
     fn new(path: PathBuf, names: Vec<String>, flat: bool) -> PyResult<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());

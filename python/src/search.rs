@@ -1,4 +1,4 @@
-//! Ridge regression whose kernel, bandwidth, penalty and metric are chosen by rows held out.
+//! Ridge regression with hyperparameter search on a hold-out set.
 
 use crate::{
     arrays::{Table, Weights, Y},
@@ -21,21 +21,21 @@ use pyo3::{
 };
 use std::time::Duration;
 
-/// What a search found beside the model.
+/// Results of a search, without the model.
 struct Chosen {
     found: Found,
-    /// Shares of the prepared columns in the squared gradient, where the map has one.
+    /// Shares of the scaled columns in the squared gradient, if the map has a gradient.
     importance: Option<Vec<f64>>,
-    /// How columns were prepared.
+    /// Scaling of the columns.
     standardize: Standardize,
-    /// Whether the columns stand beside the features.
+    /// Whether the input columns are appended to the features.
     linear: bool,
-    /// On what scale targets were fitted.
+    /// Transformation of the targets.
     target_scale: String,
 }
 
 impl Options<'_, '_> {
-    /// From the options `search_kernel`, `search_gamma`, `search_penalty`, `search_preparation`,
+    /// Reads the options `search_kernel`, `search_gamma`, `search_penalty`, `search_preparation`,
     /// `bag`, `beside_binning`, `beside_nystrom`, `metric`, `metric_power`, `metric_iterations`,
     /// `trials` and `seconds`.
     fn search(&self) -> PyResult<Search> {
@@ -83,8 +83,8 @@ impl Options<'_, '_> {
     }
 }
 
-/// As `Model.fit` of ridge regression, with choices by rows held out; what was tried and chosen
-/// comes second.
+/// Fits ridge regression like `Model.fit`, after a hyperparameter search. Also returns the trials
+/// and the selected values.
 #[pyfunction]
 #[pyo3(signature = (x, y, weights, options, *, classes=false, names=None))]
 pub(crate) fn fit_searched<'py>(
@@ -145,7 +145,7 @@ pub(crate) fn fit_searched<'py>(
 }
 
 impl Chosen {
-    /// What was tried, a list for each column of a table, and what was chosen.
+    /// Converts trials, as a dict of columns, and selected values to a dict.
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Found {
             builder,
@@ -204,7 +204,7 @@ impl Chosen {
     }
 }
 
-/// The gamma of a lengthscale; of kernels without one that of a Gaussian, as `gamma=` takes it.
+/// Gamma of a lengthscale; for kernels without a gamma of their formula, `1 / (2 l^2)`.
 fn gamma_of(kernel: &dyn Kernel, lengthscale: f64) -> f64 {
     let own = kernel.gamma_of_lengthscale(lengthscale);
     own.unwrap_or(0.5 / (lengthscale * lengthscale))

@@ -1,4 +1,4 @@
-//! What predictions of a regression may be off by: intervals and covariances.
+//! Uncertainty of regression predictions: intervals and covariances.
 
 use crate::{
     arrays::Table,
@@ -12,11 +12,11 @@ use ndarray::{Array2, s};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-/// Rows whose intervals are computed between looks for signals.
+/// Number of rows between two checks for signals.
 const ROWS: usize = 1 << 14;
 
-/// Predictions for rows `x`, and bounds that hold a new target with probability `level`, each
-/// `[n, t]`.
+/// Predictions for rows `x`, and lower and upper bounds that contain a new target with probability
+/// `level`, each `[n, t]`.
 #[pyfunction]
 #[pyo3(signature = (model, x, level, device, memory=None, progress=None))]
 pub(crate) fn intervals<'py>(
@@ -49,7 +49,7 @@ pub(crate) fn intervals<'py>(
     Ok(all.map(|part| part.into_pyarray(py)))
 }
 
-/// The model with intervals that are calibrated on rows which its fit did not see.
+/// Copy of the model with intervals calibrated on rows that the fit has not seen.
 #[pyfunction]
 #[pyo3(signature = (model, x, y, device, memory=None))]
 pub(crate) fn calibrated(
@@ -70,8 +70,8 @@ pub(crate) fn calibrated(
     .map(Model::from_model)
 }
 
-/// Covariances of a Gaussian process at rows `x` over the variance of the noise, `[n, n]`, and that
-/// variance of each target, `[t]`.
+/// Posterior covariances of a Gaussian process at rows `x`, divided by the noise variance,
+/// `[n, n]`, and the noise variance of each target, `[t]`.
 #[expect(clippy::type_complexity, reason = "a pair of arrays, used once")]
 #[pyfunction]
 #[pyo3(signature = (model, x, device, memory=None))]
@@ -93,8 +93,7 @@ pub(crate) fn covariances<'py>(
     Ok((covariance_nn.into_pyarray(py), noise_t.into_pyarray(py)))
 }
 
-/// The first of some models with output k that of the model `which[k]`: they differ in their
-/// penalties.
+/// Combines models that differ in their penalties: output k is that of the model `which[k]`.
 #[pyfunction]
 pub(crate) fn of_each(models: Vec<PyRef<'_, Model>>, which: Vec<usize>) -> PyResult<Model> {
     let held: Vec<&LinearModel> = models.iter().map(|model| model.held()).collect();
@@ -105,7 +104,7 @@ pub(crate) fn of_each(models: Vec<PyRef<'_, Model>>, which: Vec<usize>) -> PyRes
     one.map(Model::from_model).map_err(|e| exception(&e))
 }
 
-/// The model that its own bytes give: others may have this one.
+/// Deep copy of a model, by serialisation.
 pub(crate) fn copy(model: &LinearModel) -> Result<LinearModel> {
     LinearModel::from_bytes(&model.to_bytes()?)
 }

@@ -1,4 +1,4 @@
-//! `Stream` and `Bandit`: rows that come one by one, and what they teach at once.
+//! `Stream` and `Bandit`: online learning, one row at a time.
 
 use crate::{calls::exception, map::FeatureMap};
 use bochner::{
@@ -13,7 +13,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Errors on a row that no map takes, so that what holds it stays as it is.
+/// Errors on a row with values that are not finite, before any state changes.
 fn check(x_d: &[f64]) -> Result<()> {
     match x_d.iter().position(|x| !x.is_finite()) {
         Some(at) => Err(Error::parameter(format!(
@@ -24,7 +24,7 @@ fn check(x_d: &[f64]) -> Result<()> {
     }
 }
 
-/// Least squares on the features of a map, row after row.
+/// Recursive least squares on the features of a map.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Stream {
     map: Py<FeatureMap>,
@@ -33,7 +33,7 @@ pub(crate) struct Stream {
 
 struct State {
     ridge: RecursiveRidge,
-    /// The last row with its features: what is predicted is learned next.
+    /// The last row and its features: a row is usually predicted, and then learned.
     last: (Vec<f64>, Vec<f64>),
 }
 
@@ -57,7 +57,7 @@ impl Stream {
         }
     }
 
-    /// Does something with a row's features.
+    /// Calls `work` with the features of a row.
     fn on<R>(
         &self,
         x_d: Vec<f64>,
@@ -75,7 +75,7 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// No rows yet, of so many targets.
+    /// Creates a model without rows, for `targets` targets.
     #[new]
     fn new(map: Py<FeatureMap>, targets: usize, penalty: f64, half_life: f64) -> PyResult<Self> {
         let rule = Recursive {
@@ -95,7 +95,7 @@ impl Stream {
         self.on(x, |ridge, z_d| ridge.predict(z_d))
     }
 
-    /// One target more, which was 0 so far.
+    /// Adds a target that is 0 in all rows so far.
     fn add_target(&self) {
         locked(&self.state).ridge.add_target();
     }
@@ -105,7 +105,7 @@ impl Stream {
         Ok(PyBytes::new(py, &bytes.map_err(|e| exception(&e))?))
     }
 
-    /// What [`Self::to_bytes`] gave, on its map.
+    /// Deserialises the result of [`Self::to_bytes`], on the same map.
     #[staticmethod]
     fn from_bytes(map: Py<FeatureMap>, bytes: &[u8]) -> PyResult<Self> {
         let ridge = RecursiveRidge::from_bytes(bytes).and_then(|ridge| {
@@ -131,13 +131,14 @@ impl Stream {
     }
 }
 
-/// Arms whose rewards are linear in a row.
+/// Contextual bandit whose rewards are linear in the row.
 #[pyclass(frozen, module = "bochner._native")]
 pub(crate) struct Bandit(Mutex<stream::Bandit>);
 
 #[pymethods]
 impl Bandit {
-    /// So many arms and columns; `thompson`, or by upper bounds.
+    /// Creates a bandit that uses Thompson sampling if `thompson`, otherwise upper confidence
+    /// bounds.
     #[new]
     fn new(
         columns: usize,
@@ -175,7 +176,7 @@ impl Bandit {
         Ok(PyBytes::new(py, &bytes.map_err(|e| exception(&e))?))
     }
 
-    /// What [`Self::to_bytes`] gave.
+    /// Deserialises the result of [`Self::to_bytes`].
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let bandit = stream::Bandit::from_bytes(bytes);

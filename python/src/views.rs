@@ -1,4 +1,4 @@
-//! Rows in memory of Python as a source of the library.
+//! Views of rows in Python's memory, and a data source of them.
 
 use crate::calls::interrupted;
 use bochner::{
@@ -19,7 +19,7 @@ use std::{
 pub(crate) struct Csr<'a, T, I> {
     pub(crate) values: ArrayView1<'a, T>,
     pub(crate) columns: ArrayView1<'a, I>,
-    /// Where each row begins, and where the last one ends.
+    /// Start of each row in `values` and `columns`, and the end of the last (`indptr` in SciPy).
     pub(crate) starts: ArrayView1<'a, I>,
     pub(crate) width: usize,
 }
@@ -29,7 +29,7 @@ impl<T: Copy + Default + std::ops::AddAssign, I: Copy + TryInto<usize>> Csr<'_, 
         self.starts.len().saturating_sub(1)
     }
 
-    /// Some rows with their zeros.
+    /// Copies some rows to a dense array.
     fn dense(&self, rows: Range<usize>) -> Result<Array2<T>> {
         let wrong = || Error::format("the sparse rows hold indices beyond their ends");
         let place = |i: I| i.try_into().map_err(|_| wrong());
@@ -41,7 +41,7 @@ impl<T: Copy + Default + std::ops::AddAssign, I: Copy + TryInto<usize>> Csr<'_, 
             }
             for at in entries {
                 let value = self.values.get(at).ok_or_else(wrong)?;
-                // Entries of one place add up.
+                // Duplicate entries are summed.
                 *row.get_mut(place(self.columns[at])?).ok_or_else(wrong)? += *value;
             }
         }
@@ -50,7 +50,7 @@ impl<T: Copy + Default + std::ops::AddAssign, I: Copy + TryInto<usize>> Csr<'_, 
 }
 
 impl<T: Copy + Into<f64>, I: Copy + TryInto<usize>> Csr<'_, T, I> {
-    /// Some rows as the library takes sparse ones.
+    /// Copies some rows as sparse rows.
     fn sparse(&self, rows: Range<usize>) -> Result<SparseRows> {
         let wrong = || Error::format("the sparse rows hold indices beyond their ends");
         let place = |i: I| i.try_into().map_err(|_| wrong());
@@ -77,7 +77,7 @@ impl<T: Copy + Into<f64>, I: Copy + TryInto<usize>> Csr<'_, T, I> {
     }
 }
 
-/// Rows in memory of Python.
+/// View of rows in Python's memory.
 #[derive(Clone, Copy)]
 pub(crate) enum TableView<'a> {
     Single(ArrayView2<'a, f32>),
@@ -111,7 +111,7 @@ impl TableView<'_> {
         }
     }
 
-    /// A copy of some rows that are sparse; `None` of others.
+    /// Copies some rows as sparse rows; `None` if they are dense.
     pub(crate) fn sparse_part(&self, rows: Range<usize>) -> Result<Option<SparseRows>> {
         Ok(match self {
             Self::Single(_) | Self::Double(_) => None,
@@ -122,7 +122,7 @@ impl TableView<'_> {
         })
     }
 
-    /// A copy of some rows, as the library takes them.
+    /// Copies some rows, as dense rows.
     pub(crate) fn part(&self, rows: Range<usize>) -> Result<Rows> {
         Ok(match self {
             Self::Single(x) => Rows::from(x.slice(s![rows, ..])),
@@ -135,7 +135,7 @@ impl TableView<'_> {
     }
 }
 
-/// Rows, targets and weights of Python as a source, which ends with an error once `stop` is set.
+/// Source of rows, targets and weights in Python's memory, which fails once `stop` is set.
 pub(crate) struct Source<'a> {
     pub(crate) x: TableView<'a>,
     /// `[n, t]`.
@@ -193,7 +193,7 @@ impl ChunkSource for Source<'_> {
         self.next = 0;
         Ok(())
     }
-    // Python has looked already.
+    // Arrays were validated in Python.
     fn is_checked(&self) -> bool {
         true
     }

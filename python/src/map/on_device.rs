@@ -1,4 +1,4 @@
-//! A map on the device where it was last used, and arrays that features are written to.
+//! Feature map with a cached transformer on the device of its last use, and output arrays.
 
 use crate::{
     calls::{Interrupt, device, without_gil},
@@ -18,15 +18,15 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Fewer values than this are copied at once, and no thread reads ahead.
+/// Inputs of up to this many values are copied at once instead of streamed with a reader thread.
 const FEW_VALUES: usize = 1 << 16;
-/// Sparse rows that are handed over at a time.
+/// Number of sparse rows per call of the transformer.
 const SPARSE_ROWS: usize = 1 << 14;
 
 type SharedMap = Arc<dyn FeatureMap>;
 
 self_cell!(
-    /// A map beside itself on a device.
+    /// A map, and its transformer on a device.
     struct Loaded {
         owner: SharedMap,
         #[not_covariant]
@@ -34,7 +34,7 @@ self_cell!(
     }
 );
 
-/// A map, and itself loaded where it was last used: by a name, in so many bytes.
+/// A map, and its transformer for the device name and memory of the last use.
 pub(super) struct MapOnDevice {
     map: SharedMap,
     loaded: Mutex<Option<(String, Option<u64>, Loaded)>>,
@@ -56,7 +56,7 @@ impl MapOnDevice {
         }
     }
 
-    /// Works on a device that keeps the map until another is asked for.
+    /// Calls `work` with the transformer, which is cached until another device or memory is used.
     fn on<R>(
         &self,
         (name, memory): (&str, Option<u64>),
@@ -74,13 +74,13 @@ impl MapOnDevice {
         };
         let result = cell.with_dependent_mut(|_, transformer| work(transformer));
         if result.is_err() {
-            // A device that failed is opened anew.
+            // Open the device again after an error.
             *loaded = None;
         }
         result
     }
 
-    /// z(x) of one row, on the CPU.
+    /// Features z(x) of one row, on the CPU.
     pub(super) fn row(&self, x_d: &[f64]) -> Result<Vec<f64>> {
         let mut z_d = vec![0.0; self.map.output_dim()];
         self.on(("cpu", None), |transformer| {
@@ -91,7 +91,7 @@ impl MapOnDevice {
         Ok(z_d)
     }
 
-    /// z(x) of all rows.
+    /// Writes z(x) of all rows to `z_nd`.
     fn write<T: FeatureValue>(
         &self,
         x: TableView<'_>,
@@ -117,7 +117,7 @@ impl MapOnDevice {
     }
 }
 
-/// z(x) of sparse rows, which stay so where the map takes them.
+/// Writes z(x) of sparse rows, without making them dense if the map supports that.
 fn sparse_rows<T: FeatureValue>(
     transformer: &mut Transformer<'_>,
     x: TableView<'_>,
@@ -136,13 +136,13 @@ fn sparse_rows<T: FeatureValue>(
     Ok(())
 }
 
-/// Where and what to write.
+/// Output array for features.
 pub(super) enum Output<'py> {
     Single(PyReadwriteArray2<'py, f32>),
     Double(PyReadwriteArray2<'py, f64>),
 }
 
-/// As that of [`crate::arrays::Table`].
+/// Tries casts instead of derived extraction, as [`crate::arrays::Table`] does.
 impl<'py> FromPyObject<'_, 'py> for Output<'py> {
     type Error = PyErr;
 
@@ -157,7 +157,7 @@ impl<'py> FromPyObject<'_, 'py> for Output<'py> {
 }
 
 impl Output<'_> {
-    /// Writes z(x) of all rows, without the GIL.
+    /// Writes z(x) of all rows to the array, without the GIL.
     pub(super) fn write(
         self,
         py: Python<'_>,
