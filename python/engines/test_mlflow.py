@@ -1,4 +1,4 @@
-"""Models that MLflow keeps and serves predict as the estimators that were logged."""
+"""Tests that models stored and served by MLflow predict like the logged estimators."""
 
 import numpy as np
 import pandas as pd

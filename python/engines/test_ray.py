@@ -1,4 +1,4 @@
-"""Fits on a real cluster of Ray, of two workers, are those of one process."""
+"""Tests that fits on a Ray cluster of two workers equal fits in one process."""
 
 import os
 import signal
@@ -48,7 +48,7 @@ def test_numbers(frame):
     assert bochner.ray.fit(estimator, dataset(rows), "y") is estimator
     scale = np.abs(frame["y"]).max()
     assert_allclose(estimator.predict(own), whole.predict(own), atol=1e-6 * scale)
-    # By the names of the fit, whatever their order, beside all other columns.
+    # Columns are found by name, in any order, among other columns.
     mixed = dataset(frame[["weight", "c", "a", "b"]])
     predicted = bochner.ray.predict(estimator, mixed).to_pandas()
     assert_allclose(predicted["prediction"], estimator.predict(own), atol=1e-9)
@@ -87,7 +87,7 @@ def test_a_worker_that_dies(frame, tmp_path):
     where = str(tmp_path)
 
     def dies(table):
-        # A task of the fit itself: of the first block, at its first time in each pass.
+        # Kill the task of the first block at its first attempt in each pass.
         time = len(os.listdir(where))
         open(os.path.join(where, str(time)), "w").close()
         if time in (0, 2):

@@ -1,4 +1,4 @@
-"""Fits on a real session of Spark, of two workers, are those of one process."""
+"""Tests that fits in a Spark session with two workers equal fits in one process."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ OPTIONS = {"n_components": 64, "gamma": "scale", "random_state": 0, "penalty": 1
 @pytest.fixture(scope="module")
 def spark():
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    # Two workers, and four tries for each task.
+    # Two workers, and four attempts for each task.
     session = (
         SparkSession.builder.master("local[2,4]")
         .config("spark.ui.enabled", "false")
@@ -48,7 +48,7 @@ def frame():
 
 
 def there(spark, frame, parts=4):
-    """A frame of Spark whose partitions are its rows in order."""
+    """Spark frame whose partitions contain the rows in order."""
     return spark.createDataFrame(frame).coalesce(parts)
 
 
@@ -102,7 +102,7 @@ def test_a_worker_that_dies(spark, frame, tmp_path):
     def dies(batches):
         from pyspark import TaskContext
 
-        # The second partition, at its first time in each pass.
+        # Kill the second partition's task at its first attempt in each pass.
         if TaskContext.get().partitionId() == 1:
             time = len(os.listdir(where))
             open(os.path.join(where, str(time)), "w").close()

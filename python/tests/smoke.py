@@ -1,8 +1,8 @@
-"""What a wheel has to do wherever it is installed: fit digits, keep the model, predict the same.
+"""Smoke test of an installed wheel: fit digits, save and load the model, predict the same.
 
-Run it with the interpreter that the wheel was installed for, out of another folder. It prints what
-it saw, and ends with an error where something is wrong. Given a table with a column `label`, and a
-path, it also leaves there the model of a fit, for another machine to compare.
+Run it in another folder with the interpreter that has the wheel. It prints its findings, and exits
+with an error if something is wrong. Given a table with a column `label` and a path, it also saves
+a fitted model to that path, for comparison on another machine.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ def main():
 
     sampler = bochner.RBFSampler(gamma=0.001, n_components=500, random_state=0, device="cpu")
     features = sampler.fit(x[train]).transform(x[test])
-    # The kernel that the features stand for.
+    # Compare with the exact kernel.
     apart = ((x[test][:50, None] - x[test][None, :50]) ** 2).sum(axis=2)
     error = np.abs(features[:50] @ features[:50].T - np.exp(-0.001 * apart)).max()
     assert error < 0.3, f"features are {error:.2f} from their kernel"

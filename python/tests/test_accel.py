@@ -1,4 +1,4 @@
-"""Programs that name scikit-learn alone."""
+"""Tests of `bochner.accel`, which patches scikit-learn's classes."""
 
 import subprocess
 import sys
@@ -51,15 +51,16 @@ def test_features_are_scikit_learn_s(X, dtype, far):
         for model, Z in zip(models, expected):
             own = model.transform(X)
             assert own.dtype == Z.dtype
-            # 11 bits of the weights. Landmarks have all digits, but not scikit-learn's far away.
+            # Random weights are rounded to 11 bits. Landmarks are not, but scikit-learn itself
+            # loses digits far from the origin.
             assert_allclose(own, Z, atol=2e-5 if far == 0 and isinstance(model, Nystroem) else 2e-3)
             again = model.fit_transform(X[:100])
             assert again.shape[0] == 100
         assert set(where()) == {"bochner"}
-        # Another fit is another map.
+        # A new fit replaces the cached map.
         model = models[0].set_params(random_state=1).fit(X)
         assert abs(model.transform(X) - expected[0]).max() > 0.01
-        # Rows that lie elsewhere keep their digits.
+        # Samples far from the previous ones keep their precision.
         if dtype is np.float64:
             near = model.transform(X)
             moved = X + 1e5
@@ -161,7 +162,7 @@ def test_sketches_and_histograms_are_scikit_learn_s(X, dtype, model, installed):
     accel.uninstall()
     expected = model.transform(X)
     assert (Z.dtype, Z.shape) == (expected.dtype, expected.shape)
-    # 11 bits of the weights.
+    # The tolerance is for weights with 11 bits.
     bound = 4e-3 if isinstance(model, SkewedChi2Sampler) else 2e-6 * abs(expected).max()
     assert_allclose(Z, expected, atol=bound)
 
@@ -176,7 +177,7 @@ def test_what_is_not_covered_of_them_falls_through(X, installed):
     with pytest.raises(ValueError, match="smaller than -skewedness"):
         SkewedChi2Sampler().fit(X).transform(-9 * X)
     assert set(where()) == {"scikit-learn"}
-    # Sparse sketches are covered, and one estimator of no fit takes rows of any width.
+    # Sparse sketches are supported, and an unfitted AdditiveChi2Sampler accepts any width.
     sketch = PolynomialCountSketch(random_state=0).fit(thin)
     assert_allclose(sketch.transform(thin), sketch.transform(X), atol=1e-5)
     additive = AdditiveChi2Sampler()

@@ -1,4 +1,4 @@
-"""KernelRidge and KernelPCA of scikit-learn on some of the rows, where that is asked for."""
+"""Tests of `accel` with landmark approximations of scikit-learn's KernelRidge and KernelPCA."""
 
 import pickle
 import subprocess
@@ -53,13 +53,13 @@ def test_ridge(rows, kernel, weighted, targets):
         assert predicted.shape == expected.shape
         away = np.sqrt(((predicted - expected) ** 2).mean()) / expected.std()
         assert away < (1e-3 if kernel == "rbf" else 0.15)
-        # A landmark for each coefficient.
+        # One coefficient per landmark.
         assert len(own.dual_coef_) == len(own.X_fit_) == LANDMARKS
         again = pickle.loads(pickle.dumps(own))
     finally:
         accel.uninstall()
-    # scikit-learn's own code goes on with them.
-    # Features are float32, whose rounding smooth kernels magnify.
+    # scikit-learn's own code predicts with these attributes. The tolerance is for features in
+    # float32, whose rounding is amplified with smooth kernels.
     assert_allclose(again.predict(new), predicted, atol=2e-3)
     assert (own.predict(new) == again.predict(new)).all()
 
@@ -67,7 +67,7 @@ def test_ridge(rows, kernel, weighted, targets):
 def test_all_rows_but_one_as_landmarks_are_exact(rows):
     X, y, new = rows
     X, y, weights = X[:200], y[:200], np.random.RandomState(1).uniform(0.2, 3.0, size=200)
-    # A wide kernel at 199 of 200 rows spans what it does at all.
+    # With a wide kernel, 199 of 200 rows as landmarks span almost the same functions as all.
     exact = KernelRidge(kernel="rbf", gamma=0.4, alpha=0.5).fit(X, y, sample_weight=weights)
     expected = exact.predict(new)
     off = KernelRidge(kernel="rbf", gamma=0.4, alpha=0.5 * 1.03).fit(X, y, sample_weight=weights)
@@ -76,12 +76,12 @@ def test_all_rows_but_one_as_landmarks_are_exact(rows):
     try:
         own = KernelRidge(kernel="rbf", gamma=0.4, alpha=0.5).fit(X, y, sample_weight=weights)
         assert_allclose(own.predict(new), expected, atol=1e-3)
-        # Of other types and layouts, too.
+        # Another dtype and memory layout.
         single = KernelRidge(kernel="rbf", gamma=0.4, alpha=0.5)
         single.fit(np.asfortranarray(X, dtype=np.float32), y, weights)
         assert_allclose(single.predict(new.astype(np.float32)), expected, atol=1e-3)
         assert {call["where"] for call in accel.profile()} == {"bochner"}
-        # What somebody puts in the place of a fit is taken from there.
+        # Predictions use attributes that the user replaced.
         own.dual_coef_ = 2 * own.dual_coef_
         assert_allclose(own.predict(new), 2 * expected, atol=2e-3)
     finally:
@@ -104,7 +104,7 @@ def test_components(rows):
         assert own.gamma_ == 0.3 and list(own.get_feature_names_out())[2] == "kernelpca2"
         turned = transformed * np.sign((transformed * expected).sum(axis=0))
         assert_allclose(turned, expected, atol=5e-3)
-        # Those of the fit, with the same signs.
+        # `fit_transform` and `transform` agree, including signs.
         assert_allclose(fitted, own.transform(X), atol=1e-5)
         assert_allclose(own.eigenvectors_.T @ own.eigenvectors_, np.eye(3), atol=1e-3)
         largest = np.abs(own.eigenvectors_).argmax(axis=0)
@@ -112,7 +112,7 @@ def test_components(rows):
         again = pickle.loads(pickle.dumps(own))
     finally:
         accel.uninstall()
-    # The means of the kernel are there, too: scikit-learn's own code projects nearly the same.
+    # With the kernel means, scikit-learn's own code projects nearly the same.
     assert_allclose(own._centerer.K_fit_all_, exact._centerer.K_fit_all_, atol=1e-3)
     assert_allclose(own._centerer.K_fit_rows_, exact._centerer.K_fit_rows_, atol=1e-3)
     assert_allclose(again.transform(new), transformed, atol=5e-3)
@@ -133,7 +133,7 @@ def test_what_is_not_covered_falls_through(rows, installed):
         estimator.fit(some, y[: len(some)])
         (call,) = accel.profile()[before:]
         assert (call["where"], call["reason"]) == ("scikit-learn", reason)
-    # A fit that is exact is predicted so.
+    # After a fit by scikit-learn, predictions are exact.
     ridge = cases[0][0]
     K = np.exp(-((new[:, None] - X[:LANDMARKS]) ** 2).sum(axis=2) / 2)
     assert_allclose(ridge.predict(new), K @ ridge.dual_coef_)
@@ -148,8 +148,9 @@ def test_checks_of_scikit_learn(kind):
         estimator = kind(kernel="rbf", **({"n_components": 1} if kind is KernelPCA else {}))
         for tried, check in estimator_checks_generator(estimator):
             name = check.func.__name__
-            # What is pickled goes on by scikit-learn's code, which eight landmarks are no match for;
-            # and weights of rows decide whether there are more of them than landmarks.
+            # A pickled KernelPCA is evaluated by scikit-learn's code, from which eight landmarks
+            # differ too much. Weighted and repeated rows differ in their number, which decides
+            # whether landmarks are used.
             if "pickle" in name or "sample_weight_equivalence" in name:
                 continue
             check(tried)
@@ -175,7 +176,7 @@ def test_script(tmp_path, rows):
     )
     assert run.stdout == "True\n"
     assert "KernelRidge.fit" in run.stderr and "300 landmarks" in run.stderr
-    # Nobody gets an approximation who has not asked.
+    # Approximations are only used on request.
     run = subprocess.run([*command, str(script)], capture_output=True, text=True, check=True)
     assert "KernelRidge" not in run.stderr
     run = subprocess.run([*command, "--also", "SVC", str(script)], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Choices by rows held out."""
+"""Tests of AutoRegressor and AutoClassifier."""
 
 import pickle
 import sys
@@ -14,7 +14,7 @@ import bochner
 from bochner import AutoClassifier, AutoRegressor, KernelRidgeClassifier, KernelRidgeRegressor
 
 
-# Few features and trials, for time; nothing that is checked depends on their number.
+# Few features and trials to save time; the checks do not depend on their number.
 @parametrize_with_checks(
     [kind(n_components=40, budget=2) for kind in (AutoRegressor, AutoClassifier)],
     expected_failed_checks=lambda estimator: {
@@ -29,7 +29,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 @pytest.fixture(scope="module")
 def rows():
-    """Amounts that two of six columns decide, one of them in small units."""
+    """Targets that depend on two of six columns, one with small values."""
     random = np.random.RandomState(0)
     X = random.normal(size=(1000, 6))
     y = np.sin(2 * X[:, 1]) + 0.5 * X[:, 4] ** 2 + 0.1 * random.normal(size=1000)
@@ -63,7 +63,7 @@ def test_the_table_of_trials(found, rows):
     assert len(table) > 15 and set(table.kernel) >= {"gaussian", "laplacian"}
     assert set(table.metric) >= {"none", "diagonal"}
     last = table[table.n_components == 200]
-    # The best of those with all features comes first, and was taken.
+    # The best trial with all features comes first, and was selected.
     assert (last.error * last.squared_error).is_monotonic_increasing
     first = last.iloc[0]
     assert (first.kernel, first.metric) == (
@@ -72,7 +72,7 @@ def test_the_table_of_trials(found, rows):
     )
     assert first.gamma == pytest.approx(found.best_params_["gamma"])
     assert first.penalty == found.penalty_ == found.best_params_["penalty"]
-    # Held-out errors are what new rows have.
+    # The hold-out error agrees with the error on new samples.
     _, _, X_test, y_test = rows
     new = np.sqrt(1 - found.score(X_test, y_test))
     assert first.error == pytest.approx(new, rel=0.3)
@@ -88,7 +88,7 @@ def test_what_was_chosen_fits_the_same(rows):
     assert chosen.pop("metric") == "none" and model.metric_ is None
     again = KernelRidgeRegressor(**chosen, **options).fit(X, y)
     assert_allclose(again.predict(X_test), model.predict(X_test), atol=1e-3)
-    # Without a metric importances come from the gradients of the fit.
+    # Without a metric, importances come from the gradients of the fit.
     assert set(np.argsort(model.feature_importances_)[-2:]) == {1, 4}
 
 
@@ -97,7 +97,7 @@ def test_a_mean_of_several_is_one_model(rows, tmp_path):
     options = {"n_components": 60, "standardize": "yes", "random_state": 3}
     alone = AutoRegressor(bag=1, beside="none", **options).fit(X, y)
     mean = AutoRegressor(bag=4, beside="none", **options).fit(X, y)
-    # Draws of 60 features err each in its own way, and those that are worse have no share.
+    # Errors of different draws of 60 features partly cancel, and bad draws get no weight.
     assert 1 - mean.score(X_test, y_test) < 1.3 * (1 - alone.score(X_test, y_test))
     mean.save(tmp_path / "mean.model")
     loaded = AutoRegressor.load(tmp_path / "mean.model")
@@ -119,13 +119,14 @@ def test_what_may_stand_beside_is_tried(rows, beside):
 def test_importances_are_shares_of_squared_gradients():
     X = np.random.RandomState(0).uniform(-1, 1, size=(2000, 2))
     X[:, 1] *= 10
-    # Gradients 1 and 0.2, of columns with deviations 1 and 10: as 1 to 4 once they are divided.
+    # Slopes 1 and 0.2 of columns whose scales are 1 to 10: squared gradients are 1 to 4 after
+    # standardisation.
     y = X[:, 0] + 0.2 * X[:, 1]
     model = AutoRegressor(metric="none", standardize="yes", n_components=200, random_state=0)
     shares = model.fit(X, y).feature_importances_
     assert_allclose(shares, [0.2, 0.8], atol=0.004)
     model.set_params(standardize="no", kernel="gaussian", gamma=0.01)
-    # In their own units as 25 to 1.
+    # Without standardisation they are 25 to 1.
     assert_allclose(model.fit(X, y).feature_importances_, [25 / 26, 1 / 26], atol=0.004)
 
 
@@ -169,7 +170,7 @@ def test_digits(tmp_path):
     assert model.score(X[1200:], names[y[1200:]]) > 0.94
     assert_allclose(model.predict_proba(X[1200:]).sum(axis=1), 1.0)
     model.save(tmp_path / "digits.model")
-    # The file is one of ridge regression, with its metric.
+    # The file contains a ridge regression model with a metric.
     for again in (
         AutoClassifier.load(tmp_path / "digits.model"),
         KernelRidgeClassifier.load(tmp_path / "digits.model"),
@@ -189,9 +190,9 @@ def test_weights_and_scans(rows, tmp_path):
     scanned = AutoRegressor(**options).fit(bochner.scan(tmp_path / "rows.npz"))
     plain = AutoRegressor(**options)
     held = clone(plain).fit(X, y)
-    # Few rows of an array are put in order, so that other rows are held out.
+    # Few rows of an array are sorted, which changes the hold-out set.
     assert np.std(scanned.predict(X_test) - held.predict(X_test)) < 0.5 * np.std(y)
-    # Rows of no weight are no rows.
+    # Samples of weight 0 are ignored.
     weights = (np.arange(len(X)) < 600).astype(float)
     assert_allclose(
         clone(plain).fit(X, y, sample_weight=weights).predict(X_test),
@@ -204,12 +205,12 @@ def test_few_rows_are_not_held_out(rows):
     with pytest.warns(UserWarning, match="too few to hold some out"):
         model = AutoRegressor(n_components=60, random_state=0).fit(X[:39], y[:39])
     assert len(model.results_["error"]) == 0 and model.best_params_["kernel"] == "gaussian"
-    # The penalty is that of leave-one-out errors.
+    # Leave-one-out errors select the penalty.
     chosen = {name: of for name, of in model.best_params_.items() if name != "metric"}
     chosen["penalty"] = "auto"
     again = KernelRidgeRegressor(**chosen, n_components=60, random_state=0).fit(X[:39], y[:39])
     assert again.penalty_ == model.penalty_ == model.best_params_["penalty"]
-    # So wide a kernel at so small a penalty makes much of roundings; 3 % of gamma make 1e-2.
+    # A wide kernel with a small penalty amplifies rounding; a gamma 3 % off would differ by 1e-2.
     assert_allclose(again.predict(X[:39]), model.predict(X[:39]), atol=6e-3)
     with pytest.warns(UserWarning, match="too few"):
         assert AutoRegressor(penalty=0.1).fit(X[:39], y[:39]).penalty_ == 0.1

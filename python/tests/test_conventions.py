@@ -1,4 +1,4 @@
-"""What scikit-learn expects of an estimator."""
+"""Tests of scikit-learn's conventions for estimators."""
 
 import os
 import pickle
@@ -34,7 +34,7 @@ TRANSFORMERS = [
     Nystroem("polynomial"),
     PolynomialCountSketch(),
     PolynomialCountSketch(degree=3, coef0=1.0, gamma=0.5),
-    # The checks have rows of both signs.
+    # scikit-learn's checks use data with negative values.
     SkewedChi2Sampler(skewedness=40.0),
 ]
 
@@ -112,7 +112,7 @@ def test_few_rows_are_checked_as_many_are():
     plain = said(rows[:3])
     for same in (rows[:3].tolist(), rows[:3].astype(">f8"), np.asfortranarray(rows[:3])):
         np.testing.assert_array_equal(said(same), plain)
-    # Large values are no fault, though their sum is no number.
+    # Large values are valid although their sum overflows.
     large = RBFSampler(gamma=1e-76, n_components=16, random_state=0, device="cpu").fit(rows)
     assert np.isfinite(large.transform(np.full((3, 8), 3e38, dtype=np.float32))).all()
 
@@ -127,7 +127,7 @@ def test_names_of_columns_are_missed_in_few_rows():
 
 @pytest.mark.parametrize("device", ["cpu", "auto"])
 def test_drivers_say_nothing(device):
-    """Drivers of graphics write on stderr where they miss something, as Mesa does here."""
+    """Messages of graphics drivers on stderr are suppressed, such as those of Mesa here."""
     program = "import bochner, numpy as np; x = np.random.RandomState(0).normal(size=(90, 2)); "
     program += f"bochner.KernelRidgeRegressor(device={device!r}).fit(x, np.sin(x[:, 0])).predict(x)"
     env = {name: of for name, of in os.environ.items() if name != "XDG_RUNTIME_DIR"}

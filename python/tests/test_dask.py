@@ -1,4 +1,4 @@
-"""Fits on a real cluster of two workers are those of one process."""
+"""Tests that fits on a Dask cluster of two workers equal fits in one process."""
 
 import multiprocessing
 import os
@@ -46,7 +46,7 @@ def test_arrays(client, rows):
     X, y = rows
     estimator = KernelRidgeRegressor(**{**OPTIONS, "gamma": "median"})
     whole = clone(estimator).fit(X, y)
-    # Chunks of columns, chunks that differ, a chunk of one row.
+    # Several chunks of columns, chunks of different sizes, and one of a single row.
     lazy = da.from_array(X, chunks=((2500, 1, 3499), (2, 1)))
     target = da.from_array(y, chunks=1000)
     assert bochner.dask.fit(estimator, lazy, target) is estimator
@@ -54,7 +54,7 @@ def test_arrays(client, rows):
     predicted = bochner.dask.predict(estimator, lazy)
     assert predicted.shape == (6000,) and predicted.dtype == np.float64
     assert_allclose(predicted.compute(), estimator.predict(X), atol=1e-9)
-    # The workers did it, both of them.
+    # The work was done on the workers.
     ran = client.run(lambda: len(__import__("bochner").distributed._STATES))
     assert len(ran) == 2 and sum(ran.values()) >= 1
 
@@ -95,7 +95,7 @@ def test_a_worker_that_dies(client, rows, tmp_path):
     whole = clone(estimator).fit(X, y)
 
     def dies(block, block_info=None, where=str(tmp_path)):
-        # The third chunk, at the first time in each of the two passes.
+        # Kill the worker at the first attempt of the third chunk in each of the two passes.
         if block_info[0]["chunk-location"][0] == 2:
             time = len(os.listdir(where))
             open(os.path.join(where, str(time)), "w").close()

@@ -1,4 +1,4 @@
-"""A fit of rows in several processes is the fit of all rows in one."""
+"""Tests that distributed fits equal a fit to all rows in one process."""
 
 import json
 import pickle
@@ -23,12 +23,12 @@ def rows(n=3000, seed=0):
 
 
 def carried(thing):
-    """As it arrives in another process."""
+    """Pickle and unpickle, as between processes."""
     return pickle.loads(pickle.dumps(thing))
 
 
 def fitted(estimator, parts):
-    """A fit of parts (X, y, weights), each in a process of its own as far as pickle knows."""
+    """Distributed fit to parts (X, y, weights), with pickled messages in one process."""
     begun, first = distributed.begin(estimator), [0] * len(parts)
     if distributed.needs_counts(begun):
         counts = [carried(distributed.count(carried(begun), *part)) for part in parts]
@@ -37,7 +37,7 @@ def fitted(estimator, parts):
         carried(distributed.survey(carried(begun), *part, first_row=row))
         for part, row in zip(parts, first)
     ]
-    # In another order and grouping than the rows are in.
+    # Merge in another order and grouping.
     known = [distributed.merge(known[1::2]), distributed.merge(known[::2])]
     plan = carried(distributed.plan(begun, distributed.merge(known)))
     sums = [carried(distributed.sums(carried(plan), *part)) for part in parts]
@@ -76,11 +76,11 @@ def test_numbers(options):
         return
     whole = clone(estimator).fit(X, y)
     assert fitted(estimator, split(X, y)) is estimator
-    # Features of landmarks are products with an inverse root, whose rounding a fit magnifies.
+    # Nystrom features are products with an inverse root, whose rounding is amplified.
     rounding = 2e-5 if options.get("map") == "nystrom" else 1e-6
     assert_allclose(estimator.predict(X), whole.predict(X), atol=rounding * scale(y))
     assert estimator.n_features_in_ == 3 and estimator.penalty_ == 1e-2
-    # A part that is missing shows.
+    # Control: without one part, the result differs.
     fewer = fitted(clone(estimator), split(X, y)[:-1])
     assert np.abs(fewer.predict(X) - whole.predict(X)).max() > 1e-4 * scale(y)
 
@@ -95,7 +95,7 @@ def test_labels(label, class_weight):
         "int": lambda: np.digitize(y, [-2.0, 3.0]) * 7,
     }
     labels = kinds[label]()
-    # The first part has one class alone.
+    # Sorted by label, so that the first part has one class.
     order = np.argsort(labels, kind="stable")
     X, labels = X[order], labels[order]
     estimator = KernelRidgeClassifier(class_weight=class_weight, **OPTIONS)
@@ -118,13 +118,13 @@ def test_a_penalty_is_chosen_as_in_one_process(weighted):
     fitted(estimator, split(X, y, weights))
     assert estimator.penalty_ == whole.penalty_ > 1e-6
     assert_allclose(estimator.predict(X), whole.predict(X), atol=1e-4 * scale(y))
-    # A number that is given later takes the place of the choice.
+    # A penalty that is set later replaces the selected one.
     estimator.set_params(penalty=1e-2).partial_fit(X[:9], y[:9])
     assert estimator.penalty_ == 1e-2
     grown = KernelRidgeRegressor(**options).partial_fit(X[:900], y[:900], weights[:900])
     grown.partial_fit(X[900:], y[900:], weights[900:])
     assert grown.penalty_ == whole.penalty_
-    # Rows count as often as their weights say.
+    # Weights are equivalent to repeated rows.
     often = np.repeat(np.arange(len(y)), weights.astype(int))
     repeated = KernelRidgeRegressor(**options).fit(X[often], y[often])
     assert repeated.penalty_ == whole.penalty_
@@ -155,7 +155,7 @@ def test_sums_are_those_of_one_process(map):
 
 
 def numbers(triangle):
-    """The sums in such bytes, a file of safetensors, without what rounding took from them."""
+    """Arrays of serialised sums (safetensors), without the compensation terms ("rest")."""
     start = 8 + int.from_bytes(triangle[:8], "little")
     arrays = json.loads(triangle[8:start])
     found = []

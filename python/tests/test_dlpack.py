@@ -1,4 +1,4 @@
-"""Arrays of other libraries, read where they lie."""
+"""Tests of arrays from other libraries by DLPack, without copies."""
 
 import tracemalloc
 
@@ -19,7 +19,7 @@ from bochner._dlpack import host, validated
 
 
 class Tensor:
-    """What a tensor of torch has of DLPack, and nothing that numpy knows beside."""
+    """Stand-in for a torch tensor with the DLPack methods alone."""
 
     def __init__(self, values, device=(1, 0), refuses=None):
         self.values, self.device, self.refuses = np.asarray(values), device, refuses
@@ -55,7 +55,7 @@ def test_no_copy_is_made(rows, dtype, order):
     assert seen.dtype == dtype and np.shares_memory(seen, X)
     taken = table(seen)
     assert taken.ctypes.data == X.ctypes.data and taken.strides == X.strides
-    # Other layouts, too: every other row, columns backwards.
+    # Another memory layout: every second row, columns reversed.
     part = X[::2, ::-1]
     assert np.shares_memory(table(validated(KernelRidgeRegressor(), Tensor(part))), X)
 
@@ -73,9 +73,9 @@ def test_no_copy_is_made_in_a_transform():
             tracemalloc.stop()
 
     (expected, control), (Z, peak) = traced(X), traced(Tensor(X))
-    # The same as for the array itself; a copy is twice the limit beyond that.
+    # Memory as for a NumPy array; a copy would exceed the allowance twice.
     assert peak < control + X.nbytes / 2
-    # And of an array none is made.
+    # A NumPy array is not copied either.
     assert control < Z.nbytes + X.nbytes / 2
     assert (Z == expected).all()
 
@@ -117,7 +117,7 @@ def test_what_numpy_cannot_read(rows):
         model.fit(X, y, sample_weight=Tensor(y, device=(2, 0)))
     with pytest.raises(ValueError, match="requires grad"):
         model.fit(Tensor(X, refuses=BufferError("this tensor requires grad")), y)
-    # What another road leads to is left to it.
+    # Other objects are returned unchanged.
     frame = [[0.0], [1.0]]
     assert host(frame) is frame
 

@@ -1,4 +1,4 @@
-"""Examples and the tutorial run, and types are what they say."""
+"""Tests of examples in docstrings and documents, and of type annotations."""
 
 import doctest
 import importlib.util
@@ -13,7 +13,7 @@ import pytest
 import bochner
 
 ROOT = Path(__file__).resolve().parents[2]
-# Those of Ray and MLflow need them, which `cargo xtask engines` has.
+# Modules for Ray and MLflow need these packages, which `cargo xtask engines` installs.
 NOT_HERE = {"_native"} | {name for name in ("ray", "mlflow") if not importlib.util.find_spec(name)}
 MODULES = ["bochner"] + [
     f"bochner.{module.name}"
@@ -67,7 +67,8 @@ def test_mypy_accepts_the_types(tmp_path):
         "where: str = devices()['cpu']  # type: ignore[assignment]\n"
     )
     assert not mypy(tmp_path, str(use), str(package / "_native.pyi"))
-    # Wrong types are seen, and those of what is learnt: scikit-learn's decorators hide none.
+    # Wrong types are detected, including those of fitted attributes behind scikit-learn's
+    # decorators.
     learners = [name for name in bochner.__all__ if hasattr(getattr(bochner, name), "get_params")]
     wrong = ["import bochner", "bochner.RBFSampler(n_components='many')"]
     wrong += ["bochner.KernelPCA(n_components='many')", "bochner.KernelPCA(components=3)"]
@@ -79,7 +80,7 @@ def test_mypy_accepts_the_types(tmp_path):
 
 
 def mypy(tmp_path, *arguments):
-    """What mypy finds with the package where it looks, as it would see it once installed."""
+    """Output of mypy with the package on its path, as if it was installed."""
     run = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path.parent / "mypy")]
         + ["--no-error-summary", "--no-pretty", "--follow-imports=silent", *arguments],
@@ -101,13 +102,13 @@ def test_signatures_have_types(tmp_path):
         lines += [f"bochner.{call}(*given, **given)" for call in calls if call != "__version__"]
     use = tmp_path / "use.py"
     use.write_text("\n".join(lines) + "\n")
-    # mypy says so of a call of what has no types.
+    # mypy reports calls of untyped functions.
     assert len(lines) > 200 and not mypy(tmp_path, str(use))
-    # And the types are of names that there are.
+    # All names in annotations are defined.
     found = mypy(tmp_path, "--follow-imports=normal", "-p", "bochner").splitlines()
     assert not [line for line in found if line.endswith(("[name-defined]", "[valid-type]"))]
 
 
 def is_own(method):
-    """Whether a method is of this package, and not of scikit-learn."""
+    """Whether a method is defined in this package, not in scikit-learn."""
     return callable(method) and (getattr(method, "__module__", None) or "").startswith("bochner")

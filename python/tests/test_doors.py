@@ -1,4 +1,4 @@
-"""The same job through Python and through the command line gives the same file, byte for byte."""
+"""Tests that Python and the command line write the same model file, byte for byte."""
 
 import json
 import os
@@ -59,7 +59,7 @@ LABELS = [
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """A smooth amount, a label of it and two columns of unlike scales."""
+    """Table with two columns of different scales, a smooth target, and a label derived from it."""
     path = tmp_path_factory.mktemp("doors") / "t.csv"
     i = np.arange(240)
     a, b = (i * 37 % 240) / 60.0, (i * 53 % 239).astype(float)

@@ -1,4 +1,4 @@
-"""RBFSampler and Nystroem against scikit-learn's."""
+"""Tests of RBFSampler and Nystroem against scikit-learn's classes."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ def test_same_draws_as_scikit_learn(X, gamma, dtype):
     X = X.astype(dtype)
     own = RBFSampler(gamma=gamma, n_components=64, random_state=5).fit(X)
     other = theirs.RBFSampler(gamma=gamma, n_components=64, random_state=5).fit(X)
-    # 11 significant bits of the weights.
+    # Weights are rounded to 11 significant bits.
     assert_allclose(own.random_weights_, other.random_weights_, rtol=2.0**-11)
     assert_allclose(own.random_offset_, other.random_offset_, rtol=1e-6)
     assert own._gamma == pytest.approx(other._gamma)
@@ -44,7 +44,7 @@ def test_features_are_the_formula_of_the_attributes(X, form, far):
     if form == "paired":
         turned = np.hstack([turned, turned - np.pi / 2])
     expected = np.sqrt(2.0 / 48) * np.cos(turned)
-    # Beyond 1e6 the expected ones lose digits themselves.
+    # Far from the origin the expected values lose digits, too.
     assert_allclose(sampler.transform(X), expected, atol=1e-6 if far == 0 else 1e-5)
 
 
@@ -66,9 +66,10 @@ def test_gaussian_kernel(X, options):
         Z = sampler.fit_transform(X)
         assert Z.shape == (200, 4096)
         errors.append(Z @ Z.T - K)
-    # Eight times 4096 features deviate by at most 1 / sqrt(32768) in a pair.
+    # The standard deviation of an entry, averaged over 8 x 4096 features, is at most
+    # 1 / sqrt(32768).
     assert abs(np.mean(errors, axis=0)).max() < 0.028
-    # A gamma that is 3 % off moves the mean over all pairs by 0.01.
+    # A gamma that is 3 % off would change the mean over all pairs by 0.01.
     assert abs(np.mean(errors)) < 0.006
 
 
@@ -106,7 +107,7 @@ def test_gamma_rules_of_the_others(X):
         own = Nystroem(gamma=rule, n_components=200, random_state=0).fit_transform(X)
         K = rbf_kernel(X, gamma=gamma)
         assert abs(own @ own.T - K).max() < 2e-3, rule
-        # One that is 3 % off would show.
+        # Control: a gamma that is 3 % off differs.
         assert abs(rbf_kernel(X, gamma=1.03 * gamma) - K).max() > 4e-3
         expected = theirs.Nystroem(gamma=gamma, n_components=50, random_state=0).fit(X)
         same = Nystroem(gamma=rule, n_components=50, random_state=0).fit(X)
@@ -178,7 +179,7 @@ def test_nystroem_of_a_kernel_that_scikit_learn_has_not(X):
     from sklearn.gaussian_process.kernels import Matern
 
     Z = Nystroem("matern52", gamma=0.125, n_components=200).fit_transform(X)
-    # The library has Matern's lengthscale l for gamma = 1 / (2 l^2).
+    # For Matern kernels, gamma is 1 / (2 l^2) with the lengthscale l.
     assert_allclose(Z @ Z.T, Matern(length_scale=2.0, nu=2.5)(X), atol=1e-5)
 
 
@@ -211,7 +212,7 @@ def test_scikit_learn_s_own_tests(tmp_path):
     for name in names:
         assert f"    {name},\n" in source
         source = source.replace(f"    {name},\n", "", 1)
-    # Nothing of these classes is left to import.
+    # Remove the import, which is empty now.
     source = source.replace("from sklearn.kernel_approximation import (\n)\n", "")
     source = f"from bochner import {', '.join(names)}\n" + source
     file = tmp_path / "test_replaced.py"

@@ -1,4 +1,4 @@
-"""What holds of every class of the package."""
+"""Tests of conventions that every class of the package follows."""
 
 import inspect
 import pickle
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import bochner
 
-#: Few features, for time.
+#: Few features, to save time.
 SMALL = {"n_components": 20, "map_components": 20, "random_state": 0, "device": "cpu"}
 OTHERS = {
     "AutoRegressor": {"budget": 1},
@@ -48,7 +48,7 @@ def made(name, **more):
 
 @pytest.fixture(scope="module")
 def rows():
-    """Rows that every class takes, without negative values."""
+    """Samples that every class accepts, without negative values."""
     random = np.random.RandomState(0)
     X = random.uniform(0.1, 2.0, size=(N, 4))
     return X, np.sin(2 * X[:, 0]), np.where(X[:, 0] > 1.0, "high", np.where(X[:, 0] > 0.5, "mid", "low"))
@@ -112,10 +112,10 @@ def test_pickles_hold_no_device(name, rows):
     fresh = len(pickle.dumps(fitted))
     expected = says(fitted, X)
     again = pickle.loads(pickle.dumps(fitted))
-    # What was loaded to a device is not in it.
+    # The pickle does not contain data on devices.
     assert len(pickle.dumps(fitted)) == fresh
     same(says(again, X), expected)
-    # One that nobody has is asked for where work is, not before.
+    # An unknown device is an error only when it is used.
     elsewhere = pickle.loads(pickle.dumps(fitted.set_params(device="no such device")))
     check_is_fitted(elsewhere)
     with pytest.raises(RuntimeError, match="no adapter is called"):
@@ -172,13 +172,13 @@ def test_labels_are_anything(name, rows):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fit_comes_first(name, rows):
     if name == "AdditiveChi2Sampler":
-        # It learns nothing, as scikit-learn's.
+        # It needs no fit, as in scikit-learn.
         return
     with pytest.raises(NotFittedError):
         says(made(name), rows[0])
 
 
-#: Where what a class shares with others is described.
+#: Sentence of a docstring that refers to the parameters of another class.
 ELSEWHERE = re.compile(r"The\s+other\s+parameters\s+are\s+described\s+in\s+`(\w+)`")
 
 

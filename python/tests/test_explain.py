@@ -1,4 +1,4 @@
-"""What a fitted model goes by, against closed forms."""
+"""Tests of `explain` and `shapes`, against closed forms."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ CPU = {"device": "cpu"}
 
 @pytest.fixture(scope="module")
 def line():
-    """A line in three independent columns, the last of which does nothing."""
+    """Linear function of three independent columns, the last with coefficient 0."""
     X = np.random.RandomState(0).normal(size=(400, 3)) * [1.0, 2.0, 3.0]
     y = X @ [3.0, -1.0, 0.0]
     return X, y, bochner.Ridge(1e-9, **CPU).fit(X, y)
@@ -34,7 +34,7 @@ def test_a_line_is_explained_by_its_slopes(line):
     assert_allclose(shapley.values.sum(axis=1), shapley.outputs - shapley.base, atol=1e-9)
     slopes = np.diff(shapley.values[:, 1, 0]) / np.diff(X[shapley.rows, 1])
     assert_allclose(slopes, -1.0, atol=1e-4)
-    # Without targets predictions move, by the root of what the error rises by.
+    # Without targets, importance is the root of the increase of the error.
     moved = model.explain(X, columns=["1"], rows=0)
     assert moved.importance.measure == "how far predictions move" and moved.shapley is None
     assert list(moved.partial_dependence) == ["1"]
@@ -44,7 +44,7 @@ def test_a_line_is_explained_by_its_slopes(line):
 def test_classes_have_probabilities_or_scores(line):
     X, y, _ = line
     labels = np.where(y > 0, "high", "low")
-    # By conjugate gradients no row is left out, which probabilities would come from.
+    # Conjugate gradients give no leave-one-out scores, hence no probabilities.
     ridge = bochner.KernelRidgeClassifier(n_components=40, solver="cg", **CPU)
     by_scores = ridge.fit(X, labels).explain(X, labels, rows=2)
     assert (by_scores.outputs_are, by_scores.outputs) == ("score", ["low"])
@@ -72,7 +72,7 @@ def test_columns_of_a_file_are_those_of_its_table(tmp_path):
 
 @pytest.fixture(scope="module")
 def additive():
-    """sin(x0) + x1^2 + 2 x2, where x2 is 0 or 1, and an additive model of it."""
+    """Data of sin(x0) + x1^2 + 2 x2 with x2 in {0, 1}, and an additive model."""
     random = np.random.RandomState(0)
     X = random.uniform(-2, 2, size=(400, 3))
     X[:, 2] = random.randint(2, size=400)
@@ -95,7 +95,7 @@ def test_an_additive_model_has_the_shapes_of_its_parts(additive):
         assert np.abs(off).max() < 4 and shape.band.shape == shape.mean.shape == (len(x), 1)
     assert_allclose(found["2"].mean[:, 0] @ np.bincount(X[:, 2].astype(int)), 0, atol=1e-3)
     assert_allclose(found.intercept, model.predict(X).mean(), atol=1e-5)
-    # Without targets nothing is known of the noise.
+    # Without targets the noise is unknown, and there are no standard errors.
     assert model.shapes(X).shapes[0].band is None
     with pytest.raises(KeyError, match="no function of '7'"):
         found["7"]
@@ -140,7 +140,7 @@ def test_a_model_of_all_columns_has_no_shapes(line):
 
 
 class Axes:
-    """What is asked of matplotlib's axes."""
+    """Recorder of the calls on matplotlib's axes."""
 
     def __init__(self):
         self.said = []

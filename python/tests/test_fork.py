@@ -1,4 +1,4 @@
-"""A fork of a process that has worked is refused work, and one of a process that has not is not."""
+"""Tests that calls fail in a process forked after bochner was used, and work if forked before."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""No penalty, a penalty for each target, and what was found on rows left out: as scikit-learn has them."""
+"""Tests of heads against scikit-learn: alpha 0, alpha per target, stored leave-one-out results."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def rows():
     random = np.random.RandomState(0)
     X = random.normal(size=(N, D)) * random.uniform(0.5, 2, size=D)
     X *= random.uniform(size=(N, D)) > 0.4
-    # Each target has an alpha of its own that is best for it.
+    # Targets with different noise, so that their best alphas differ.
     noise = random.normal(size=(N, 3)) * [0.1, 30.0, 3.0]
     Y = X @ random.normal(size=(D, 3)) + noise
     return X, Y, random.uniform(0.5, 3.0, size=N)
@@ -77,7 +77,7 @@ def test_parts_and_labels_without_a_penalty(rows):
     assert own.alpha_ == theirs.RidgeCV([0.0, 1e4], cv=3).fit(X, Y[:, 0]).alpha_ == 0.0
     with pytest.raises(ValueError, match="must be > 0.0"):
         bochner.RidgeCV([0.0, 1.0], **CPU).fit(X, Y)
-    # Features that were drawn take a penalty above 0.
+    # Random features need a positive penalty.
     with pytest.raises(ValueError, match="penalty"):
         bochner.KernelRidgeRegressor(penalty=0.0).fit(X, Y)
 

@@ -1,6 +1,7 @@
-"""Heads for features of one's own, against scikit-learn's classes of the same names.
+"""Tests of Ridge, RidgeCV and their classifiers against scikit-learn's classes.
 
-Sums of float32 rows are in float32: of columns near 0, coefficients agree to about 1e-6 of the largest.
+Sums of float32 rows are in float32: if column means are near 0, coefficients agree to about 1e-6 of
+the largest.
 """
 
 import pickle
@@ -26,7 +27,7 @@ CLASSES = np.array(["ant", "bee", "cat", "dog"])
 
 @pytest.fixture(scope="module")
 def rows():
-    """Columns of several scales, targets of unlike variances and noise, labels of unlike shares."""
+    """Columns and targets with different scales and noise, and unbalanced labels."""
     random = np.random.RandomState(0)
     X = random.normal(size=(N, D)) * random.uniform(0.5, 2, size=D) + 1.0
     noise = random.normal(size=(N, 3)) * [1.0, 90.0, 0.1]
@@ -42,12 +43,12 @@ def close(own, expected, within=2e-6):
 
 
 def alike(own, expected, X):
-    """Coefficients and what is predicted, and of a choice alpha and its score."""
+    """Compare coefficients, predictions and, with selection, alpha and score."""
     close(own.coef_, expected.coef_)
     way = "decision_function" if hasattr(expected, "classes_") else "predict"
     close(getattr(own, way)(X), getattr(expected, way)(X))
     if own.fit_intercept:
-        # A sum over columns of coefficients times means, which may cancel.
+        # The intercept is a sum of coefficients times means, whose terms can cancel.
         assert np.shape(own.intercept_) == np.shape(expected.intercept_)
         within = 2e-6 * (abs(X).mean(axis=0) @ np.atleast_2d(abs(expected.coef_)).T).max()
         assert_allclose(own.intercept_, expected.intercept_, atol=within, rtol=0)
@@ -94,7 +95,7 @@ def test_rows_in_float64_have_coefficients_of_as_many_digits(rows, fit_intercept
         expected = getattr(theirs, name)(alpha, **shared).fit(X, y, weights)
         own = getattr(bochner, name)(alpha, **shared, **CPU)
         close(own.fit(X, y, weights).coef_, expected.coef_, within=1e-9)
-        # Those of float32 are others.
+        # Control: float32 rows do not reach this tolerance.
         with pytest.raises(AssertionError):
             close(own.fit(np.float32(X), y, weights).coef_, expected.coef_, within=1e-9)
     parts = bochner.Ridge(3.0, **shared, **CPU).partial_fit(X[:100], Y[:100], sample_weight=weights[:100])
@@ -135,7 +136,7 @@ def test_the_choice_is_by_errors_that_are_not_relative(rows):
     X, Y, _, _ = rows
     alone = [theirs.RidgeCV(ALPHAS).fit(X, Y[:, k]).alpha_ for k in range(3)]
     together = bochner.RidgeCV(ALPHAS, **CPU).fit(X, Y).alpha_
-    # The noisy one decides, whose errors are the largest.
+    # The noisiest target dominates the mean squared error.
     assert together == alone[1] and together not in (alone[0], alone[2])
     for weights in (None, rows[3]):
         turned, variance = evened(Y, weights)
@@ -156,7 +157,7 @@ def test_class_weights_and_folds(rows):
 
 
 def alone(X, y, weights, alpha, fit_intercept):
-    """What each row has of the fit to all others, one fit a row."""
+    """Leave-one-out predictions by one fit per row."""
     predicted = np.empty_like(y)
     for i in range(len(y)):
         others = np.arange(len(y)) != i
@@ -196,7 +197,7 @@ def test_scores_of_rows_left_out_choose(rows, fit_intercept, tmp_path):
         close(own.coef_, expected.coef_, within=1e-5)
         best.add(own.alpha_)
     assert len(best) > 1, "scores choose"
-    # Of two classes, and a score that takes the scores of rows.
+    # Two classes, and a scorer that uses decision values.
     two = labels == "ant"
     own = bochner.RidgeClassifierCV([0.1, 1e4], scoring="roc_auc", fit_intercept=fit_intercept, **CPU)
     own.fit(X, two)
@@ -230,7 +231,7 @@ def test_parts_are_the_whole(rows, fit_intercept):
         other = pickle.loads(pickle.dumps(own.without_rows()))
         other.partial_fit(X[second], y[second], sample_weight=weights[second])
         own.merge(other).partial_fit(X[third], y[third], sample_weight=weights[third])
-        # Sums hang on no alpha.
+        # Sums do not depend on alpha.
         alike(own.set_params(alpha=30.0).partial_fit(X[:1], y[:1], sample_weight=[1e-12]), expected, X)
         own.forget(X[third], y[third], weights[third])
         before = getattr(theirs, name)(30.0, fit_intercept=fit_intercept)

@@ -1,4 +1,4 @@
-"""Sketches and features of histograms against scikit-learn's."""
+"""Tests of PolynomialCountSketch and the chi-squared samplers against scikit-learn."""
 
 import pickle
 
@@ -30,7 +30,7 @@ def test_sketches_have_the_products_of_scikit_learn_s(X, dtype, degree, coef0, c
     assert (Z.dtype, Z.shape) == (dtype, expected.shape)
     size = np.linalg.norm(expected, axis=1)
     assert (abs(Z @ Z.T - expected @ expected.T) <= 1e-5 * np.outer(size, size)).all()
-    # The transform of scikit-learn's, feature by feature.
+    # Features equal the Fourier transform of scikit-learn's, one by one.
     turned = np.fft.rfft(expected, axis=1, norm="ortho")
     root = np.full(turned.shape[1], 2.0**0.5)
     root[0] = 1
@@ -48,7 +48,7 @@ def test_skewed_features_are_scikit_learn_s(X, dtype):
     X = (X - 0.02).astype(dtype)
     own = SkewedChi2Sampler(skewedness=0.1, n_components=64, random_state=5).fit(X)
     other = theirs.SkewedChi2Sampler(skewedness=0.1, n_components=64, random_state=5).fit(X)
-    # 11 significant bits of the weights.
+    # Weights are rounded to 11 significant bits.
     assert_allclose(own.random_weights_, other.random_weights_, rtol=2.0**-11)
     assert_allclose(own.random_offset_, other.random_offset_, rtol=1e-6)
     assert own.random_weights_.dtype == other.random_weights_.dtype
@@ -85,7 +85,7 @@ def test_additive_features_are_scikit_learn_s(X, dtype, steps, interval):
         assert (thin.toarray() == Z).all()
         assert thin.nnz == theirs_thin.nnz and thin.dtype == dtype
         assert isinstance(thin, sparse.sparray) == isinstance(kind(X), sparse.sparray)
-    # Nothing is learnt, so that nothing has to be fitted.
+    # The map does not depend on data, so `fit` is not required.
     assert (AdditiveChi2Sampler(**options).transform(X) == Z).all()
 
 

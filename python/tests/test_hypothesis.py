@@ -1,4 +1,4 @@
-"""Tests of hypothesis, against the statistics of exact kernel matrices."""
+"""Tests of the hypothesis tests, against statistics of exact kernel matrices."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from bochner import hsic_test, mmd_test, rcot_test
 
 GAMMA = 0.4
-#: All rows are landmarks: the kernel is reproduced.
+#: Options for Nystrom features with all rows as landmarks, which reproduce the kernel.
 EXACT = {"map": "nystrom", "gamma": GAMMA, "random_state": 0}
 
 
@@ -48,7 +48,7 @@ def test_p_values_are_levels(permutations):
         options = {"n_components": 50, "random_state": seed, "permutations": permutations}
         rejected[0] += mmd_test(X, Y, **options).pvalue <= 0.1
         rejected[1] += hsic_test(X, Y, **options).pvalue <= 0.1
-    # Binomial of 40 at 0.1: more than 10 has a probability of 1e-3.
+    # More than 10 of 40 rejections at level 0.1 have a probability of 1e-3.
     assert max(rejected) <= 10 and sum(rejected) >= 1
 
 
@@ -60,7 +60,7 @@ def test_a_chain_and_a_common_effect(variant):
     options = {"n_components": 50, "random_state": 0, "variant": variant}
     assert hsic_test(x, y, random_state=0).pvalue < 1e-3
     assert rcot_test(x, y, z, **options).pvalue > 0.01
-    # x and noise have nothing in common but what they did to z.
+    # x and the noise are independent causes of z.
     other = noise[:, :1]
     assert hsic_test(x, other, random_state=0).pvalue > 0.01
     assert rcot_test(x, other, z, **options).pvalue < 1e-3
@@ -85,7 +85,7 @@ def test_counts_and_flags_have_a_bandwidth():
     counts = random.poisson(0.2, size=(400, 1)).astype(float)
     same = random.poisson(0.2, size=(400, 1)).astype(float)
     flags = (random.uniform(size=(400, 1)) < 0.1).astype(float)
-    # Most pairs of rows are equal.
+    # Most values are equal, so that the median distance is 0.
     assert (np.median(counts), np.median(flags)) == (0.0, 0.0)
     assert mmd_test(counts, same, random_state=0).pvalue > 0.01
     assert mmd_test(counts, counts + flags, random_state=0).pvalue < 0.05
@@ -102,7 +102,7 @@ def test_few_rows_for_many_features_keep_the_level():
         random = np.random.RandomState(seed)
         X, Y, Z = random.normal(size=(200, 1)), random.normal(size=(200, 1)), random.normal(size=(200, 6))
         rejected += rcot_test(X, Y, Z, n_components=100, random_state=seed, device="cpu").pvalue <= 0.05
-    # Binomial of 60 at 0.05: more than 9 has a probability of 1e-3.
+    # More than 9 of 60 rejections at level 0.05 have a probability of 1e-3.
     assert rejected <= 9
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends work within a chunk, and other threads of Python run meanwhile."""
+"""Tests that Ctrl-C ends work within a chunk, and that other Python threads keep running."""
 
 import _thread
 import os
@@ -31,7 +31,7 @@ from bochner import (
 
 @pytest.fixture(autouse=True)
 def heard_signals():
-    """Programs in the background of a shell ignore Ctrl-C; these do not."""
+    """Install the default handler: shells make background processes ignore SIGINT."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -40,7 +40,7 @@ def heard_signals():
 @pytest.fixture(scope="module")
 def long_work():
     X = np.random.RandomState(0).normal(size=(10_000, 300)).astype(np.float32)
-    # Chunks of a few hundred rows, however many cores share them.
+    # Memory for chunks of a few hundred rows, for any number of cores.
     sampler = RBFSampler(n_components=4096, random_state=0, device="cpu", memory=8 << 20).fit(X)
     start = time.perf_counter()
     sampler.transform(X)
@@ -57,7 +57,7 @@ def test_interrupt(long_work):
             break
     else:
         pytest.fail("no interrupt was heard before the end")
-    # It works again afterwards.
+    # The sampler still works after the interrupt.
     assert sampler.transform(X[:3]).shape == (3, 4096)
 
 
@@ -65,7 +65,7 @@ def test_the_gil_is_released(long_work):
     sampler, X, seconds = long_work
 
     def longest_wait():
-        """Of another thread during the work, as a share of it."""
+        """Longest pause of another thread, as a fraction of the duration of the work."""
         ticks, done = [], threading.Event()
 
         def tick():
@@ -83,15 +83,16 @@ def test_the_gil_is_released(long_work):
         times = [start, *(t for t in ticks if start < t < end), end]
         return np.diff(times).max() / (end - start)
 
-    # Almost all of it, always, where nobody else runs; a hundredth, but for other programs.
+    # The fraction is almost 1 if the GIL is held, and about 0.01 if it is released and no other
+    # program runs.
     assert min(longest_wait() for _ in range(5)) < 0.5
 
 
 def ends_early(work, whole, part):
-    """Whether work ends soon after an interrupt in this part of it, by the time of processors.
+    """Whether work ends soon after an interrupt at the fraction ``part`` of it, in CPU time.
 
-    Other work on the machine does not lengthen that as it does the time of clocks. An interrupt that
-    nobody heeds is raised at the end of the work, and that is not soon.
+    Unlike wall time, CPU time does not grow with other load on the machine. An interrupt that the
+    work ignores is raised at its end, which is too late.
     """
     start, at, done = time.process_time(), [], threading.Event()
 
@@ -108,7 +109,7 @@ def ends_early(work, whole, part):
         work()
         done.set()
         thread.join()
-        # One that came at the last moment.
+        # Wait for an interrupt that was sent at the last moment.
         time.sleep(0.01)
     except KeyboardInterrupt:
         end = time.process_time()
@@ -119,10 +120,10 @@ def ends_early(work, whole, part):
 
 
 class Steps:
-    """What long work says instead of a line on stderr; a step of one kind can interrupt it.
+    """Progress callback that replaces the line on stderr, and can interrupt at a kind of step.
 
-    That comes at the same place of the work each time, however fast the machine is and whatever else
-    runs there: only what is left after it is timed, by processors.
+    The interrupt comes at the same point of the work on any machine under any load; only the CPU
+    time after it is measured.
     """
 
     def __init__(self, monkeypatch):
@@ -140,7 +141,7 @@ class Steps:
         pass
 
     def left(self, work, interrupts_at=None):
-        """Seconds of processors from the first step of each kind to the end of work."""
+        """CPU seconds from the first step of each kind to the end of the work."""
         self.interrupts_at, self.first = interrupts_at, {}
         with pytest.raises(KeyboardInterrupt) if interrupts_at else nullcontext():
             work()
@@ -148,7 +149,7 @@ class Steps:
         return {what: end - first for what, first in self.first.items()}
 
 
-# Each passes over the rows many times, or works long on what it summed.
+# Fits with many passes over the rows, or with much work after the sums.
 LONG = [
     (KernelLogisticRegression(tol=1e-9), "labels"),
     (KernelSVC(tol=1e-9), "labels"),
@@ -174,7 +175,7 @@ def test_fits_end_at_the_next_chunk(model, targets, monkeypatch):
     X = np.random.RandomState(0).normal(size=(n, 20)).astype(np.float32)
     y = {"labels": X[:, 0] > 0, "numbers": np.sin(3 * X[:, 0]), None: None}[targets]
     size = "map_components" if "map_components" in model.get_params() else "n_components"
-    # Small chunks, of which there are many.
+    # Small memory, so that there are many chunks.
     model.set_params(random_state=0, device="cpu", memory=1 << 19, **{size: 120})
     if "max_iter" in model.get_params():
         model.set_params(max_iter=60)
@@ -184,10 +185,11 @@ def test_fits_end_at_the_next_chunk(model, targets, monkeypatch):
     says = model.transform if isinstance(model, KernelPCA) else model.predict
     before = says(X[:5])
     for what, left in whole.items():
-        # A quarter of it was seen at most, of a few milliseconds; what is not heeded leaves all.
+        # At most a quarter of the time was observed after an interrupt. If it is ignored, all of
+        # the time is left.
         ends = (steps.left(lambda: model.fit(X, y), what)[what] for _ in range(3))
         assert any(seconds < 0.6 * left for seconds in ends), what
-    # What was learnt before is still there.
+    # The model of the previous fit is unchanged.
     assert (says(X[:5]) == before).all()
     model.fit(X, y)
     assert np.isfinite(says(X[:5])).all()
@@ -211,9 +213,9 @@ def test_a_signal_of_the_system():
             print("interrupted", flush=True)
         """
     )
-    # A line on stderr, wherever tqdm is.
+    # Show progress in a line on stderr, even if tqdm is installed.
     program = "import sys\nsys.modules['tqdm'] = None\n" + program
-    # One thread, so that many cores are not done before the signal comes.
+    # One thread, so that the fit is not finished before the signal arrives.
     child = subprocess.Popen(
         [sys.executable, "-c", program],
         stdout=subprocess.PIPE,

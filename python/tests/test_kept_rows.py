@@ -1,4 +1,4 @@
-"""Learners that are no sums keep the rows of `partial_fit`: parts give what all rows give."""
+"""Tests of `partial_fit` of estimators that store samples: parts equal one fit to all."""
 
 import pickle
 
@@ -57,7 +57,7 @@ def says(model, X):
 
 
 def targets(model, y):
-    """Targets for a model, and what its first call needs beside them."""
+    """Targets for a model, and additional arguments of its first `partial_fit`."""
     if "class_weight" in model.get_params():
         labels = np.where(y > 1, "high", np.where(y > -1, "mid", "low"))
         return labels, {"classes": np.unique(labels)}
@@ -73,11 +73,11 @@ def test_parts_give_what_all_rows_give(model, rows, tmp_path):
     parts = clone(model).partial_fit(X[:100], y[:100], **first)
     parts.partial_fit(X[100:250], y[100:250]).partial_fit(X[250:], y[250:])
     assert (says(parts, X) == expected).all()
-    # A part that is missing shows, after a model was asked for and from a pickle, too.
+    # Control: without one part, the result differs. Then add it after a prediction and a pickle.
     fewer = clone(model).partial_fit(X[:400], y[:400], **first)
     assert abs(says(fewer, X) - expected).max() > 1e-3 * abs(expected).max()
     fewer = pickle.loads(pickle.dumps(fewer)).partial_fit(X[400:], y[400:])
-    # What a fit finds is found when somebody asks.
+    # Reading a fitted attribute triggers the fit.
     for name in [name for name in vars(whole) if name.endswith("_") and not name.startswith("_")]:
         ours, theirs = getattr(fewer, name), getattr(whole, name)
         if isinstance(theirs, np.ndarray) or np.isscalar(theirs):
@@ -118,13 +118,13 @@ def test_weights_of_kept_rows(rows):
         parts = clone(model).partial_fit(X[:300], of[:300], sample_weight=w[:300], **first)
         parts.partial_fit(X[300:], of[300:], sample_weight=w[300:])
         assert (says(parts, X) == expected).all()
-        # Rows without weights count 1 beside others.
+        # Samples without weights have weight 1.
         mixed = np.concatenate([np.ones(300), w[300:]])
         expected = says(clone(model).fit(X, of, sample_weight=mixed), X)
         parts = clone(model).partial_fit(X[:300], of[:300], **first)
         parts.partial_fit(X[300:], of[300:], sample_weight=w[300:])
         assert (says(parts, X) == expected).all()
-    # What classes count follows from all rows.
+    # Class weights are computed from all samples.
     for weight in ("balanced", {True: 3.0}):
         model = KernelLogisticRegression(class_weight=weight, **MAP)
         expected = says(clone(model).fit(X, labels), X)
@@ -153,7 +153,7 @@ def test_every_class_has_rows_first(rows):
     model.partial_fit(X[up], labels[up], classes=["down", "up"])
     with pytest.raises(ValueError, match="the class 'down' has no rows yet"):
         model.predict(X)
-    # None of weight 0 counts.
+    # Samples of weight 0 do not count.
     some = np.r_[np.flatnonzero(~up)[:3], np.flatnonzero(up)[0]]
     model.partial_fit(X[some], labels[some], sample_weight=[0, 0, 0, 1])
     with pytest.raises(ValueError, match="the class 'down' has no rows yet"):

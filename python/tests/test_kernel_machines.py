@@ -1,4 +1,4 @@
-"""Learners on the kernel itself and those that grow, against exact methods."""
+"""Tests of exact kernel ridge regression, Falkon, greedy fits and boosting."""
 
 import pickle
 import warnings
@@ -67,7 +67,7 @@ def test_exact_and_falkon_are_scikit_learn_s(wave):
         FalkonRegressor(n_components=200, random_state=0, **options),
     ):
         assert_allclose(own.fit(X, y).predict(X), exact, atol=4e-4)
-        # A penalty that is 3 % off would show.
+        # Control: a penalty that is 3 % off differs.
         other = own.set_params(penalty=1.03 * penalty).fit(X, y).predict(X)
         assert abs(other - exact).max() > 6e-4
 
@@ -79,12 +79,12 @@ def test_defaults_tell_what_there_is(kind):
     X, y = load_diabetes(return_X_y=True)
     options = {"random_state": 0}
     if kind is FalkonRegressor:
-        # No more landmarks than rows, of which it would warn.
+        # Avoid the warning about more landmarks than rows.
         options["n_components"] = 200
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = kind(**options).fit(X[:265], y[:265])
-    # The mean of the targets has 0, ridge regression .46.
+    # R^2 of linear ridge regression is 0.46.
     assert model.score(X[265:], y[265:]) > 0.4
     if kind is not KernelElasticNet:
         assert 1e-4 < model.penalty_ < 1e-1
@@ -110,7 +110,7 @@ def test_greedy_takes_few_features(wave):
     assert model.score(X, y) > 0.9
     fewer = GreedyRegressor(steps=3, **options).fit(X, y)
     assert fewer.score(X, y) < model.score(X, y)
-    # Rows held out say when there are enough.
+    # The hold-out set stops the steps.
     usual = GreedyRegressor(n_components=400, random_state=0).fit(X, y)
     assert usual.n_iter_ < 50 and usual.score(X, y) > 0.9
 
@@ -118,7 +118,7 @@ def test_greedy_takes_few_features(wave):
 def test_boosting_adds_up_to_ridge(wave):
     X, y = wave
     options = {"n_components": 40, "gamma": 0.7, "random_state": 0, "penalty": 1e-4}
-    # One block, added whole: ridge regression.
+    # One block with learning rate 1 is ridge regression.
     one = BoostingRegressor(block=40, shrinkage=1.0, stages=1, held_out=0.0, **options)
     ridge = KernelRidgeRegressor(**options).fit(X, y)
     assert_allclose(one.fit(X, y).predict(X), ridge.predict(X), atol=1e-3)
@@ -163,7 +163,7 @@ def test_weights_of_the_exact_kernel(wave):
         gamma=0.7, penalty=penalty, fit_intercept=False, standardize="no"
     )
     assert_allclose(own.fit(X, y, sample_weight=weights).predict(X), exact, atol=2e-5)
-    # Weights and a penalty that is 3 % off would show.
+    # Controls: without weights, or with a penalty 3 % off, the result differs.
     assert abs(own.fit(X, y).predict(X) - exact).max() > 1e-3
     own.set_params(penalty=1.03 * penalty).fit(X, y, sample_weight=weights)
     assert abs(own.predict(X) - exact).max() > 2e-4

@@ -1,4 +1,4 @@
-"""Labels of every type come back from a file as they went in."""
+"""Tests that labels of every dtype survive saving and loading."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_labels_come_back_from_a_file(kind, tmp_path):
         assert [type(one) for one in again.classes_] == [type(one) for one in model.classes_]
         assert (again.classes_ == model.classes_).all()
         assert (again.predict(X) == model.predict(X)).all()
-        # What was loaded is written as it was.
+        # A loaded model can be saved again.
         again.save(tmp_path / "b.model")
 
 

@@ -1,4 +1,4 @@
-"""The kernel machines: what scikit-learn expects of them, and what they learn."""
+"""Tests of estimators on random features: scikit-learn's checks, and exact references."""
 
 import pickle
 
@@ -42,7 +42,7 @@ CLASSIFIERS = [
 REGRESSORS = [KernelRidgeRegressor, KernelSVR, KernelElasticNet, GaussianProcessRegressor]
 
 
-# Few features, for time; nothing that is checked depends on their number.
+# Few features to save time; the checks do not depend on their number.
 @parametrize_with_checks([kind(n_components=60) for kind in CLASSIFIERS + REGRESSORS])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
@@ -56,7 +56,7 @@ def test_checks_of_scikit_learn(estimator, check):
     ],
 )
 def test_checks_of_scikit_learn_by_default(kind, check):
-    # Which fail with all features and hold with few.
+    # These checks could fail with the default number of features and pass with few.
     check(kind.__name__, kind(device="cpu"))
 
 
@@ -70,10 +70,10 @@ def test_the_predicted_class_is_the_likeliest():
     assert (own.argmax(axis=1) == predicted).all()
     assert_allclose(own.sum(axis=1), 1.0, atol=1e-12)
     assert (own[agree] == p[agree]).all() and (own >= 0.0).all()
-    # No more is moved than between the predicted class and those above it.
+    # Only the predicted class and more probable ones change.
     below = p < p[np.arange(500), predicted][:, None]
     assert (own[below] == p[below]).all()
-    # Rows of two classes keep their order.
+    # With two classes the order of samples is unchanged.
     first = np.linspace(0.2, 0.4, 50)
     moved = _in_favour_of(np.zeros(50, dtype=int), np.column_stack([first, 1 - first]))
     assert (np.diff(moved[:, 0]) > 0).all() and (moved[:, 0] < 0.500001).all()
@@ -103,10 +103,10 @@ def test_ridge_is_exact_kernel_ridge_regression():
         fit_intercept=False,
         standardize="no",
     )
-    # All rows are landmarks: the kernel is reproduced.
+    # With all rows as landmarks, Nystrom features reproduce the kernel.
     assert_allclose(own.fit(X, y).predict(X), exact, atol=2e-4)
     assert own.penalty_ == penalty
-    # A penalty that is 3 % off would show.
+    # Control: a penalty that is 3 % off differs.
     other = clone(own).set_params(penalty=1.03 * penalty).fit(X, y).predict(X)
     assert abs(other - exact).max() > 4e-4
 
@@ -117,7 +117,7 @@ def test_weights_count_rows():
     own = KernelRidgeRegressor(n_components=100, penalty=1e-3, random_state=0)
     repeated = clone(own).fit(X.repeat(weights, axis=0), y.repeat(weights)).predict(X)
     assert_allclose(own.fit(X, y, sample_weight=weights).predict(X), repeated, atol=1e-4)
-    # And they matter.
+    # Control: without weights the result differs.
     assert abs(clone(own).fit(X, y).predict(X) - repeated).max() > 1e-3
     with pytest.raises(ValueError, match="Negative"):
         own.fit(X, y, sample_weight=weights - 1.0)
@@ -128,7 +128,7 @@ def test_digits(kind, digits):
     X, y, X_test, y_test = digits
     names = np.array("zero one two three four five six seven eight nine".split())
     options = {"n_components": 600, "gamma": 0.03, "random_state": 0}
-    # Few features are less right.
+    # A small l1 penalty, so that enough features are used for the score below.
     options |= {"l1": 1e-4} if kind is KernelElasticNetClassifier else {}
     model = kind(**options).fit(X, names[y])
     assert model.score(X_test, names[y_test]) > 0.92
@@ -140,7 +140,7 @@ def test_digits(kind, digits):
     if kind is KernelLogisticRegression:
         p = model.predict_proba(X_test)
         assert_allclose(p.sum(axis=1), 1.0)
-        # Calibrated to some degree: of what it is sure of, nearly all is right.
+        # Confident predictions are nearly always right.
         sure = p.max(axis=1) > 0.9
         assert sure.mean() > 0.5 and model.score(X_test[sure], names[y_test][sure]) > 0.97
 
@@ -163,7 +163,7 @@ def test_ridge_has_probabilities_and_sets_by_rows_left_out(digits):
     assert -np.log(p[np.arange(597), y_test]).mean() < 0.25
     sets = model.predict_sets(X_test, 0.99)
     assert sets.shape == (597, 10) and sets.dtype == bool
-    # The last digits are of other writers than the first.
+    # The tolerance is wide: the last digits come from other writers than the first.
     assert sets[np.arange(597), y_test].mean() > 0.94
     assert sets[np.arange(597), p.argmax(axis=1)].all() and sets.sum(axis=1).mean() < 3
     with pytest.raises(ValueError, match="between 0 and 1"):
@@ -246,9 +246,9 @@ def test_gaussian_process_is_scikit_learn_s():
     own_mean, own_deviation = own.predict(at, return_std=True)
     inside = (at[:, 0] > 0.2) & (at[:, 0] < 4.8)
     assert_allclose(own_mean, mean, atol=5e-3)
-    # Beyond the data Nystrom features know less than the kernel.
+    # Outside the data, Nystrom features have less variance than the kernel.
     assert_allclose(own_deviation[inside], deviation[inside], rtol=5e-3)
-    # Without the noise's variance it is found.
+    # The noise variance is estimated if it is not given.
     found = GaussianProcessRegressor(n_components=200, random_state=0).fit(X, y)
     assert 0.15 < found.noise_deviation_ < 0.25
 
@@ -259,7 +259,7 @@ def test_weights_of_a_gaussian_process_divide_its_noise():
     options |= {"signal_variance": 0.8, "fit_intercept": False, "standardize": "no"}
     weights = np.random.RandomState(1).randint(0, 4, size=300)
     own = GaussianProcessRegressor(**options).fit(X, y, sample_weight=weights)
-    # The same by rows that are there as often, since the noise is given.
+    # With given noise, weights are equivalent to repeated rows.
     rows = np.repeat(np.arange(300), weights)
     repeated = GaussianProcessRegressor(**options).fit(X[rows], y[rows])
     for one, other in zip(own.predict(X, return_std=True), repeated.predict(X, return_std=True)):
@@ -282,7 +282,7 @@ def test_probabilities_over_the_posterior(classes, digits, tmp_path):
     assert (mode.predict(X_test) == mean.predict(X_test)).all()
     p, q = mode.predict_proba(X_test), mean.predict_proba(X_test)
     assert_allclose(q.sum(axis=1), 1.0)
-    # An average is less sure, and not of another opinion.
+    # Averaged probabilities are less confident, with the same accuracy.
     assert (q.max(axis=1) < p.max(axis=1) + 1e-3).mean() > 0.97
     assert (q.argmax(axis=1) == y_test).mean() > 0.75
     mean.save(tmp_path / "mean.model")
@@ -330,14 +330,14 @@ def test_a_gamma_for_each_column():
     random = np.random.RandomState(0)
     X, gamma = random.normal(size=(200, 3)), [0.1, 0.7, 2.0]
     y = np.sin(X.sum(axis=1))
-    # That of columns which are scaled by hand.
+    # Reference: columns that are scaled beforehand.
     scaled = X * np.sqrt(gamma)
     options = {"fit_intercept": False, "standardize": "no", "penalty": 1e-3, "random_state": 0}
     expected = KernelRidge(kernel="rbf", gamma=1.0, alpha=0.2).fit(scaled, y).predict(scaled)
     own = KernelRidgeRegressor(gamma=gamma, map="nystrom", n_components=200, **options)
     assert_allclose(own.fit(X, y).predict(X), expected, atol=1e-3)
     assert_allclose(clone(own).set_params(gamma=np.array(gamma)).fit(X, y).predict(X), own.predict(X))
-    # One of them 3 % off would show.
+    # Control: one gamma that is 3 % off differs.
     off = clone(own).set_params(gamma=[0.1, 0.7 * 1.03, 2.0]).fit(X, y).predict(X)
     assert abs(off - expected).max() > 2e-3
     laplacian = KernelRidgeRegressor(gamma=gamma, kernel="laplacian", map="nystrom", **options)
@@ -352,21 +352,21 @@ def test_a_gamma_for_each_column():
 def test_a_penalised_intercept_is_that_of_a_column_of_ones():
     X, y = wave()
     y, n, penalty, gamma = y + 5.0, 200, 0.03, 0.7
-    # A column of ones beside the features adds 1 to each of their products.
+    # An additional feature of ones adds 1 to the kernel.
     kernel = np.exp(-gamma * (X - X.T) ** 2) + 1.0
     alpha = np.linalg.solve(kernel + n * penalty * np.eye(n), np.stack([y, -2.0 * y], axis=1))
     options = {"gamma": gamma, "penalty": penalty, "standardize": "no", "random_state": 0}
-    # All rows are landmarks: the kernel is reproduced.
+    # With all rows as landmarks, Nystrom features reproduce the kernel.
     options |= {"map": "nystrom", "n_components": 200}
     own = KernelRidgeRegressor(**options, penalize_intercept=True)
     own.fit(X, np.stack([y, -2.0 * y], axis=1))
     assert_allclose(own.predict(X), kernel @ alpha, atol=1e-3)
     assert_allclose(own._model.coefficients()[1], alpha.sum(axis=0), atol=1e-3)
-    # Without the penalty it is another, and so is the fit.
+    # Control: an unpenalised intercept differs, and so does the fit.
     free = KernelRidgeRegressor(**options).fit(X, y)
     assert abs(free._model.coefficients()[1][0] - alpha[:, 0].sum()) > 0.1
     assert abs(free.predict(X) - (kernel @ alpha)[:, 0]).max() > 0.02
-    # By the sums of parts, among several penalties, and of classes.
+    # Also with `partial_fit`, with several penalties, and for classification.
     drawn = {"map": "fourier", "n_components": 100, "penalize_intercept": True}
     whole = clone(own).set_params(**drawn).fit(X, y)
     parts = clone(own).set_params(**drawn)
@@ -381,7 +381,7 @@ def test_a_penalised_intercept_is_that_of_a_column_of_ones():
         classes = KernelRidgeClassifier(**(options | {"penalty": of}), penalize_intercept=True)
         assert_allclose(classes.fit(X, labels).decision_function(X), kernel @ alpha, atol=1e-3)
         assert classes.penalty_ == pytest.approx(penalty)
-    # What cannot be is said.
+    # Unsupported combinations raise errors.
     with pytest.raises(ValueError, match="needs an intercept"):
         clone(own).set_params(fit_intercept=False).fit(X, y)
     with pytest.raises(NotImplementedError, match="Cholesky solver"):
@@ -401,7 +401,7 @@ def test_grid_search_in_processes():
     grid = {"penalty": [1e-12, 1e-3, 1e3], "gamma": [0.5]}
     search = GridSearchCV(KernelRidgeRegressor(n_components=60, random_state=0), grid, cv=3, n_jobs=2)
     assert search.fit(X, y).best_params_["penalty"] == 1e-3
-    # Threads share a fitted model, too.
+    # Threads can share a fitted model.
     model, rows = search.best_estimator_, np.array_split(X, 8)
     own = Parallel(n_jobs=2, prefer="threads")(delayed(model.predict)(part) for part in rows)
     assert_allclose(np.concatenate(own), model.predict(X), atol=1e-9)
@@ -417,7 +417,7 @@ def test_a_gaussian_process_finds_what_columns_say():
     found = GaussianProcessRegressor(lengthscales="per-column", **options).fit(X, y)
     assert_allclose(found.feature_importances_.sum(), 1.0)
     assert found.feature_importances_[0] > 0.8
-    # Relevance is the deviation of a column over its lengthscale.
+    # Relevance is standard deviation divided by lengthscale.
     relevance = X.std(axis=0) / found.lengthscales_
     assert_allclose(relevance / relevance.sum(), found.feature_importances_, rtol=1e-2)
     assert found.log_marginal_likelihood_ > fixed.log_marginal_likelihood_ + 10
@@ -436,7 +436,7 @@ def test_bounds_of_logistic_regression(digits):
     bound = 0.5 * np.sqrt(100) * abs(free._model.coefficients()[0]).max()
     held = clone(free).set_params(bound=bound, penalty=0.0).fit(X, y)
     largest = np.sqrt(100) * abs(held._model.coefficients()[0]).max()
-    # The bound is reached, and kept.
+    # The bound is reached but not exceeded.
     assert 0.99 * bound < largest <= bound * (1 + 1e-6)
     assert held.score(X_test, y_test) > 0.8
     with pytest.raises(ValueError, match="l1"):
@@ -457,7 +457,7 @@ def test_fits_begin_where_the_one_before_ended(kind, digits):
     scores = "predict" if kind is KernelSVR else "decision_function"
     ours, theirs = getattr(warm, scores)(X), getattr(fresh, scores)(X)
     assert abs(ours - theirs).max() < 0.1 * abs(theirs).max()
-    # Other columns, or other classes, begin anew.
+    # Other columns or classes start from zero.
     warm.fit(X[:, :20], y)
     if kind is not KernelSVR:
         kept = y < 5
@@ -468,7 +468,8 @@ def test_fits_begin_where_the_one_before_ended(kind, digits):
 def test_importances_are_shares_of_squared_gradients():
     X = np.random.RandomState(0).uniform(-1, 1, size=(1500, 2))
     X[:, 1] *= 10
-    # Gradients 1 and 0.2, of columns with deviations 1 and 10: as 1 to 4 once they are divided.
+    # Slopes 1 and 0.2 of columns whose scales are 1 to 10: squared gradients are 1 to 4 after
+    # standardisation.
     y = X[:, 0] + 0.2 * X[:, 1]
     divided = {"standardize": "yes", "gamma": 0.1, "importances": True, "random_state": 0}
     raw = {**divided, "standardize": "no", "gamma": [0.3, 0.003]}
@@ -480,7 +481,7 @@ def test_importances_are_shares_of_squared_gradients():
         FalkonRegressor(n_components=100),
         ExactKernelRidgeRegressor(penalty=1e-6),
     ):
-        # Rounding of exact solutions magnifies.
+        # The tolerance is for rounding, which is amplified by exact solutions.
         shares = model.set_params(**divided).fit(X, y).feature_importances_
         assert_allclose(shares, [0.2, 0.8], atol=0.006, err_msg=str(model))
         shares = clone(model).set_params(**raw).fit(X, y).feature_importances_
@@ -488,7 +489,7 @@ def test_importances_are_shares_of_squared_gradients():
         again = pickle.loads(pickle.dumps(model))
         assert (again.feature_importances_ == model.feature_importances_).all()
         assert not hasattr(clone(model).set_params(importances=False).fit(X, y), "feature_importances_")
-    # Binning has no gradient.
+    # Random binning has no gradient.
     binned = KernelRidgeRegressor(map="binning", kernel="laplacian", n_components=50, importances=True)
     assert binned.fit(X, y).feature_importances_ is None
 
@@ -509,7 +510,7 @@ def test_the_elastic_net_of_classes_is_one_for_each():
     options = {"n_components": 40, "gamma": 0.5, "standardize": "no", "random_state": 0}
     own = KernelElasticNetClassifier(l1=0.02, penalty=0.01, **options).fit(X, y)
     beta, intercept = own._model.coefficients()
-    # One lasso for each class, against -1 and 1.
+    # Reference: an elastic net with targets of 1 and -1.
     one_against = KernelElasticNet(l1=0.02, penalty=0.01, **options)
     amounts = one_against.fit(X, np.where(y == "up", 1.0, -1.0))
     assert_allclose(own.decision_function(X), amounts.predict(X), atol=1e-4)

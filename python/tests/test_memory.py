@@ -1,4 +1,4 @@
-"""Memory of large results is kept for the next one, and never for two at once."""
+"""Tests of `_memory.empty`: memory of large results is reused, but never by two at once."""
 
 import os
 import pickle
@@ -25,7 +25,7 @@ def test_memory_of_a_result_that_went_is_taken_again():
     del first
     again = empty(ROWS, 256, np.float64)
     assert address(again) == at
-    # A view keeps it.
+    # A view keeps the memory in use.
     row = again[3]
     row[:] = 3.0
     del again

@@ -1,4 +1,4 @@
-"""Models in other runtimes, onnxruntime and tract, predict as they do here."""
+"""Tests that exported models predict the same in onnxruntime and tract."""
 
 import platform
 import sys
@@ -24,19 +24,19 @@ from bochner import (
     OneClassSVM,
 )
 
-# There are no wheels of it for Linux on other processors: xtask/src/python.rs installs it as this says.
+# tract has no wheels for Linux on other processors; xtask/src/python.rs uses the same condition.
 TRACT = sys.platform != "linux" or platform.machine() == "x86_64"
 if TRACT:
     import tract
 
-# tract finds labels that are text, but its interface for Python does not hand them out. Tests of such
-# fail once it does: this goes then, and its word in docs/guide.md and docs/python.md.
+# Error of tract's Python interface for text outputs. If a future version supports these, tests
+# fail; then remove this, and the remark in docs/guide.md and docs/python.md.
 TEXT = "Unsupported DatumType in the public API String"
 
 
 @pytest.fixture
 def run(tmp_path):
-    """What each runtime makes of rows: outputs by their names, by the name of the runtime."""
+    """Function that runs a model in each runtime; returns outputs by runtime and name."""
 
     def run(model, X, double=False, text=False):
         path = tmp_path / "model.onnx"
@@ -58,7 +58,7 @@ def in_onnxruntime(path, X):
 
 
 def in_tract(path, X, names, text):
-    """No labels where they are text."""
+    """Outputs of tract by name, without text labels."""
     model = tract.onnx().load(path)
     assert [model.input_name(i) for i in range(model.input_count())] == ["X"]
     assert [model.output_name(i) for i in range(model.output_count())] == names
@@ -130,18 +130,18 @@ MAPS = [
 @pytest.mark.parametrize("options", MAPS, ids=lambda options: " ".join(map(str, options.values())))
 def test_maps(run, rows, options):
     X, y = rows
-    # A small penalty magnifies the rounding of the library's own kernel values, which are f32.
+    # A small penalty would amplify the rounding of kernel values in float32.
     penalty = 0.1 if options.get("map") == "nystrom" else 1e-3
     options = {"n_components": 60, "random_state": 0, "penalty": penalty, **options}
     model = KernelRidgeRegressor(**options).fit(X, np.stack([y, 3 - y], axis=1))
     here = model.predict(X)
-    # One row, and none, go as well.
+    # Inputs of one row and of no rows.
     one, none = run(model, X[:1]), run(model, X[:0])
     for runtime, there in run(model, X).items():
         there = there["values"]
         assert there.dtype == np.float32 and there.shape == (700, 2), runtime
         scale = np.abs(here).max()
-        # Steps jump where a rounding puts a row on the other side.
+        # The arc-cosine kernel of order 0 has steps, where rounding can change a feature.
         far = np.abs(there - here).max(axis=1) > 2e-6 * scale
         assert far.mean() <= (0.01 if options.get("kernel") == "arc-cosine:0" else 0.0), (
             runtime,
@@ -260,7 +260,7 @@ def test_clusters_and_novelties_are_labels(run, rows, model):
 def test_doubles_keep_what_floats_lose(run, rows):
     X, y = rows
     X = X.astype(np.float64)
-    # Seconds since 1970, of some minutes.
+    # Unix timestamps within a short period.
     X[:, 0] += 1.7e9
     model = KernelRidgeRegressor(n_components=60, random_state=0, penalty=1e-3).fit(X, y)
     here, scale = model.predict(X), np.abs(y).max()

@@ -1,4 +1,4 @@
-"""Rows that come bit by bit give what rows at once give."""
+"""Tests of `partial_fit` of estimators with sums: parts equal one fit to all."""
 
 import pickle
 import warnings
@@ -51,7 +51,7 @@ def test_parts_give_what_all_rows_give(wave):
     parts = in_parts(KernelRidgeRegressor(**OPTIONS), X, y)
     assert_allclose(parts.predict(X), whole.predict(X), atol=2e-4)
     assert parts.penalty_ == 1e-4
-    # A part that is missing shows.
+    # Control: without one part, the result differs.
     fewer = in_parts(KernelRidgeRegressor(**OPTIONS), X[:600], y[:600])
     assert abs(fewer.predict(X) - whole.predict(X)).max() > 2e-3
 
@@ -82,7 +82,7 @@ def test_weights_and_several_targets(wave):
 def test_forget(wave):
     X, y = wave
     model = in_parts(KernelRidgeRegressor(**OPTIONS), X, y)
-    # The first part decided nothing but the map.
+    # After removal, the first part only affects the map.
     model.forget(X[:225], y[:225])
     rest = KernelRidgeRegressor(**OPTIONS).fit(X[225:], y[225:])
     assert_allclose(model.predict(X), rest.predict(X), atol=2e-4)
@@ -99,7 +99,7 @@ def test_classifier(labels):
     options = {**OPTIONS, "gamma": 0.03, "n_components": 300}
     whole = KernelRidgeClassifier(**options).fit(X[:1200], y[:1200])
     parts = KernelRidgeClassifier(**options)
-    # The first rows do not have all labels.
+    # The first part does not have all labels.
     parts.partial_fit(X[:5], y[:5], classes=np.unique(y))
     parts.partial_fit(X[5:1200], y[5:1200])
     assert (parts.classes_ == whole.classes_).all()
@@ -153,7 +153,7 @@ def test_what_sums_cannot_do(wave):
         KernelRidgeClassifier(**OPTIONS, class_weight="balanced").partial_fit(
             X, labels, classes=[False, True]
         )
-    # fit begins anew, whatever was there.
+    # `fit` discards samples of `partial_fit`.
     model = KernelRidgeRegressor(**OPTIONS).partial_fit(X[:100], -y[:100]).fit(X, y)
     assert_allclose(model.predict(X), fitted.predict(X))
 
@@ -193,8 +193,8 @@ def says(model, X):
 def test_sums_of_other_learners_grow(model, tmp_path):
     random = np.random.RandomState(0)
     parts = random.uniform(0, 5, size=(4, 600, 2))
-    # Of one mean, so that the first rows centre the map as all do: which feature is which depends on
-    # it, and so does what takes few of them.
+    # All parts have the same mean, so that the first centres the map as all do. The features depend
+    # on the centre, and with them the selection of few features.
     X = (parts - parts.mean(axis=1, keepdims=True)).reshape(-1, 2) + 2.5
     y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.1 * random.normal(size=2400)
     options = {"gamma": 0.7, "standardize": "no"}
@@ -202,21 +202,21 @@ def test_sums_of_other_learners_grow(model, tmp_path):
     if is_classifier:
         y = np.where(y > 1, "high", np.where(y > -1, "mid", "low"))
     first = {"classes": np.unique(y)} if is_classifier else {}
-    # More rows than are put in order, of which the parts are the same held out.
+    # More rows than are sorted before a fit, so that hold-out sets agree.
     whole = clone(model).set_params(**options).fit(X, y)
     parts = in_parts(clone(model).set_params(**options), X, y, **first)
     expected = says(whole, X)
     bound = 5e-4 * abs(expected).max()
     assert_allclose(says(parts, X), expected, atol=bound)
-    # A part that is missing shows, after a model was asked for, too.
+    # Control: without one part, the result differs. Then add it after a prediction.
     fewer = in_parts(clone(model).set_params(**options), X[:600], y[:600], 1, **first)
     assert abs(says(fewer, X) - expected).max() > 4 * bound
     fewer = pickle.loads(pickle.dumps(fewer))
     fewer.partial_fit(X[600:], y[600:])
     assert_allclose(says(fewer, X), expected, atol=bound)
-    # So do attributes, which nobody has to predict for.
+    # Fitted attributes are updated without a prediction.
     found = [name for name in vars(whole) if name.endswith("_") and not name.startswith("_")]
-    # Which takes a second look at the rows.
+    # `noise_share_` needs a second pass over the rows.
     found = [name for name in found if name != "noise_share_"]
     growing = in_parts(clone(model).set_params(**options), X[:600], y[:600], 1, **first)
     for name in found:
@@ -278,7 +278,7 @@ def test_what_needs_all_rows_has_no_parts(wave):
         labels = {"classes": [False, True]} if isinstance(model, BoostingClassifier) else {}
         with pytest.raises(ValueError, match="all rows at once"):
             model.partial_fit(X, y > 0 if labels else y, **labels)
-    # Amounts stay as they are unless another scale is asked for.
+    # Targets are only transformed if `target_scale` says so.
     skewed = np.exp(3 * y)
     own = KernelRidgeRegressor(random_state=0).partial_fit(X, skewed)
     as_is = KernelRidgeRegressor(random_state=0, target_scale="as-is").fit(X, skewed)
@@ -286,7 +286,7 @@ def test_what_needs_all_rows_has_no_parts(wave):
     for scale in ("log", "rank"):
         one = KernelRidgeRegressor(random_state=0, target_scale=scale)
         own = clone(one).partial_fit(X, skewed)
-        # Sums are solved by features, so few rows by their products.
+        # `partial_fit` solves the normal equations, `fit` the dual for few rows.
         assert_allclose(own.predict(X), one.fit(X, skewed).predict(X), rtol=0.02)
         again = pickle.loads(pickle.dumps(own)).partial_fit(X, skewed)
         assert np.isfinite(again.predict(X)).all()
@@ -305,13 +305,14 @@ def test_a_half_life_is_weights_by_age(wave):
         options = {name: value for name, value in options.items() if value is not None}
         forgets = cls(half_life=60.0, **options).fit(X, y)
         weighted = cls(**options).fit(X, y, sample_weight=ages(900, 60.0))
-        # Features are of f32, and rows in another order; 1 % of the half-life is 3e-3.
+        # The tolerance is for features in float32 and another order of rows; a half-life 1 % off
+        # would differ by 3e-3.
         assert_allclose(forgets.predict(X), weighted.predict(X), atol=1e-4)
         assert abs(cls(**options).fit(X, y).predict(X) - forgets.predict(X)).max() > 1e-3
-    # Few rows, which are put in order where that changes nothing.
+    # Few rows, which must not be sorted with a half-life.
     own = np.random.RandomState(3).randint(0, 3, size=900).astype(float)
     forgets = KernelRidgeRegressor(half_life=60.0, **OPTIONS).fit(X, y, sample_weight=own)
-    # Rows of weight 0 are as if not there: they age no others.
+    # Samples of weight 0 are ignored, and do not age others.
     counts = own > 0
     own[counts] *= ages(counts.sum(), 60.0)
     weighted = KernelRidgeRegressor(**OPTIONS).fit(X, y, sample_weight=own)
@@ -356,7 +357,7 @@ def test_a_column_that_is_constant_in_the_first_rows():
     model = KernelRidgeRegressor(n_components=100, penalty=1e-6, random_state=0)
     model.partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
     assert model.score(X, y) > 0.999
-    # As many rows as before decide anew: the map is that of one fit to all of them.
+    # When the number of rows doubles, scales are estimated again, and the map is that of one fit.
     options = {"n_components": 100, "penalty": 1e-4, "random_state": 0, "gamma": "scale", "linear": "no"}
     whole = KernelRidgeRegressor(**options).fit(X, y)
     parts = clone(whole).partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])
@@ -397,7 +398,7 @@ def test_scales_that_stay_are_said_once(wave, monkeypatch):
     X = np.column_stack([X, np.ones(900)])
     options = {"n_components": 60, "penalty": 1e-4, "random_state": 0}
     model = KernelRidgeRegressor(**options).partial_fit(X[:300], y[:300])
-    # Sums that may be merged elsewhere have one map for good.
+    # `without_rows` fixes the map, so that sums can be merged.
     part = model.without_rows()
     moved = X[300:400] + [0.0, 0.0, 1.0]
     with pytest.warns(UserWarning, match=r"column 2 \(counted from 0\) was constant in the first 300"):
@@ -406,12 +407,12 @@ def test_scales_that_stay_are_said_once(wave, monkeypatch):
         warnings.simplefilter("error")
         part.partial_fit(moved, y[300:400])
         model.partial_fit(X[300:500], y[300:500]).merge(part)
-        # Wider by a factor is no scale that is wrong by far.
+        # A moderately larger range causes no warning.
         model.partial_fit(3 * X[300:400, :2] @ np.eye(2, 3) + [0.0, 0.0, 1.0], y[300:400])
-        # Where no row decides on a scale there is none to be wrong.
+        # Scales that do not depend on the rows cause no warning.
         fixed = KernelRidgeRegressor(**options, gamma=1.0, standardize="no")
         fixed.partial_fit(X[:300], y[:300]).without_rows().partial_fit(moved, y[300:400])
-    # So have those of more rows than are kept.
+    # The map is also fixed once there are too many rows to store.
     monkeypatch.setattr(bochner._scales, "EARLY_VALUES", 2000)
     many = KernelRidgeRegressor(**options).partial_fit(X, y)
     with pytest.warns(UserWarning, match="lies .* times its width outside the range of the first 900"):

@@ -1,4 +1,4 @@
-"""Expressions of polars give what methods give, of frames that are there and that stream by."""
+"""Tests of `bochner.polars`: expressions equal methods, in eager and streaming frames."""
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,7 @@ def test_rows_by_the_names_of_the_fit(frame, tmp_path):
     model = KernelRidgeRegressor(**OPTIONS, penalty=1e-3).fit(X, frame["y"])
     expression = bochner.polars.predict(model)
     expected = model.predict(X)
-    # Columns in another order, others beside them.
+    # Columns in another order, and additional columns.
     other = frame.select("kind", "b", "y", "a")
     assert_array_equal(other.with_columns(expression)["prediction"], expected)
     other.write_parquet(tmp_path / "rows.parquet")
@@ -61,7 +61,7 @@ def test_rows_without_names_and_arrays_side_by_side(frame):
     expected = model.predict(X)
     named = frame.select(bochner.polars.predict(model, columns=["a", "b"]))
     assert_array_equal(named["prediction"], expected)
-    # The control: the order of the columns is that of X.
+    # Control: the given columns are used in their order.
     other = frame.select(bochner.polars.predict(model, columns=["b", "a"]))
     assert (other["prediction"].to_numpy() != expected).any()
     for kind in (pl.Array(pl.Float64, 2), pl.List(pl.Float64)):

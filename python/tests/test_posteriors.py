@@ -1,4 +1,4 @@
-"""Covariances and functions are those of the exact posterior; intervals hold their share."""
+"""Tests of posterior covariances and functions against exact ones, and of interval coverage."""
 
 import re
 import sys
@@ -48,7 +48,7 @@ def test_covariances_are_those_of_the_exact_process(rows, model):
     expected[np.diag_indices(9)] += NOISE
     assert_allclose(mean, expected_mean, atol=0.1)
     assert_allclose(covariance, expected, atol=0.1)
-    # The control: without what the rows say nothing agrees.
+    # Control: the prior covariance, without the data, differs.
     assert np.abs(SIGNAL * RBF(1.0)(at) - expected).max() > 0.5
     deviation = model.predict(at, return_std=True)[1]
     assert_allclose(np.sqrt(np.diag(covariance)), deviation, rtol=1e-6)
@@ -65,9 +65,9 @@ def test_functions_vary_as_the_covariance_says(rows, model):
     scale = np.sqrt(np.diag(covariance))
     assert_allclose((values.mean(axis=1) - mean) / scale, np.zeros(9), atol=0.06)
     between = np.cov(values) / np.outer(scale, scale)
-    # Of 4,000 draws a variance errs by 2 %.
+    # The standard error of a variance from 4,000 draws is 2 %.
     assert_allclose(between, covariance / np.outer(scale, scale), atol=0.08)
-    # Equal seeds draw equal functions, at whatever rows.
+    # Equal seeds give the same functions for any X.
     (functions,) = model.posterior_functions(4000, random_state=3)
     assert_allclose(functions(at[2:4]), values[2:4], rtol=1e-4, atol=1e-4)
     assert (model.sample_y(at, 2, random_state=4) != values[:, :2]).all()
@@ -106,14 +106,17 @@ def test_gradients_are_differences_of_values(by_rows):
 
 
 def slope_of_mean(X, y, at):
-    """The gradient of the exact mean, ``sum_i k'(x, x_i) a_i`` with ``a = (K + r I)^-1 y``."""
+    """Gradient of the exact posterior mean, ``sum_i k'(x, x_i) a_i``, ``a = (K + r I)^-1 y``."""
     kernel = RBF(1.0)
     weights = np.linalg.solve(kernel(X) + NOISE / SIGNAL * np.eye(len(X)), y)
     return (-(at - X.T) * kernel(at, X)) @ weights
 
 
 def slope_deviation(X, at):
-    """The deviation of the slope, ``k''(0) - k'(x, X) (K + r I)^-1 k'(X, x)`` times the signal."""
+    """Standard deviation of the slope.
+
+    Its variance is ``k''(0) - k'(x, X) (K + r I)^-1 k'(X, x)`` times the signal variance.
+    """
     kernel = RBF(1.0)
     slopes = -(at - X.T) * kernel(at, X)
     explained = np.linalg.solve(kernel(X) + NOISE / SIGNAL * np.eye(len(X)), slopes.T)
@@ -126,7 +129,7 @@ def test_functions_by_matherons_rule_are_those_of_the_exact_process(rows, model)
     exact = Exact(ConstantKernel(SIGNAL, "fixed") * RBF(1.0, "fixed"), alpha=NOISE, optimizer=None)
     mean, deviation = exact.fit(X, y).predict(at, return_std=True)
     values, slopes = [], []
-    # Each seed draws a prior of its own, whose features are few.
+    # Each seed draws another prior with few features; average over seeds.
     for seed in range(20):
         (drawn,) = model.posterior_functions(
             200, random_state=seed, given=(X, y), prior_features=400
@@ -134,13 +137,14 @@ def test_functions_by_matherons_rule_are_those_of_the_exact_process(rows, model)
         values.append(drawn(at))
         slopes.append(drawn.gradient(at)[:, :, 0])
     values, slopes = np.hstack(values), np.hstack(slopes)
-    # Of 4,000 draws a mean errs by 1.6 % of a deviation, a deviation by 1.1 %.
+    # With 4,000 draws the standard errors of a mean and of a standard deviation are 1.6 % and 1.1 %
+    # of the standard deviation.
     assert_allclose((values.mean(axis=1) - mean) / deviation, np.zeros(6), atol=0.07)
     assert_allclose(values.std(axis=1) / deviation, np.ones(6), atol=0.06)
     of_slopes = slope_deviation(X, at)
     assert_allclose((slopes.mean(axis=1) - slope_of_mean(X, y, at)) / of_slopes, np.zeros(6), atol=0.07)
     assert_allclose(slopes.std(axis=1) / of_slopes, np.ones(6), atol=0.06)
-    # Far from the rows they are the prior again, whose mean is 0.
+    # Far from the data, functions follow the prior.
     assert abs(values[-1].std() / np.sqrt(SIGNAL) - 1.0) < 0.05
 
 
@@ -173,7 +177,8 @@ def test_gradients_of_many_functions_hold_little_beside_them(rows, model):
     before = peak()
     slopes = drawn.gradient(at)
     assert slopes.shape == (700, 10_000, 1)
-    # Beside them is a block of some rows, and the slopes of features for one function a thread.
+    # Beyond the result, memory holds a block of rows and, per thread, gradients of features for one
+    # function.
     assert peak() - before < 3 * slopes.nbytes
     (few,) = model.posterior_functions(3, random_state=0)
     assert few.gradient(at).shape == (700, 3, 1)
@@ -203,7 +208,7 @@ def test_calibrated_intervals_hold_what_they_promise(tmp_path):
     for level in (0.5, 0.9):
         mean, lower, upper = model.predict_interval(X[4000:], level)
         held = ((lower <= y[4000:]) & (y[4000:] <= upper)).mean()
-        # 3,500 rows calibrate and 5,000 are looked at.
+        # The tolerance follows from 3,500 calibration samples and 5,000 test samples.
         assert abs(held - level) < 0.03, held
         assert_allclose(mean, model.predict(X[4000:]), rtol=1e-6)
         assert_allclose(upper - mean, mean - lower, rtol=1e-6)
@@ -242,11 +247,12 @@ def test_the_fit_keeps_rows_back_for_intervals(estimator):
     mean, lower, upper = model.predict(new, interval=0.8)
     assert_allclose(mean, model.predict(new), rtol=1e-6)
     held = ((lower <= of_new) & (of_new <= upper)).mean()
-    # Some 640 rows calibrate: a share is held to within 1.6 %, thrice.
+    # With about 640 calibration samples the standard error of the coverage is 1.6 %; allow three
+    # times that or more.
     assert abs(held - 0.8) < 0.06, held
     for own, expected in zip(model.predict_interval(new, 0.8), (mean, lower, upper)):
         assert_array_equal(own, expected)
-    # The rows of the fit are the others.
+    # The other rows were fitted.
     if hasattr(model, "_model"):
         assert 850 < model._model.rows < 1070, model._model.rows
     assert clone(model).calibrate == 0.4
@@ -277,7 +283,7 @@ def test_ridge_has_intervals_by_rows_left_out():
         model.fit(X[:1000], y[:1000])
         _, lower, upper = model.predict_interval(X[1000:], 0.9)
         held = ((lower <= y[1000:]) & (y[1000:] <= upper)).mean()
-        # 1,000 rows are left out and 2,000 looked at: one deviation is .012.
+        # With 1,000 leave-one-out errors and 2,000 test samples, one standard error is 0.012.
         assert abs(held - 0.9) < 0.03, held
 
 

@@ -1,4 +1,4 @@
-"""Learners of rows that come one by one: they are the weighted fit, and go where river's go."""
+"""Tests of `bochner.river`: equal to weighted fits, and compatible with river."""
 
 import math
 import pickle
@@ -18,7 +18,7 @@ from bochner.river import KernelClassifier, KernelRegressor, LinUCB, ThompsonSam
 
 
 def stream(n, seed=0):
-    """Rows whose target turns its sign after half of them."""
+    """Stream whose target changes sign in the middle."""
     random = np.random.RandomState(seed)
     for t in range(n):
         a, b = random.normal(size=2)
@@ -43,10 +43,10 @@ def test_columns_as_they_are_have_the_weighted_fit(half_life):
         fitted = Z[:9] @ np.linalg.solve(A, (Z * w[:, None]).T @ y)
         return np.abs(fitted - [model.predict_one(x) for x, _ in rows[:9]]).max()
 
-    # The penalty is forgotten with the rows and brought back, since the last time by so much.
+    # The penalty decays like the samples, and is reset once per half-life.
     since = 0 if half_life == math.inf else len(y) % half_life
     penalty = 20.0 * 0.5 ** (since / half_life)
-    # Features are of float32.
+    # The tolerance is for features in float32.
     assert off(half_life, penalty) < 1e-6
     assert off(half_life, 1.03 * penalty) > 1e-5
     if half_life < math.inf:
@@ -62,7 +62,7 @@ def test_a_stream_that_turns_is_followed():
             model.learn_one(x, y)
         late = np.sqrt(np.mean(np.square(errors[-300:])))
         assert late < most
-    # What is never forgotten is wrong by the half of both.
+    # Without forgetting, the model averages both halves.
     assert late > 0.8
 
 
@@ -113,7 +113,7 @@ def test_rows_that_lack_columns_and_rows_that_are_none():
         model.learn_one(x, y)
     before = pickle.dumps(model)
     mean = np.mean([x["a"] for x, _ in stream(30)])
-    # What is missing has its mean; what comes later is left out.
+    # Missing features are replaced by their mean; new features are ignored.
     lacks, has = {"b": 90.0}, {"b": 90.0, "a": mean, "new": 5.0}
     assert model.predict_one(lacks) == model.predict_one(has)
     for x, y, message in [
@@ -240,7 +240,7 @@ def r2(truth, predicted, first):
 
 
 def follow(model, rows):
-    """Predictions of rows, each before it is learned."""
+    """Predict each sample before it is learned."""
     predicted = []
     for x, y in rows:
         predicted.append(model.predict_one(x))
@@ -257,7 +257,7 @@ def test_rows_that_are_mostly_alike_are_learned():
         flags.learn_one({"a": float(t % 4 == 0)}, float(t % 4 == 0))
         count = float(random.poisson(0.2))
         counts.learn_one({"a": count}, count**2)
-        # All rows of the warm-up are the same.
+        # All samples of the warm-up are equal.
         x = 0.0 if t < 130 or t % 3 else random.normal()
         off.learn_one({"a": x, "b": 0.0}, 2 * x)
     assert abs(flags.predict_one({"a": 1.0}) - 1) < 0.05 and abs(flags.predict_one({"a": 0.0})) < 0.05
@@ -266,7 +266,7 @@ def test_rows_that_are_mostly_alike_are_learned():
 
 
 def moving(quiet, n, wide, seed=0):
-    """A column that is still, or nearly, in the first rows."""
+    """Stream with a column that is constant, or almost, in the first ``quiet`` samples."""
     random = np.random.RandomState(seed)
     for t in range(n):
         still = 2.0 if wide == 0.0 else 2.0 + wide * random.normal()
@@ -280,7 +280,7 @@ def test_a_column_that_moves_later_is_learned(wide):
     model = KernelRegressor(n_components=100, penalty=0.1)
     predicted = follow(model, rows)
     assert r2([y for _, y in rows], predicted, 600) > 0.97
-    # It is as if the column had never been still.
+    # The result is as good as with a warm-up that includes the change.
     known = KernelRegressor(n_components=100, penalty=0.1, warm_up=600)
     assert r2([y for _, y in rows], follow(known, rows), 600) < r2(
         [y for _, y in rows], predicted, 600
@@ -316,7 +316,7 @@ def test_rows_before_those_kept_are_forgotten_with_a_warning(monkeypatch):
         predicted = follow(model, rows)
     assert len(caught) == 1 and "KernelRegressor" in str(caught[0].message)
     assert r2([y for _, y in rows], predicted, 1500) > 0.9
-    # What is forgotten by and by is not missed.
+    # With a short half-life, dropped samples cause no warning.
     forgets = KernelRegressor(n_components=60, penalty=0.1, half_life=10.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -332,7 +332,7 @@ def test_columns_that_come_after_the_first_rows():
         if t < 40:
             del x["b"]
         elif t < 100:
-            # What no map takes stays out.
+            # New features that are not numbers are ignored.
             x["name"] = "text"
         model.learn_one(x, label)
     assert [model.predict_one({"a": 0.0, "b": b}) for b in (1.0, -1.0)] == ["high", "low"]

@@ -1,4 +1,4 @@
-"""Learners without targets, against exact kernel methods."""
+"""Tests of estimators without targets, against exact kernel methods."""
 
 import pickle
 
@@ -27,7 +27,7 @@ from bochner import (
 )
 
 GAMMA = 0.4
-#: All rows are landmarks: the kernel is reproduced.
+#: Options for Nystrom features with all rows as landmarks, which reproduce the kernel.
 EXACT = {"map": "nystrom", "gamma": GAMMA, "standardize": "no", "random_state": 0}
 
 COMPONENTS = [
@@ -61,7 +61,7 @@ def up_to_signs(own, other):
 def test_kernel_pca_is_scikit_learn_s(X):
     own = KernelPCA(n_components=4, map_components=150, **EXACT).fit(X)
     other = sklearn.decomposition.KernelPCA(4, kernel="rbf", gamma=GAMMA).fit(X)
-    # A gamma that is 3 % off moves them by more than a per cent.
+    # A gamma that is 3 % off would change eigenvalues by more than 1 %.
     assert_allclose(own.eigenvalues_, other.eigenvalues_, rtol=1e-3)
     new = np.random.RandomState(4).normal(size=(20, 3))
     for rows in (X, new):
@@ -75,7 +75,7 @@ def test_kernel_pca_explains(X):
     assert ratios.sum() >= 0.8 > ratios[:-1].sum()
     Y = pca.transform(X)
     assert_allclose(Y.var(axis=0, ddof=1), pca.explained_variance_, rtol=1e-3)
-    # What is left, by the kernel alone.
+    # Reference for reconstruction errors, from the kernel.
     K = rbf_kernel(X, gamma=GAMMA)
     centred = 1.0 - 2 * K.mean(axis=1) + K.mean()
     assert_allclose(
@@ -112,7 +112,7 @@ def test_spectral_clusters_hang_together():
     model = SpectralClustering(n_clusters=2, gamma=30.0, map_components=250, random_state=0).fit(X)
     right = (model.labels_ == y).mean()
     assert max(right, 1 - right) > 0.98
-    # Those of k-means do not.
+    # Control: k-means does not separate the moons.
     right = (KernelKMeans(n_clusters=2, gamma=30.0, random_state=0).fit_predict(X) == y).mean()
     assert max(right, 1 - right) < 0.98
 
@@ -120,14 +120,14 @@ def test_spectral_clusters_hang_together():
 def test_ica_finds_sources():
     S = np.random.RandomState(0).uniform(-1, 1, size=(1000, 2))
     X = S @ np.array([[1.0, 1.0], [1.0, -0.5]])
-    # So wide a kernel is nearly linear.
+    # A wide kernel is nearly linear.
     wide = {"gamma": 1e-3, "map": "fourier", "map_components": 300, "standardize": "no"}
     for options in ({}, wide):
         Y = KernelICA(random_state=0, **options).fit_transform(X)
         correlation = abs(np.corrcoef(Y.T, S.T)[:2, 2:])
         assert correlation.max(axis=1).min() > 0.98 and correlation.min() < 0.2
         assert_allclose(Y.T @ Y / len(Y), np.eye(2), atol=0.02)
-    # All of three, where nobody says how many; a column that is a sum of others adds none.
+    # By default all three sources; a linear combination of columns adds none.
     S = np.random.RandomState(1).uniform(-1, 1, size=(1000, 3))
     X3 = S @ np.random.RandomState(2).normal(size=(3, 3))
     Y = KernelICA(random_state=0).fit_transform(np.column_stack([X3, X3[:, 0] - X3[:, 2]]))
@@ -142,7 +142,7 @@ def test_one_class_svm_is_scikit_learn_s(X):
     nu = 0.2
     own = OneClassSVM(nu=nu, map_components=150, tol=1e-6, max_iter=5000, **EXACT).fit(X)
     other = sklearn.svm.OneClassSVM(nu=nu, gamma=GAMMA, tol=1e-8).fit(X)
-    # Theirs has weights up to 1, ours up to 1 / (nu n).
+    # scikit-learn's dual coefficients are at most 1, these at most 1 / (nu n).
     scale = nu * len(X)
     assert_allclose(scale * own.decision_function(X), other.decision_function(X), atol=2e-2)
     assert scale * own.offset_ == pytest.approx(other.offset_[0], rel=5e-3)
@@ -178,22 +178,22 @@ def test_density_is_scikit_learn_s(X):
     other = sklearn.neighbors.KernelDensity(bandwidth=h).fit(X)
     own.set_params(gamma=1 / (2 * h**2)).fit(X)
     expected = np.exp(other.score_samples(X))
-    # Logarithms are taken of no less than what cosines would be off by.
+    # Log-densities have a floor at the noise of random features; compare above it.
     told = expected > 0.006
     assert told.mean() > 0.8
     assert_allclose(np.exp(own.score_samples(X))[told], expected[told], rtol=2e-3)
-    # A bandwidth that is 3 % off would show.
+    # Control: a bandwidth that is 3 % off differs.
     wrong = sklearn.neighbors.KernelDensity(bandwidth=1.03 * h).fit(X)
     assert abs(np.exp(wrong.score_samples(X)) / expected - 1).max() > 0.03
     assert own.score(X) == pytest.approx(own.score_samples(X).sum())
     assert own.score(X) == pytest.approx(other.score(X), rel=0.02)
-    # Cosines are off by about the deviation that is said.
+    # The error of Fourier features is about `noise_deviation_`.
     cosines = KernelDensity(gamma=1 / (2 * h**2), map_components=2000, random_state=0)
     cosines.set_params(sampling="monte-carlo").fit(X)
     away = np.exp(cosines.score_samples(X)) - expected
     assert 0.3 < np.sqrt((away**2).mean()) / cosines.noise_deviation_ < 2.0
     assert cosines.bandwidth_multiple_ == 1.0
-    # Weights count rows.
+    # Weights are equivalent to repeated rows.
     weights = np.random.RandomState(1).randint(0, 3, size=150)
     repeated = clone(own).fit(X.repeat(weights, axis=0)).score_samples(X)
     assert_allclose(own.fit(X, sample_weight=weights).score_samples(X), repeated, atol=2e-3)
@@ -206,7 +206,7 @@ def test_bandwidths_of_densities():
     for gamma, multiples in (("scott", None), ("silverman", None), (200.0, None), (0.02, "auto")):
         model = KernelDensity(gamma=gamma, multiples=multiples, random_state=0)
         if gamma == 0.02:
-            # A bandwidth of 5, of which a sixteenth or so is right.
+            # The bandwidth is 5, and about a sixteenth of that is right.
             assert model.fit(X).bandwidth_multiple_ < 0.2
         errors[gamma] = abs(np.exp(model.fit(X).score_samples(X)) - true).mean()
     assert max(errors["scott"], errors["silverman"], errors[0.02]) < 0.015
@@ -225,7 +225,8 @@ def test_distances_to_centres_are_those_of_the_kernel(X):
     squares = [
         1.0 - 2 * own[:, rows].mean(axis=1) + K[np.ix_(rows, rows)].mean() for rows in inside
     ]
-    # Nystrom features of new rows are shorter than 1: what no landmark spans is left out.
+    # Nystrom features of new rows have norms below 1: they lack the part outside the landmarks'
+    # span.
     spanned = np.einsum("ij,ji->i", own, np.linalg.solve(K + 1e-10 * np.eye(150), own.T))
     expected = np.sqrt(np.stack(squares, axis=1) - 1.0 + spanned[:, None])
     distances = model.transform(new)
@@ -242,7 +243,7 @@ def test_randomized_components_are_those_of_the_covariance(X):
     assert_allclose(few.explained_variance_, all_of.explained_variance_, rtol=1e-3)
     assert_allclose(few.explained_variance_ratio_, all_of.explained_variance_ratio_, rtol=1e-3)
     assert_allclose(*up_to_signs(few.transform(X), all_of.transform(X)), atol=0.02)
-    # One pass gives an approximation alone.
+    # One pass is only an approximation.
     rough = KernelPCA(n_components=4, solver="randomized", passes=1, oversampling=0, **options)
     assert rough.fit(X).explained_variance_.sum() < 0.99 * all_of.explained_variance_.sum()
     with pytest.raises(ValueError, match="a number of components"):
@@ -253,7 +254,7 @@ def test_pre_images_are_a_ridge_regression(X):
     options = {"n_components": 3, "map_components": 500, "gamma": GAMMA, "standardize": "no"}
     pca = KernelPCA(fit_inverse_transform=True, alpha=0.5, random_state=0, **options).fit(X)
     T = pca.transform(X)
-    # Ridge regression on the kernel of the components, whose intercept has no penalty.
+    # Reference: kernel ridge regression on the components, with an unpenalised intercept.
     gamma = 1.0 / pca.explained_variance_.sum()
     K, one = rbf_kernel(T, gamma=gamma), np.ones((150, 1))
     system = np.block([[K + 0.5 * np.eye(150), one], [one.T, np.zeros((1, 1))]])
@@ -262,7 +263,7 @@ def test_pre_images_are_a_ridge_regression(X):
     back = pca.inverse_transform(T)
     assert back.shape == X.shape
     assert np.sqrt(((back - expected) ** 2).mean()) < 0.1
-    # The same features, to which a parameter that is 3 % off would show.
+    # The same random features agree closely; controls with a parameter 3 % off differ.
     ridge = {"n_components": 500, "standardize": "no", "random_state": 0}
     for off, least, most in ((1.0, 0.0, 1e-3), (1.03, 2e-3, 1.0)):
         for parameters in (
@@ -271,7 +272,7 @@ def test_pre_images_are_a_ridge_regression(X):
         ):
             same = KernelRidgeRegressor(**parameters, **ridge).fit(T, X).predict(T)
             assert least <= abs(back - same).max() < most
-    # It leads back: nearer to the rows than their means are.
+    # Pre-images are closer to the rows than the mean is.
     assert ((back - X) ** 2).mean() < 0.3 * X.var()
     with pytest.raises(NotFittedError, match="fit_inverse_transform=True"):
         KernelPCA(n_components=2).fit(X).inverse_transform(T[:, :2])
@@ -307,7 +308,7 @@ def test_components_count_rows_by_their_weights(X):
 
 def test_clusters_go_on_by_batches(tmp_path):
     blobs, _ = make_blobs(200, centers=[[0, 0], [6, 0], [0, 6]], random_state=1)
-    # One centre is the mean of all rows, in batches of any size as at once.
+    # With one cluster the centre is the mean of all rows, for any batches.
     options = {"map_components": 40, "gamma": 0.1, "standardize": "no", "random_state": 0}
     parts = [blobs[:7], blobs[7:90], blobs[90:]]
     whole = KernelKMeans(n_clusters=1, **options).fit(blobs)
@@ -315,12 +316,12 @@ def test_clusters_go_on_by_batches(tmp_path):
     for part in parts:
         assert model.partial_fit(part) is model
         assert model.labels_.shape == (len(part),)
-        # What was pickled goes on, too.
+        # Continue with an unpickled estimator.
         model = pickle.loads(pickle.dumps(model))
     assert_allclose(model.transform(blobs), whole.transform(blobs), atol=1e-5)
     assert model.inertia_ == pytest.approx(-model.score(parts[-1]))
 
-    # After fit its clusters go on: of all rows twice they are what they were.
+    # `partial_fit` continues after `fit`: adding the same rows does not move the centres.
     model = KernelKMeans(n_clusters=3, n_init=5, **options).fit(blobs)
     before = model.transform(blobs)
     model.partial_fit(blobs)
@@ -330,7 +331,7 @@ def test_clusters_go_on_by_batches(tmp_path):
     moved = np.abs(model.transform(blobs) - before).max(axis=0)
     assert moved[0] > 1e-4 and moved[1:].max() < 1e-5
 
-    # Weights are as many rows, in a fit and in batches.
+    # Weights are equivalent to repeated rows, in `fit` and in batches.
     weights = np.arange(len(blobs)) % 3
     repeated = np.repeat(blobs, weights, axis=0)
     whole = KernelKMeans(n_clusters=1, **options).fit(repeated)
@@ -342,13 +343,13 @@ def test_clusters_go_on_by_batches(tmp_path):
     for some in (slice(0, 90), slice(90, 200)):
         batches.partial_fit(blobs[some], sample_weight=weights[some])
     assert_allclose(batches.transform(blobs), whole.transform(blobs), atol=1e-5)
-    # Rows that are equal are no more clusters than they are different.
+    # There are at most as many clusters as distinct rows.
     with pytest.warns(ConvergenceWarning, match="2 clusters stand for the 3"):
         few = KernelKMeans(n_clusters=3, **options).fit([[0.0], [0.0], [1.0], [1.0]])
     assert few.inertia_ == pytest.approx(0.0, abs=1e-5) and few._sizes == [2, 2]
     with pytest.raises(ValueError, match="3 clusters of 2 rows"):
         KernelKMeans(n_clusters=3, **options).fit([[0.0], [1.0]])
-    # Other weights would show.
+    # Control: other weights differ.
     even = KernelKMeans(n_clusters=1, **options).fit(blobs)
     assert abs(even.transform(blobs) - whole.transform(blobs)).max() > 1e-3
 

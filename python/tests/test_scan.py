@@ -1,4 +1,4 @@
-"""Files in the place of arrays."""
+"""Tests of `bochner.scan`: files as inputs instead of arrays."""
 
 import os
 import pickle
@@ -72,10 +72,10 @@ def test_fits_and_predictions_are_those_of_arrays(rows, scan, tmp_path):
     X, y = rows
     assert (scan.n_features, scan.n_targets) == (4, 1)
     assert scan.n_samples in (None, N)
-    # Small chunks, to have several.
+    # Small memory, so that there are several chunks.
     options = {"n_components": 60, "random_state": 0, "memory": 1 << 18}
     for kind in (KernelRidgeRegressor, GaussianProcessRegressor, FalkonRegressor):
-        # y is read as float32 from no file.
+        # Targets of every file format must be read in full precision.
         expected = kind(**options).fit(X, y)
         model = kind(**options).fit(scan)
         assert_allclose(together(model.predict(scan)), expected.predict(X), atol=1e-5)
@@ -128,7 +128,7 @@ def test_classes(rows, tmp_path):
         expected = kind(**options).fit(X, labels)
         assert (together(model.predict(scan)) == expected.predict(X)).mean() > 0.999
     assert_allclose(together(model.predict_proba(scan)).sum(axis=1), 1.0)
-    # Labels of Python beside the rows of the file.
+    # Labels from Python for the rows of a file.
     names = np.array(["low", "middle", "high"])[np.searchsorted([-1, 2, 7], labels)]
     model = KernelRidgeClassifier(**options, class_weight="balanced").fit(scan, names)
     fair = KernelRidgeClassifier(**options, class_weight="balanced").fit(X, names)
@@ -218,18 +218,18 @@ def test_memory_does_not_grow_with_rows(tmp_path):
     X = np.random.RandomState(0).normal(size=(400_000, 40)).astype(np.float32)
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", X[:, 0].astype(np.float64))
-    # As a control an eighth of the rows, of which there are several chunks, too.
+    # Control: an eighth of the rows, which also need several chunks.
     np.save(tmp_path / "few_x.npy", X[:50_000])
     np.save(tmp_path / "few_y.npy", X[:50_000, 0].astype(np.float64))
     names = ("few_x.npy", "few_y.npy", "x.npy", "y.npy", "p.npy")
     files = [str(tmp_path / name) for name in names]
-    # What a thread has of its own comes when it first works, late where there are many.
+    # Each thread allocates buffers at its first work, which can be late if there are many threads.
     env = {**os.environ, "RAYON_NUM_THREADS": "2"}
     run = subprocess.run(
         [sys.executable, "-c", MEMORY, *files], capture_output=True, text=True, check=True, env=env
     )
-    # The same process with few rows has all that is reused, so that nothing is to come. The other
-    # rows have 56 MB, twice the limit.
+    # After few rows the process has all reusable buffers, so that the peak should not grow. The
+    # additional rows have 56 MB, twice the limit.
     assert int(run.stdout) < 28_000
     assert np.load(files[-1]).shape == (400_000,)
 
@@ -277,7 +277,7 @@ def test_progress_of_predictions(rows, capsys, monkeypatch):
     model.set_params(verbose=True)
     assert (model.predict(many) == quiet).all()
     assert f" of {len(many):,} rows" in capsys.readouterr().err
-    # A row or two are not worth a word.
+    # Predictions of few rows show no progress.
     model.predict(X[:2])
     assert capsys.readouterr().err == ""
 
@@ -288,7 +288,7 @@ def test_columns_are_found_by_their_names(rows, tmp_path):
     path = tmp_path / "rows.csv"
     np.savetxt(path, np.column_stack([X, y]), "%.17g", ",", header="a,b,c,d,y", comments="")
     other = tmp_path / "other.csv"
-    # In another order, with the target among them and a column that nobody asked for.
+    # Columns in another order, with the target and an additional column among them.
     table = np.column_stack([y, X[:, 2], X[:, 0], np.zeros(500), X[:, 1], X[:, 3]])
     np.savetxt(other, table, "%.17g", ",", header="y,c,a,e,b,d", comments="")
     model = KernelRidgeRegressor(n_components=50, gamma="scale", random_state=0)
@@ -299,7 +299,7 @@ def test_columns_are_found_by_their_names(rows, tmp_path):
     pandas = pytest.importorskip("pandas")
     framed = clone(model).fit(pandas.DataFrame(X, columns=list("abcd")), y)
     assert_allclose(np.concatenate(list(framed.predict(bochner.scan(other)))), expected, atol=1e-4)
-    # The file of the model keeps the names.
+    # The model file contains the column names.
     model.save(tmp_path / "rows.model")
     loaded = KernelRidgeRegressor.load(tmp_path / "rows.model")
     assert list(loaded.feature_names_in_) == list("abcd")
@@ -383,7 +383,7 @@ def test_the_width_of_sparse_files(tmp_path):
 
 @pytest.fixture(params=["csv", "parquet", "arrow"])
 def table(request, tmp_path):
-    """A table with text, of which labels, amounts and weights are columns; and its parts."""
+    """A table with text, label, target and weight columns; also returns the columns."""
     pyarrow = pytest.importorskip("pyarrow")
     random = np.random.RandomState(0)
     n = 1200
@@ -427,7 +427,7 @@ def test_columns_of_text(table, tmp_path):
     found = np.concatenate(list(model.predict(scan)))
     assert_allclose(found, expected.predict(X), atol=1e-3 * parts["price"].std())
     assert model.score(scan) == pytest.approx(expected.score(X, parts["price"]), abs=1e-5)
-    # New rows, without the target and with one city alone.
+    # New rows without the target column, and with one city only.
     some = np.flatnonzero(parts["city"] == "Chur")
     new = bochner.scan(write("new", some, without=["price"]))
     assert_allclose(np.concatenate(list(model.predict(new))), found[some], atol=1e-9)
@@ -485,7 +485,7 @@ def test_missing_values_categories_and_weights(table):
     assert weighed.score(counted) == pytest.approx(score, abs=1e-6)
     with pytest.raises(NotImplementedError, match="takes no weights"):
         bochner.KernelICA(n_components=1).fit(counted)
-    # Clusters count the rows by the column, and go on so.
+    # k-means uses the weight column in `fit` and `partial_fit`.
     clusters = {"n_clusters": 1, "random_state": 0, "map_components": 20}
     kmeans = bochner.KernelKMeans(**clusters).fit(counted)
     alike = bochner.KernelKMeans(**clusters).fit(X, sample_weight=parts["count"])
@@ -494,7 +494,7 @@ def test_missing_values_categories_and_weights(table):
     kmeans.partial_fit(counted)
     assert kmeans._growing.weights == pytest.approx([2 * w for w in kmeans._sizes], rel=1e-6)
     assert sum(kmeans._sizes) == pytest.approx(parts["count"].sum())
-    # A number that is a name.
+    # A column of numbers as categories.
     named = bochner.scan(path, target="price", columns=["size", "count"], categorical="count")
     model = KernelRidgeRegressor(**options).fit(named)
     assert [name.split("=")[0] for name in model.feature_names_in_] == ["size"] + ["count"] * 3
@@ -503,7 +503,7 @@ def test_missing_values_categories_and_weights(table):
     of_words = bochner.scan(path, target="price", columns=["city"], words="city")
     names = KernelRidgeRegressor(**options).fit(of_words, parts["price"]).feature_names_in_
     assert [names[0], len(names)] == ["city: words 0", 256]
-    # By the targets of the file, and not by those beside it.
+    # Target encoding uses the targets of the file; targets from Python disable it.
     means = bochner.scan(path, target="price", columns=["city"], by_target="city")
     model = KernelRidgeRegressor(**options).fit(means)
     assert list(model.feature_names_in_) == ["city: mean of price"]
@@ -591,7 +591,7 @@ def test_lines_and_characters_of_files(tmp_path):
     for wrong in ({"header": "maybe"}, {"encoding": "klingon"}, {"comment": ""}):
         with pytest.raises(ValueError):
             bochner.scan(path, **wrong)
-    # Rows without a target.
+    # Rows with missing targets.
     path.write_text(table(gaps=(3, 50)), encoding="utf-8")
     with pytest.raises(ValueError, match="drop_rows_without_target=True"):
         KernelRidgeRegressor(**options).fit(bochner.scan(path, target="y"))
@@ -619,10 +619,10 @@ def test_warm_starts_on_files(rows, tmp_path):
         assert cold > 3
         warm.fit(scan)
         assert warm.n_iter_ < cold / 2
-        # From an array to a file, too.
+        # Warm start on an array after a fit to a file.
         warm.fit(X, labels if name == "classes.npz" else y)
         assert warm.n_iter_ < cold / 2
-        # Other classes begin anew.
+        # Other classes start from zero.
         if name == "classes.npz":
             assert list(warm.fit(bochner.scan(tmp_path / "two.npz")).classes_) == [0, 1]
             assert warm.score(bochner.scan(tmp_path / "two.npz")) > 0.9
@@ -639,7 +639,7 @@ def test_parts_of_classes_from_files(rows, tmp_path):
     own.partial_fit(scan, names, classes=["down", "up"], sample_weight=weights)
     expected = KernelRidgeClassifier(**options).partial_fit(X, names, ["down", "up"], weights)
     assert_allclose(own.decision_function(X), expected.decision_function(X), atol=1e-5)
-    # The factors of classes are weights of their rows.
+    # Class weights are equivalent to sample weights.
     by_hand = KernelRidgeClassifier(**{**options, "class_weight": None})
     factors = weights * np.where(y > 0, 3.0, 1.0)
     by_hand.partial_fit(scan, names, classes=["down", "up"], sample_weight=factors)

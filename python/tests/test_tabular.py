@@ -1,4 +1,7 @@
-"""The parts of benches/peers/tabular.py that need no peer: tables that are made, ranks, lines of results."""
+"""Tests of the parts of benches/peers/tabular.py that need no other package.
+
+These are generated tables, ranks, and lines of results.
+"""
 
 import json
 import sys
@@ -19,7 +22,7 @@ from on_tables.found import FOUND, split_of  # noqa: E402
 from on_tables.made import MADE, RARE_INTERCEPT, RARE_SLOPE, effects  # noqa: E402
 from on_tables.page import page  # noqa: E402
 
-# A rank is that of (error, error, ...); those within a thousandth share theirs.
+# Errors and their ranks; errors within 0.1 % share the mean rank.
 RANKS = [
     ([3.0, 1.0, 2.0], [3, 1, 2]),
     ([1.0, 1.0005, 2.0], [1.5, 1.5, 3]),
@@ -35,13 +38,13 @@ def test_ties_share_ranks(errors, expected):
 
 
 def nodes(count, low, high):
-    """Points and weights of Gauss and Legendre for the mean over an interval."""
+    """Gauss-Legendre points and weights for the mean over an interval."""
     x, w = np.polynomial.legendre.leggauss(count)
     return low + (high - low) * (x + 1) / 2, w / 2
 
 
 def variance(function, *ranges, count=32):
-    """Of a function of columns that are spread evenly, by quadrature."""
+    """Variance of a function of uniform columns, by quadrature."""
     points, weights = zip(*(nodes(count, *ends) for ends in ranges))
     values = function(*np.meshgrid(*points, indexing="ij"))
     share = np.ones(())
@@ -58,7 +61,7 @@ CIRCUIT = [(0, 100), (40 * np.pi, 560 * np.pi), (0, 1), (1, 11)]
 
 
 def borehole():
-    """By draws of its own, and its formula written another way."""
+    """Variance of the borehole function by independent draws and an independent formula."""
     random = np.random.default_rng(12)
     n = 400_000
     rw, r = 0.1 + 0.0161812 * random.standard_normal(n), random.lognormal(7.71, 1.0056, n)
@@ -70,7 +73,7 @@ def borehole():
 
 def levels():
     shift, slope = effects()
-    # sin(3 x) of x between -1 and 1 has the mean square 1/2 - sin(6) / 12.
+    # The mean square of sin(3 x) for uniform x in [-1, 1] is 1/2 - sin(6) / 12.
     return shift.var() + np.mean(slope**2) + 0.5 - np.sin(6) / 12
 
 
@@ -80,7 +83,7 @@ VARIANCES = {
     "friedman-2": lambda: variance(lambda a, b, c, d: np.hypot(a, reactance(c, b, d)), *CIRCUIT),
     "friedman-3": lambda: variance(lambda a, b, c, d: np.arctan(reactance(c, b, d) / a), *CIRCUIT, count=48),
     "borehole": borehole,
-    # Steps p (1 - p), the box 1/4 of the time, stairs of four.
+    # Two steps of variance p (1 - p), a box with probability 1/4, and stairs with four levels.
     "jumps": lambda: 4 * 0.21 + 0.24 + 9 * 3 / 16 + 15 / 12,
     "noise-columns": lambda: (1 - np.exp(-8)) / 2 + 1 + 0.5 + 1,
     "levels": levels,
@@ -127,7 +130,7 @@ def test_a_split_is_the_same_for_all_and_another_is_another(tmp_path):
     assert (tmp_path / "a" / "train.csv").read_text() != (tmp_path / "b" / "train.csv").read_text()
     _, train, y, judges, _ = draw.read(tmp_path / "a")
     _, texts, _, all_texts, _ = draw.read(tmp_path / "a", categories=False)
-    # Ours reads the same, to the bit. A level that no training row has is missing.
+    # Both files have the same bits. A level that does not occur in training rows is missing.
     lines = (tmp_path / "a" / "train.csv").read_text().splitlines()
     assert lines[0] == "x0,x1,shop,kind,target" and len(lines) == 301
     cells = [text.split(",") for text in lines[1:]]
@@ -175,7 +178,7 @@ LINES = [
     line("a", 0, "Trees", 2.0),
     line("a", 1, "bochner", 3.0),
     line("a", 1, "Trees", 2.0),
-    # A run was stopped here, before the trees.
+    # The run was stopped here, before the trees.
     line("a", 2, "bochner", 99.0),
     line("b", 0, "bochner", 6.0, seconds=3.0),
     line("b", 0, "Trees", 2.0),
@@ -197,10 +200,10 @@ def test_results_are_means_of_whole_splits_of_the_newest_version():
     assert found.contestants == ["bochner", "Trees"]
     assert found.means("a") == {"bochner": 2.0, "Trees": 2.0}
     assert (found.splits("a"), found.splits("b")) == (2, 1)
-    # Where one failed on a split there is no mean of it.
+    # A contestant that failed on a split has no mean.
     assert found.means("c") == {"bochner": 1.0, "Trees": None}
     assert found.ranked() == ["a", "b", "c", "d"]
-    # Whose fit failed is the last.
+    # A failed fit has the last rank.
     assert found.mean_ranks() == {"bochner": 6.5 / 4, "Trees": 5.5 / 4}
     assert found.against("Trees") == (1, 1, 2)
     ours = results.Results([line("f", 0, "Trees", 1.0), *FAILED])

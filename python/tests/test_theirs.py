@@ -1,7 +1,7 @@
-"""scikit-learn's own tests of ridge regression, with the heads in the place of its classes.
+"""scikit-learn's own tests of ridge regression, run with this package's heads.
 
-Not among them are those of what docs/heads.md says is not there, such as solvers, positive coefficients
-and several labels at once, and those of more digits than predictions have in float32.
+Tests of features that docs/heads.md lists as missing are excluded, such as solvers, positive
+coefficients and multilabel targets, and those that need more digits than predictions in float32.
 """
 
 import importlib.util
@@ -46,21 +46,21 @@ TESTS = [
     "test_sparse_design_with_sample_weights",
 ]
 
-#: What compares a choice with fits one by one, to more digits than predictions have in float32: these
-#: are scikit-learn's own.
+#: Tests that compare the selection of alpha with single fits to more digits than float32 has; the
+#: single fits are therefore scikit-learn's.
 OF_CHOICES = [
     "test_ridge_cv_multioutput_sample_weight",
     "test_ridge_cv_results_predictions",
     "test_ridge_gcv_sample_weights",
 ]
 
-#: What scikit-learn's classes take beside ours; it says how they work, not what they give.
+#: Parameters of scikit-learn's classes that ours lack; they affect the computation, not the result.
 HOW = {"copy_X", "max_iter", "tol", "solver", "random_state", "gcv_mode"}
 HEADS = ("Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV")
 
 
 def taking_theirs(own, factor=1.0):
-    """A class of the heads that takes parameters of scikit-learn's, and alpha times a factor."""
+    """Subclass of a head that accepts scikit-learn's parameters, and scales alpha by a factor."""
 
     class Head(own):
         def __init__(self, *alpha, **given):
@@ -81,8 +81,10 @@ def taking_theirs(own, factor=1.0):
 
 
 def with_heads(factor=1.0, heads=HEADS):
-    """Their tests, read while the heads have the names of scikit-learn's classes: parameters of tests
-    are classes, too."""
+    """scikit-learn's test module, imported while its class names refer to the heads.
+
+    Test parameters contain classes, so that patching after the import would be too late.
+    """
     spec = importlib.util.find_spec("sklearn.linear_model.tests.test_ridge")
     module = importlib.util.module_from_spec(spec)
     with pytest.MonkeyPatch.context() as names:
@@ -94,7 +96,7 @@ def with_heads(factor=1.0, heads=HEADS):
 
 theirs = with_heads()
 for module, tests in ((theirs, TESTS), (with_heads(heads=HEADS[1::2]), OF_CHOICES)):
-    # Of a version of scikit-learn that has one no more, one test fewer is collected.
+    # Tests that a version of scikit-learn does not have are not collected.
     globals().update({name: getattr(module, name) for name in tests if hasattr(module, name)})
 
 
@@ -105,8 +107,11 @@ def global_random_seed():
 
 @pytest.fixture(params=["long"])
 def ols_ridge_dataset(global_random_seed, request):
-    """Rows that are more than columns: of fewer they compare predictions to seven digits, which have
-    six, and `test_head_results` coefficients."""
+    """Only data with more rows than columns.
+
+    For wide data, the tests need seven digits of predictions, which have six; `test_head_results`
+    compares coefficients instead.
+    """
     made = theirs.ols_ridge_dataset
     return getattr(made, "__wrapped__", made)(global_random_seed, request)
 

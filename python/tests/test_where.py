@@ -1,4 +1,7 @@
-"""docs/where.md names what each face has, and nothing that one has not."""
+"""Tests that docs/where.md lists all names of each interface, and only existing ones.
+
+The interfaces are Rust, the command line and Python.
+"""
 
 import inspect
 import os
@@ -22,7 +25,7 @@ CLASSES = [
 
 
 def rows():
-    """What a row is of, and its cells: Rust, command line, Python."""
+    """Rows of the tables: topic, and cells for Rust, command line and Python."""
     found = []
     for line in PAGE.read_text().splitlines():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -32,7 +35,7 @@ def rows():
 
 
 def spans(face):
-    """What the page names of a face."""
+    """Names on the page for an interface (0: Rust, 1: command line, 2: Python)."""
     return {span for _, cells in rows() for span in re.findall(r"`([^`]+)`", cells[face])}
 
 
@@ -65,7 +68,7 @@ def options(command):
 
 
 def lacking(has, named):
-    """A line for each thing that the page lacks."""
+    """Error messages for names that the page lacks."""
     return [f"docs/where.md has no row with {each}" for each in sorted(has - named)]
 
 
@@ -122,7 +125,7 @@ def test_python():
             assert known, span
 
 
-#: Of scikit-learn, and of the environment.
+#: Names on the page that belong to scikit-learn or to the environment.
 ELSEWHERE = {"cross_validate", "train_test_split", "_", "RAYON_NUM_THREADS"}
 
 
