@@ -1,4 +1,4 @@
-//! Builders of each learner: what it is, and its options one by one.
+//! Builder of each learner: its objective, and a method for each option.
 
 mod automatic;
 mod density;

@@ -1,11 +1,11 @@
-//! Builders of ridge regression that is chosen whole.
+//! Builders of ridge regression with automatic hyperparameter search.
 
 use super::ridge::{Ridge, RidgeClassifier};
 use crate::{features::Fourier, kernels, learn::Search, sampling::Sampling};
 
 impl Ridge {
-    /// Ridge regression whose kernel, bandwidth, penalty and metric are chosen by rows held out
-    /// ([`Search::everything`]), on 2,000 orthogonal Fourier features.
+    /// Ridge regression on 2,000 orthogonal Fourier features, whose kernel, bandwidth, penalty and
+    /// metric are selected on a hold-out set ([`Search::everything`]).
     ///
     /// ```
     /// use bochner::prelude::*;
@@ -28,13 +28,13 @@ impl Ridge {
 }
 
 impl RidgeClassifier {
-    /// As [`Ridge::automatic`], of classes.
+    /// As [`Ridge::automatic`], for classes.
     pub fn automatic() -> Self {
         Self::on(map()).search(Search::everything())
     }
 }
 
-/// The map of automatic choices.
+/// Feature map of automatic fits.
 fn map() -> Fourier {
     let map = Fourier::new(kernels::Gaussian).sampling(Sampling::Orthogonal);
     map.features(2000)

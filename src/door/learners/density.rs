@@ -1,38 +1,45 @@
-//! The builder of kernel densities.
+//! Builder of kernel density estimation.
 
 use crate::{
     door::learner::{Learner, RowsAlone},
     learn::DensityOptions,
 };
 
-/// The kernel density of rows: `f(x) = sum_i w_i k(x, x_i) / (I sum_i w_i)` with I the integral of
-/// the kernel (Rosenblatt 1956; Parzen 1962), on features `z(x)'m / I` with m the weighted mean of
-/// z over the rows. One pass over them, whatever their number; a prediction costs D operations
-/// where the sum itself costs n.
+/// Kernel density estimation on features, for a few columns (Rosenblatt 1956; Parzen 1962).
 ///
-/// The kernel needs a finite integral ([`Kernel::ln_integral`](crate::kernels::Kernel)), over the
-/// columns that standardisation keeps. The bandwidth is
-/// [`Bandwidth::Scott`](crate::features::Bandwidth::Scott) unless said otherwise, times what
-/// [`Self::multiples`] chooses: in one column it does so unasked, for Scott's rule is of one
-/// Gaussian cloud and blurs two.
+/// The density `f(x) = sum_i w_i k(x, x_i) / (I sum_i w_i)`, with the integral I of the kernel, is
+/// estimated as `z(x)'m / I` with the weighted mean m of z over the rows. The fit takes one pass; a
+/// prediction takes D operations, instead of n for the sum over rows. With several
+/// [`Self::multiples`] of the bandwidth, the fit minimises over them the least-squares
+/// cross-validation score, here for equal weights,
 ///
-/// **What random features cost.** A mean of D cosines is off by about `|m|/sqrt(D)` everywhere,
-/// where rows are and where none are, and so it is of either sign there. This deviation, over I, is
-/// the fact `noise_deviation` of the model: densities below some of it say nothing. In few columns
-/// frequencies are a lattice where nobody says how they are drawn, which makes much less noise
-/// ([`Sampling::FEW_COLUMNS`](crate::sampling::Sampling::FEW_COLUMNS)); a fit measures what
-/// they make as the fact `noise_share`, by how much the density integrates to more than 1, and
-/// warns of a tenth and more. Predictions are set to 0 where the estimate is negative, and
-/// logarithms are taken of no less than that deviation;
-/// [`LoadedModel::scores`](crate::models::LoadedModel::scores) gives the mean kernel value as it
-/// is. With many columns densities range over so many powers of ten that no number of features
-/// serves: a handful of columns is what this is for. Binning
-/// ([`Binning`](crate::features::Binning), for the Laplacian among others) is an average of
-/// histograms and never negative.
+/// ```text
+/// integral f(x)^2 dx - 2/n sum_i f_without_i(x_i)
+/// ```
+///
+/// plus an estimate of the integrated square of the noise of the features.
+///
+/// The kernel must have a finite integral ([`Kernel::ln_integral`](crate::kernels::Kernel)) over
+/// the columns that are not constant. The default bandwidth is
+/// [`Bandwidth::Scott`](crate::features::Bandwidth::Scott). With one column it is multiplied by the
+/// best of several multiples, since Scott's rule assumes normal data and oversmooths other
+/// densities.
+///
+/// **Noise of random features.** The mean of D cosines has an error of about `|m|/sqrt(D)`
+/// everywhere, of either sign, also away from the rows. Divided by I, it is the fact
+/// `noise_deviation` of the model; densities of this size are not reliable. With few columns, the
+/// default sampling is a lattice, which has much less noise
+/// ([`Sampling::FEW_COLUMNS`](crate::sampling::Sampling::FEW_COLUMNS)). The fact `noise_share`
+/// estimates by how much the density integrates to more than 1 because of noise; above 0.1 the fit
+/// warns. Predictions are 0 where the estimate is negative, and log densities are at least the
+/// logarithm of the deviation. [`LoadedModel::scores`](crate::models::LoadedModel::scores) returns
+/// the unmodified mean kernel value. With many columns, densities span too many orders of magnitude
+/// for any number of features. Binning ([`Binning`](crate::features::Binning), for the Laplacian
+/// and others) is an average of histograms and never negative.
 ///
 /// ```
 /// use bochner::{models::Density, prelude::*};
-/// // Quantiles of a triangular law on [0, 2].
+/// // Quantiles of a triangular distribution on [0, 2].
 /// let x = ndarray::Array2::from_shape_fn((2000, 1), |(i, _)| {
 ///     let t = (i as f64 + 0.5) / 1000.0;
 ///     if t < 1.0 { t.sqrt() } else { 2.0 - (2.0 - t).sqrt() }
@@ -46,20 +53,19 @@ use crate::{
 pub type Density = Learner<DensityOptions, RowsAlone>;
 
 impl Density {
-    /// Whether predictions are logarithms of the density; they are not, until said otherwise.
+    /// Whether predictions are logarithms of the density. Default: false.
     pub fn log(mut self, log: bool) -> Self {
         self.job.learner.log = log;
         self
     }
 
-    /// Chooses the multiple of the bandwidth by least squares: the smallest integral of the squared
-    /// density minus twice the mean over rows of the density of the others (Rudemo 1982; Bowman
-    /// 1984), both in closed form from the means of all multiples' features, of one pass. Needs a
-    /// [`Fourier`](crate::features::Fourier) map, which then is the one of the multiple chosen.
+    /// Selects a multiple of the bandwidth by least-squares cross-validation (Rudemo 1982; Bowman
+    /// 1984). The scores have a closed form in the mean features of all multiples, which take one
+    /// pass. It requires a [`Fourier`](crate::features::Fourier) map; the model has the map of the
+    /// selected multiple.
     ///
-    /// The noise of the features over the place of the rows counts as an error, so that a narrow
-    /// kernel whose noise would be more than it shows is not taken. An empty list takes the
-    /// bandwidth as it is.
+    /// The score includes the noise of the features where the rows lie, which excludes bandwidths
+    /// that are too narrow for the number of features. An empty list keeps the bandwidth.
     pub fn multiples(mut self, multiples: &[f64]) -> Self {
         self.job.learner.multiples = Some(multiples.to_vec());
         self

@@ -1,21 +1,24 @@
-//! The builder of Gaussian processes.
+//! Builder of Gaussian process regression.
 
 use crate::{
     door::learner::{Learner, Numbers},
     learn::{GaussianProcessOptions, Lengthscales, RowWeights},
 };
 
-/// Gaussian process regression on random features: the mean of ridge regression, with variances,
-/// intervals and functions drawn from the posterior. The variances of signal and noise are those of
-/// the largest marginal likelihood unless given; no penalty has to be chosen.
+/// Gaussian process regression on random features, with variances, intervals and samples of
+/// functions from the posterior.
 ///
-/// `f = z(x)'beta` with `beta ~ N(0, signal I)` has the covariance `signal z(x)'z(y)`, about
-/// `signal k(x, y)`; `y = f + e`, `e ~ N(0, noise)` (Rasmussen & Williams 2006, chapters 2 and 5).
-/// One pass over the rows, `O(n D^2 + D^3)` operations, `8 D^2` bytes a matrix.
+/// The model is `y = z(x)'beta + b + e` with prior `beta ~ N(0, signal I)` and noise
+/// `e ~ N(0, noise)`, so that the function has the covariance `signal z(x)'z(y)`, close to
+/// `signal k(x, y)` (Rasmussen & Williams 2006, chapters 2 and 5). The fit maximises the log
+/// marginal likelihood of the targets over the variances `signal` and `noise` that are not given.
+/// The posterior mean is the solution of [`Ridge`](crate::models::Ridge) with
+/// `lambda = noise / (signal sum_i w_i)`. It takes one pass over the rows, `O(n D^2 + D^3)`
+/// operations, and `8 D^2` bytes per matrix.
 ///
-/// A row of weight w has the noise `noise / w`, as scikit-learn's `alpha = noise / w` says it:
-/// the mean of w readings, or one that is known that much better. `noise` is that of a row of
-/// weight 1, which intervals are for. Weights are positive.
+/// By default a row of weight w has the noise variance `noise / w`, such as the mean of w
+/// measurements; this is `alpha = noise / w` in scikit-learn ([`RowWeights`] has the alternative).
+/// `noise` and intervals refer to a row of weight 1. Weights must be positive.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -28,49 +31,51 @@ use crate::{
 /// let model = GaussianProcess::on(map).bandwidth(Bandwidth::Sigma(1.5)).fit((&x, &y))?;
 /// let ahead = ndarray::array![[5.0], [25.0]];
 /// let intervals = model.intervals(&ahead, 0.95)?;
-/// // Beyond the data nothing is known but the prior.
+/// // Away from the data, the posterior is close to the prior.
 /// assert!(intervals.width()[[1, 0]] > 3.0 * intervals.width()[[0, 0]]);
 /// # Ok::<(), bochner::Error>(())
 /// ```
 pub type GaussianProcess = Learner<GaussianProcessOptions, Numbers>;
 
 impl<T> Learner<GaussianProcessOptions, T> {
-    /// The variance of the noise, instead of the likeliest.
+    /// Variance of the noise, positive. Default: maximises the marginal likelihood.
     pub fn noise(mut self, variance: f64) -> Self {
         self.job.learner.noise = Some(variance);
         self
     }
 
-    /// The variance of f where k(x, x) = 1, instead of the likeliest.
+    /// Variance of the function where k(x, x) = 1, positive. Default: maximises the marginal
+    /// likelihood.
     pub fn signal(mut self, variance: f64) -> Self {
         self.job.learner.signal = Some(variance);
         self
     }
 
-    /// Whether there is an intercept, with a flat prior; there is, until said otherwise.
+    /// Whether to fit an intercept, with a flat prior. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self
     }
 
-    /// Finds one lengthscale, or one for each column, with which the targets are likeliest, near
-    /// those of the bandwidth; none until said otherwise.
+    /// Optimises one lengthscale, or one for each column, from those of the bandwidth. Default:
+    /// none.
     ///
-    /// The gradient of the marginal likelihood (Rasmussen & Williams 2006, section 5.4.1) goes
-    /// through the features: `z(x; l)` takes `x / l`, so that the drawn frequencies stay. It is
-    /// taken in f64 on up to 4,000 rows, drawn uniformly by the seed (fewer where `8 (4 D + 3 d)`
-    /// bytes a row exceed [`memory`](Self::memory), 256 at least), and on the first 2,000 features.
-    /// It begins with the likeliest of seven bandwidths, 1/8 to 8 times the given one. Quasi-Newton
-    /// steps change a lengthscale by a factor e at most, and all of them together by a thousand;
-    /// they end when two in turn gain less than 0.01. The fit then streams all rows.
-    /// [`LinearModel::lengthscales`](crate::models::LinearModel::lengthscales) says what was found.
+    /// The optimisation follows the gradient of the marginal likelihood (Rasmussen & Williams 2006,
+    /// section 5.4.1), with the drawn frequencies fixed: `z(x; l)` is a function of `x / l`. It
+    /// uses up to 4,000 rows, drawn uniformly by the seed (fewer, but at least 256, if `8 (4 D + 3
+    /// d)` bytes per row exceed [`memory`](Self::memory)), and the first 2,000 features, in f64. It
+    /// starts at the best of seven bandwidths between 1/8 and 8 times the given one. A quasi-Newton
+    /// step changes a lengthscale at most by a factor e, and all steps together at most by a factor
+    /// of 1000. The iteration stops when two consecutive steps gain less than 0.01. Then all rows
+    /// are fitted. [`LinearModel::lengthscales`](crate::models::LinearModel::lengthscales) has the
+    /// result.
     ///
-    /// Only Fourier maps have frequencies that stay: of any sampling and both forms.
+    /// It requires a Fourier map, of any sampling and form.
     ///
     /// ```
     /// use bochner::{models::Lengthscales, prelude::*};
     /// use ndarray::Array;
-    /// // The second column says nothing of y.
+    /// // The second column does not affect y.
     /// let x = Array::from_shape_fn((150, 2), |(i, j)| ((i * (7 + 12 * j)) % 31) as f64 / 5.0);
     /// let wobble = |i: usize| ((i * 37) % 11) as f64 / 50.0 - 0.1;
     /// let y = Array::from_shape_fn(150, |i| x[[i, 0]].sin() + wobble(i));
@@ -87,7 +92,7 @@ impl<T> Learner<GaussianProcessOptions, T> {
         self
     }
 
-    /// What weights of rows say; precisions until said otherwise.
+    /// Meaning of the weights of rows. Default: [`RowWeights::Precisions`].
     ///
     /// ```
     /// use bochner::{models::RowWeights, prelude::*};

@@ -5,14 +5,18 @@ use crate::{
     learn::{KernelRidgeOptions, Lambda},
 };
 
-/// Kernel ridge regression without approximation, of one target or of several: the reference for
-/// few rows. It holds the kernel of all rows, `8 n^2` bytes, and takes `n^3 / 3` operations; rows
-/// for which that does not fit into [`memory`](Learner::memory) are refused.
+/// Exact kernel ridge regression, for one or several targets and few rows.
 ///
-/// Rows may have weights: one of weight 2 is one that is there twice.
+/// It minimises, for each target, over `f(x) = sum_i alpha_i k(x, x_i) + b`
 ///
-/// A prediction is `sum_i alpha_i k(x, x_i) + b`; coefficients are solved for in f64, and kernel
-/// values of a prediction are of f32, as everywhere.
+/// ```text
+/// sum_i w_i (y_i - f(x_i))^2 / sum_i w_i + lambda alpha'K alpha
+/// ```
+///
+/// where K is the kernel matrix of the rows and w_i are their weights: a row of weight 2 is
+/// equivalent to two rows. It stores K in `8 n^2` bytes and takes `n^3 / 3` operations. If K does
+/// not fit into [`memory`](Learner::memory), the fit returns an error. Coefficients are solved for
+/// in f64; kernel values in predictions are in f32.
 ///
 /// ```
 /// use bochner::{features::KernelColumns, models::KernelRidge, prelude::*};
@@ -24,17 +28,19 @@ use crate::{
 /// ```
 pub type KernelRidge = Learner<KernelRidgeOptions, Numbers>;
 
-/// One [`KernelRidge`] regression against +-1 per class; the class of the largest value wins.
+/// Exact kernel ridge classification: for each class a [`KernelRidge`] regression whose targets are
+/// 1 for rows of the class and -1 for others. It predicts the class with the largest value.
 pub type KernelRidgeClassifier = Learner<KernelRidgeOptions, Labels>;
 
 impl<T> Learner<KernelRidgeOptions, T> {
-    /// The penalty per sample, or how it is chosen: by leave-one-out until said otherwise.
+    /// Penalty lambda, per sample, 0 or positive, or [`Lambda`] for its selection. 0 interpolates.
+    /// Default: selected by leave-one-out errors.
     pub fn lambda(mut self, lambda: impl Into<Lambda>) -> Self {
         self.job.learner.lambda = lambda.into();
         self
     }
 
-    /// Whether an intercept is fitted, which is never penalised; it is, until said otherwise.
+    /// Whether to fit an intercept, which is not penalised. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self

@@ -1,4 +1,4 @@
-//! The builder of k-means, and of clusters that grow.
+//! Builder of k-means, and of incremental k-means.
 
 use crate::{
     Result,
@@ -10,18 +10,25 @@ use crate::{
     learn::{GrowingClusters, KMeansOptions},
 };
 
-/// k-means on the features: approximate kernel k-means (Chitta, Jin and Jain 2012). A model
+/// k-means on random features: approximate kernel k-means (Chitta, Jin and Jain 2012). A model
 /// predicts the cluster of a row, a number from 0.
 ///
-/// Each start seeds by k-means++ with the best of some candidates (Arthur and Vassilvitskii 2007)
-/// and runs Lloyd's iteration on a uniform sample of rows whose features fill half of the memory;
-/// the start with the least inertia goes on over all rows, of which those are featurized again
-/// whose nearest centre can have changed (Hamerly 2010). If all rows fit, the sample is all of
-/// them. A row takes 20 bytes beside that; features are never stored.
+/// It minimises the inertia, over k centres c in feature space,
+///
+/// ```text
+/// sum_i w_i min_c |z(x_i) - c|^2
+/// ```
+///
+/// Each start is seeded by k-means++ with the best of several candidates (Arthur and Vassilvitskii
+/// 2007) and runs Lloyd's iteration on a uniform sample of rows: 32,768 with up to 2,048 features
+/// and 512 clusters. The start with the smallest inertia continues on all rows; an iteration
+/// computes the features of those rows again whose nearest centre can have changed (Hamerly 2010).
+/// Half of the memory stores features, of the sample or of all rows, if they fit. A row takes 20
+/// bytes in addition.
 ///
 /// A cluster of the sample that loses all its rows moves to the row that is farthest from its
-/// centre; beside all rows it stays where it was. A row of weight w counts as w rows, and takes 8
-/// bytes more.
+/// centre; in the iteration on all rows it does not move. A row of weight w counts as w rows, and
+/// takes 8 more bytes.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -35,19 +42,20 @@ use crate::{
 pub type KMeans = Learner<KMeansOptions, RowsAlone>;
 
 impl KMeans {
-    /// The number of clusters; 8 until said otherwise.
+    /// Number of clusters, k. Default: 8.
     pub fn clusters(mut self, count: usize) -> Self {
         self.job.learner.clusters = count;
         self
     }
 
-    /// The number of seedings, the best of which is taken; 1 until said otherwise.
+    /// Number of starts with different seeds; the one with the smallest inertia is kept. Default:
+    /// 1.
     pub fn starts(mut self, count: usize) -> Self {
         self.job.learner.starts = count;
         self
     }
 
-    /// When iterations end: see [`KMeansOptions::tolerance`].
+    /// Tolerance of the iteration: see [`KMeansOptions::tolerance`].
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.job.learner.tolerance = tolerance;
         self
@@ -55,7 +63,7 @@ impl KMeans {
 }
 
 impl KMeans {
-    /// Begins clusters that go on: scales, bandwidth, map and first centres come from these rows.
+    /// Begins incremental k-means. These rows determine scales, bandwidth, map and initial centres.
     /// Errors as the fit does.
     pub fn start<D: RowData>(&self, rows: D) -> Result<GrowingClusters> {
         let mut source = rows.into_rows()?;
@@ -68,8 +76,8 @@ impl KMeans {
 }
 
 impl GrowingClusters {
-    /// Adds rows, all of them one mini-batch, whatever the memory. Errors when they are other
-    /// columns, and on rows that cannot be read; the centres then are as before.
+    /// Updates the centres with rows, which are one mini-batch regardless of memory. Errors if the
+    /// columns differ, and on rows that cannot be read; the centres then do not change.
     pub fn add<D: RowData>(&mut self, rows: D) -> Result<()> {
         self.take_up(rows.into_rows()?.as_mut())
     }

@@ -5,9 +5,17 @@ use crate::{
     learn::LassoOptions,
 };
 
-/// Sparse least squares on random features, of one target or of several: the lasso (Tibshirani
-/// 1996), and with `lambda` beside it the elastic net (Zou & Hastie 2005). One pass over the rows;
-/// coordinate descent on the sums finds the rest, and [`Learner::start`] keeps them.
+/// Sparse least squares on random features, for one or several targets: the lasso (Tibshirani
+/// 1996), and with `lambda` the elastic net (Zou & Hastie 2005).
+///
+/// It minimises, for each target,
+///
+/// ```text
+/// sum_i w_i (y_i - z(x_i)'beta - b)^2 / (2 sum_i w_i) + l1 |beta|_1 + lambda/2 |beta|^2
+/// ```
+///
+/// by coordinate descent on the normal equations, which one pass over the rows sums.
+/// [`Learner::start`] keeps the sums, so that rows can be added.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -21,36 +29,38 @@ use crate::{
 /// ```
 pub type Lasso = Learner<LassoOptions, Numbers>;
 
-/// One [`Lasso`] against +-1 per class; the class of the largest value wins.
+/// Sparse classification: for each class a [`Lasso`] whose targets are 1 for rows of the class and
+/// -1 for others. It predicts the class with the largest value.
 pub type LassoClassifier = Learner<LassoOptions, Labels>;
 
 impl<T> Learner<LassoOptions, T> {
-    /// The penalty of absolute values; the best of a path until said otherwise.
+    /// Penalty of the absolute values of the coefficients, positive. Default: selected on a path of
+    /// decreasing penalties by generalised cross-validation.
     pub fn l1(mut self, l1: f64) -> Self {
         self.job.learner.l1 = Some(l1);
         self
     }
 
-    /// The penalty of squares; 0 until said otherwise.
+    /// Penalty lambda of the squared coefficients, per sample, 0 or positive. Default: 0.
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.job.learner.lambda = lambda;
         self
     }
 
-    /// Whether an intercept is fitted; it is, until said otherwise.
+    /// Whether to fit an intercept, which is not penalised. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self
     }
 
-    /// The change of slopes at which sweeps end, as a share of the first; 1e-6 until said
-    /// otherwise.
+    /// Tolerance of coordinate descent: it stops when a sweep changes no partial derivative by more
+    /// than this share of the largest one at zero coefficients. Default: 1e-6.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.job.learner.tolerance = tolerance;
         self
     }
 
-    /// Most sweeps over the coefficients; 100,000 until said otherwise.
+    /// Maximum number of sweeps over the coefficients. Default: 100,000.
     pub fn max_sweeps(mut self, sweeps: usize) -> Self {
         self.job.learner.max_sweeps = sweeps;
         self

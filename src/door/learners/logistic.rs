@@ -5,8 +5,17 @@ use crate::{
     learn::{ClassWeights, LogisticOptions, Stopping},
 };
 
-/// The likeliest class by a linear model of log odds on random features, with probabilities
+/// Logistic regression on random features, for two or more classes, with probabilities
 /// ([`Model::predict_probabilities`](crate::models::Model::predict_probabilities)).
+///
+/// It minimises
+///
+/// ```text
+/// sum_i w_i loss_i / sum_i w_i + lambda/2 |beta|^2 + l1 |beta|_1
+/// ```
+///
+/// With two classes the loss is `log(1 + exp(-y s))` of one score `s = z(x)'beta + b`, y = 1 or -1.
+/// With more it is `log(sum_k exp(s_k)) - s_c` for class c, with a score per class (multinomial).
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -22,65 +31,68 @@ use crate::{
 pub type LogisticRegression = Learner<LogisticOptions, Labels>;
 
 impl Learner<LogisticOptions, Labels> {
-    /// The penalty of squares; 1e-5 until said otherwise.
+    /// Penalty lambda of the squared coefficients, per sample: positive, or 0 with `l1` or
+    /// `bound`. Default: 1e-5.
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.job.learner.lambda = lambda;
         self
     }
 
-    /// The penalty of absolute values; none until said otherwise.
+    /// Penalty of the absolute values of the coefficients, positive. Default: none.
     pub fn l1(mut self, l1: f64) -> Self {
         self.job.learner.l1 = l1;
         self
     }
 
-    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
+    /// Upper bound of `sqrt(D) |beta_j|` for each coefficient, positive; not with `l1`.
+    /// Default: none.
     pub fn bound(mut self, bound: f64) -> Self {
         self.job.learner.bound = Some(bound);
         self
     }
 
-    /// Whether an intercept is fitted; it is, until said otherwise.
+    /// Whether to fit an intercept, which is not penalised. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self
     }
 
-    /// How much classes count; all the same until said otherwise.
+    /// Weights of the classes. Default: equal.
     pub fn class_weights(mut self, weights: ClassWeights) -> Self {
         self.job.learner.class_weights = weights;
         self
     }
 
-    /// When the solver ends.
+    /// Stopping rule of the solver. Default: 1e-4 of the initial gradient, at most 1000 passes.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
         self.job.learner.stopping = stopping;
         self
     }
 
-    /// Whether probabilities are averaged over the posterior of the coefficients, by the Laplace
-    /// approximation (MacKay 1992; Rasmussen & Williams 2006, section 3.4): the mode is that of
-    /// logistic regression, where the prior is `beta ~ N(0, I / (lambda n))`, and the covariance
-    /// the inverse of the Hessian there, of [`Laplace::new`](crate::solve::Laplace::new). They are
-    /// `E 1 / (1 + exp(-s))` with s normal around the log odds, by quadrature to about 1e-9: nearer
-    /// 1/2 the less the rows say, and on rows like those of the fit often too near (Kuss &
-    /// Rasmussen 2005, "Assessing approximate inference for binary Gaussian process
-    /// classification"). Labels stay as they are. It is of squares alone, and not until said
-    /// otherwise.
+    /// Whether to average probabilities over the posterior of the coefficients, by the Laplace
+    /// approximation (MacKay 1992; Rasmussen & Williams 2006, section 3.4). The mode is the
+    /// solution of logistic regression, with the prior `beta ~ N(0, I / (lambda n))`; the
+    /// covariance is the inverse of the Hessian there
+    /// ([`Laplace::new`](crate::solve::Laplace::new)). Probabilities are `E 1 / (1 + exp(-s))` with
+    /// s normal around the log odds, by quadrature to about 1e-9. They are closer to 1/2 the less
+    /// data there is, and often too close for rows like those of the fit (Kuss & Rasmussen 2005,
+    /// "Assessing approximate inference for binary Gaussian process classification"). Predicted
+    /// labels do not change. It cannot be combined with `l1` or `bound`. Default:
+    /// false.
     ///
-    /// Of C > 2 classes the Hessian is `sum_i w_i (diag(p_i) - p_i p_i') (x) z_i z_i'` beside the
-    /// prior (Boehning 1992), along the C - 1 directions among scores that a softmax depends on.
-    /// It is taken whole for up to 3,000 unknowns, `(C - 1)(D + 1)`; with more it is taken in
-    /// blocks, one for each eigenvector of the mean of `diag(p_i) - p_i p_i'`, and what is between
-    /// them, which is 0 on the average of the rows, is left out. Probabilities are the means of
-    /// softmaxes over 512 points of the normal law, the same for all rows, to some 1e-3.
+    /// With C > 2 classes the Hessian is `sum_i w_i (diag(p_i) - p_i p_i') (x) z_i z_i'` plus that
+    /// of the prior (Boehning 1992), on the C - 1 directions of scores that a softmax depends on.
+    /// It is used in full for up to 3,000 unknowns, `(C - 1)(D + 1)`. With more it is replaced by
+    /// diagonal blocks, one for each eigenvector of the mean of `diag(p_i) - p_i p_i'`; the blocks
+    /// between these are 0 on average over the rows. Probabilities are means of softmaxes over 512
+    /// points of the normal distribution, equal for all rows, with an error of about 1e-3.
     ///
-    /// Of two classes it takes two more passes, `D^3` operations and `24 D^2` bytes; the model
-    /// keeps `8 D^2`, and a probability takes `D^2` operations. Of more, with P unknowns: two
-    /// passes, `n P^2 / 2 + P^3` operations on the host and `32 P^2` bytes, of which the model
-    /// keeps 8; in blocks as of two classes, once for each direction. The fact
-    /// `log_marginal_likelihood` compares penalties and bandwidths; a row of weight w counts as w
-    /// rows.
+    /// With two classes this takes two more passes, `D^3` operations and `24 D^2` bytes; the model
+    /// stores `8 D^2` bytes, and a probability takes `D^2` operations. With more classes and P
+    /// unknowns it takes two passes, `n P^2 / 2 + P^3` operations on the host and `32 P^2` bytes,
+    /// of which the model stores `8 P^2`; with blocks the cost is that of two classes for each
+    /// direction. The fact `log_marginal_likelihood` compares penalties and bandwidths. A row of
+    /// weight w counts as w rows.
     ///
     /// ```
     /// use bochner::{models::LogisticRegression, prelude::*};

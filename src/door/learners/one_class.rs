@@ -1,12 +1,18 @@
-//! The builder of novelty detection.
+//! Builder of the one-class support vector machine.
 
 use crate::{
     door::learner::{Learner, RowsAlone},
     learn::{OneClassOptions, Stopping},
 };
 
-/// The one-class support vector machine on random features (Schoelkopf et al. 2001): rows like
-/// those that it saw are labelled 1, novel ones -1.
+/// One-class support vector machine on random features, for novelty detection (Schoelkopf et al.
+/// 2001). It predicts 1 for rows like those of the fit, and -1 for novel ones.
+///
+/// It minimises, over coefficients beta and b,
+///
+/// ```text
+/// |beta|^2 / 2 + b + sum_i w_i max(0, -(z(x_i)'beta + b)) / (nu sum_i w_i)
+/// ```
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -20,13 +26,13 @@ use crate::{
 pub type OneClass = Learner<OneClassOptions, RowsAlone>;
 
 impl OneClass {
-    /// About the share of rows that are left outside; 0.1 until said otherwise.
+    /// Approximate share of the rows outside the region, above 0 and at most 1. Default: 0.1.
     pub fn nu(mut self, nu: f64) -> Self {
         self.job.learner.nu = nu;
         self
     }
 
-    /// When the solver ends.
+    /// Stopping rule of the solver. Default: tolerance 1e-3, at most 500 passes.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
         self.job.learner.stopping = stopping;
         self

@@ -1,18 +1,20 @@
-//! The builder of kernel principal components.
+//! Builder of kernel PCA.
 
 use crate::{
     door::learner::{Learner, RowsAlone},
     learn::{Components, KernelPcaOptions, PcaSolver},
 };
 
-/// Principal components of the features: approximate kernel PCA (Schoelkopf, Smola and Mueller
-/// 1998; on random features Lopez-Paz et al. 2014). The leading eigenvectors V of the covariance of
-/// z(x), centred, give the components `(z(x) - mean)'V`, which the model predicts, `[n, k]`. The
-/// covariance is summed in one pass in `8 D^2` bytes, or seen in products with a few directions
+/// Approximate kernel PCA (Schoelkopf, Smola and Mueller 1998; on random features Lopez-Paz et al.
+/// 2014). A model predicts the components `(z(x) - mean)'V`, `[n, k]`.
+///
+/// It maximises the variance of the components over orthonormal directions V: `trace(V'C V)` with
+/// the covariance C of the features z(x). The solution are the leading eigenvectors of C. C is
+/// summed in one pass in `8 D^2` bytes, or multiplied by a few directions
 /// ([`PcaSolver::Randomized`]).
 ///
-/// Their variances are the eigenvalues of the centred kernel matrix of all rows, divided by n - 1.
-/// The largest loading of each component is positive, so that signs are the same everywhere.
+/// The variances are close to the eigenvalues of the centred kernel matrix of all rows, divided by
+/// n - 1. The largest loading of each component is positive, which makes signs reproducible.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -21,7 +23,7 @@ use crate::{
 /// let pca = KernelPca::on(Fourier::new(Gaussian).features(128)).components(2);
 /// let model = pca.fit(&x)?;
 /// assert_eq!(model.predict(&x)?.dim(), (200, 2));
-/// // How far a row is from all that the components span: a row unlike the others is far.
+/// // A row unlike the others is far from the span of the components.
 /// let far = model.reconstruction_errors(&ndarray::array![[5.0, -5.0, 5.0]])?;
 /// assert!(far[0] > model.reconstruction_errors(&x)?.mean().unwrap());
 /// # Ok::<(), bochner::Error>(())
@@ -35,13 +37,14 @@ impl KernelPca {
         self
     }
 
-    /// Keeps the fewest components that explain `share` of the variance; 0.95 until said otherwise.
+    /// Keeps the fewest components that explain `share` of the variance, above 0 and at most 1.
+    /// Default: 0.95.
     pub fn explained_variance(mut self, share: f64) -> Self {
         self.job.learner.components = Components::Variance(share);
         self
     }
 
-    /// How components are found; by the covariance, until said otherwise.
+    /// Solver. Default: [`PcaSolver::Covariance`].
     ///
     /// ```
     /// use bochner::{models::PcaSolver, prelude::*};

@@ -7,8 +7,17 @@ use crate::{
     solve::Intercept,
 };
 
-/// Least squares with a penalty, on random features: approximate kernel ridge regression, of one
-/// target or of several.
+/// Approximate kernel ridge regression: ridge regression on random features, for one or several
+/// targets.
+///
+/// It minimises, for each target,
+///
+/// ```text
+/// sum_i w_i (y_i - z(x_i)'beta - b)^2 / sum_i w_i + lambda |beta|^2
+/// ```
+///
+/// where z is the feature map and w_i are the weights of the rows. By default the intercept b is
+/// not penalised, and lambda is selected by leave-one-out errors ([`Lambda::Usual`]).
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -24,8 +33,9 @@ use crate::{
 /// ```
 pub type Ridge = Learner<RidgeOptions, Numbers>;
 
-/// One [`Ridge`] regression against +-1 per class; the class of the largest value wins. Labels are
-/// text, whole numbers, floats or booleans, and come back as they went in.
+/// Ridge classification: for each class a [`Ridge`] regression whose targets are 1 for rows of the
+/// class and -1 for others. It predicts the class with the largest value. Labels are text,
+/// integers, floats or booleans, and predictions have the same type.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -38,16 +48,16 @@ pub type Ridge = Learner<RidgeOptions, Numbers>;
 pub type RidgeClassifier = Learner<RidgeOptions, Labels>;
 
 impl<T> Learner<RidgeOptions, T> {
-    /// The penalty per sample, a number or [`Lambda`]; [`Lambda::Usual`] until said
-    /// otherwise.
+    /// Penalty lambda of the squared coefficients, per sample: a positive number, or [`Lambda`] for
+    /// its selection. Default: [`Lambda::Usual`].
     pub fn lambda(mut self, lambda: impl Into<Lambda>) -> Self {
         self.job.learner.lambda = lambda.into();
         self
     }
 
-    /// Fits with the best of these penalties by leave-one-out errors, which
-    /// [`LinearModel::lambda_curve`](crate::models::LinearModel::lambda_curve) keeps;
-    /// [`Lambda::Best`] chooses by others.
+    /// Selects the penalty from these candidates by leave-one-out errors, which
+    /// [`LinearModel::lambda_curve`](crate::models::LinearModel::lambda_curve) stores.
+    /// [`Lambda::Best`] can select by other validation errors.
     ///
     /// ```
     /// use bochner::prelude::*;
@@ -65,17 +75,17 @@ impl<T> Learner<RidgeOptions, T> {
         })
     }
 
-    /// Has what `search` names chosen by rows held out before the fit: kernel, bandwidth, penalty,
-    /// a metric ([`LinearModel::metric`](crate::models::LinearModel::metric)). What it does not
-    /// name stays as it is here.
+    /// Selects hyperparameters on a hold-out set before the fit: kernel, bandwidth, penalty or
+    /// metric ([`LinearModel::metric`](crate::models::LinearModel::metric)), as `search` specifies.
+    /// Others keep the values of this builder. Default: no search.
     pub fn search(mut self, search: Search) -> Self {
         self.job.search = Some(search);
         self
     }
 
-    /// Parts the rows by a tree until at most so many are left in each leaf, which has a model of
-    /// its own: [`Leaves`](crate::models::Leaves), with what [`Self::search`] names chosen inside
-    /// each leaf.
+    /// Partitions the rows by a tree with at most `rows` rows in each leaf, and fits a model in
+    /// each leaf ([`Leaves`](crate::models::Leaves)), with the hyperparameters of [`Self::search`]
+    /// selected per leaf. Default: no tree.
     ///
     /// ```
     /// use bochner::{models::{Lambda, Search}, prelude::*};
@@ -96,10 +106,10 @@ impl<T> Learner<RidgeOptions, T> {
         self
     }
 
-    /// Learns a metric from the gradients of the fit, and fits again with a kernel that compares
-    /// rows by it, in turn, as long as rows held out gain: recursive feature machines
-    /// (Radhakrishnan, Beaglehole, Pandit & Belkin 2024). Bandwidth and penalty are found anew each
-    /// time, unless they are given by [`Self::search`].
+    /// Alternates between learning a metric from the gradients of the fit, and fitting with a
+    /// kernel of that metric, as long as the hold-out error decreases: recursive feature machines
+    /// (Radhakrishnan, Beaglehole, Pandit & Belkin 2024). Bandwidth and penalty are selected again
+    /// each time; use [`Self::search`] instead to fix them.
     ///
     /// ```
     /// use bochner::{models::Metric, prelude::*};
@@ -125,8 +135,9 @@ impl<T> Learner<RidgeOptions, T> {
         })
     }
 
-    /// Whether an intercept is fitted, a `bool` or [`Intercept`]; it is, and no penalty holds it
-    /// back, until said otherwise. One that is penalised is solved by sums alone.
+    /// Whether to fit an intercept, as a `bool` or [`Intercept`]. Default: an intercept without a
+    /// penalty. A penalised intercept requires [`Solver::Auto`] or [`Solver::Cholesky`], and a map
+    /// without binning.
     ///
     /// ```
     /// use bochner::{prelude::*, solve::Intercept};
@@ -147,7 +158,7 @@ impl<T> Learner<RidgeOptions, T> {
         self
     }
 
-    /// How coefficients are found; [`Solver::Auto`] until said otherwise.
+    /// Solver of the normal equations. Default: [`Solver::Auto`].
     pub fn solver(mut self, solver: Solver) -> Self {
         self.job.learner.solver = solver;
         self

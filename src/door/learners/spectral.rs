@@ -5,21 +5,27 @@ use crate::{
     learn::{SpectralClusteringOptions, SpectralEmbeddingOptions},
 };
 
-/// Laplacian eigenmaps on the features (Belkin and Niyogi 2003; by random features Wu et al. 2018):
-/// rows that a walk along the kernel's edges mixes quickly lie close together. A model predicts the
-/// coordinates of a row, `[n, k]`, of any row and not of those of the fit alone.
+/// Spectral embedding (Laplacian eigenmaps) on features (Belkin and Niyogi 2003; with random
+/// features Wu et al. 2018). A model predicts the coordinates of rows, `[n, k]`, also of new rows.
 ///
-/// With W = Z Z' and degrees d = W 1 = Z (Z'1), the leading eigenvectors v of Z' D^-1 Z, one more
-/// pass and `8 D^2` bytes, give those of the walk D^-1 W as `z(x)'v / (sqrt(lambda) d(x))`; the
-/// first, which is constant, is left out. Coordinates are scaled to a mean square of 1 over rows
-/// weighted by their degree, and the largest loading of each is positive.
+/// It minimises, over coordinates u_i of the rows,
 ///
-/// A kernel that is nowhere negative gives every row a degree of at least k(x, x); random features
-/// may give less, even less than nothing. Such degrees are raised to the mean of |z(x)|^2, and
-/// `degrees_raised` in the report counts them: many ask for more features or a larger bandwidth.
+/// ```text
+/// sum_ij W_ij |u_i - u_j|^2,  W = Z Z'
+/// ```
 ///
-/// The bandwidth is that of [`Bandwidth::Neighbours`](crate::features::Bandwidth::Neighbours) until
-/// said otherwise, and the map best is [`Nystrom`](crate::features::Nystrom), which makes no noise.
+/// where W_ij, close to k(x_i, x_j), is the weight of an edge, and rows have the degrees d = W 1 =
+/// Z (Z'1). Weighted by degree, coordinates are uncorrelated and have mean 0 and mean square 1; the
+/// largest loading of each is positive. The solution are the leading eigenvectors of the random
+/// walk D^-1 W but for the constant one. The eigenvectors v of Z' D^-1 Z, from one more pass and in
+/// `8 D^2` bytes, give them as `z(x)'v / (sqrt(lambda) d(x))`.
+///
+/// A nonnegative kernel gives every row a degree of at least k(x, x). Random features can give
+/// smaller or negative degrees. These are raised to the mean of |z(x)|^2, and counted in the fact
+/// `degrees_raised`: if there are many, use more features or a larger bandwidth.
+///
+/// The default bandwidth is [`Bandwidth::Neighbours`](crate::features::Bandwidth::Neighbours). The
+/// recommended map is [`Nystrom`](crate::features::Nystrom), which does not add noise to edges.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -33,21 +39,22 @@ use crate::{
 pub type SpectralEmbedding = Learner<SpectralEmbeddingOptions, RowsAlone>;
 
 impl SpectralEmbedding {
-    /// The number of coordinates; 2 until said otherwise.
+    /// Number of coordinates. Default: 2.
     pub fn dimensions(mut self, count: usize) -> Self {
         self.job.learner.dimensions = count;
         self
     }
 }
 
-/// Spectral clustering on the features (Shi and Malik 2000; Meila and Shi 2001): k-means on the
-/// k - 1 coordinates of [`SpectralEmbedding`]. A model predicts the cluster of a row, a number from
-/// 0. Clusters are what hangs together, of any shape, where those of
-/// [`KMeans`](crate::models::KMeans) lie around a centre.
+/// Spectral clustering on features (Shi and Malik 2000; Meila and Shi 2001), for clusters of any
+/// shape. A model predicts the cluster of a row, a number from 0.
 ///
-/// The nearest centre c of `phi = z(x)'V / d(x)` has the largest `z(x)'(V c - |c|^2/2 s)` with
-/// d(x) = z(x)'s: a linear classifier. Where a degree had to be raised, this differs a little from
-/// the nearest centre.
+/// It minimises the inertia of k-means `sum_i min_c |u_i - c|^2`, over k centres c, on the k - 1
+/// coordinates u_i of [`SpectralEmbedding`], a relaxation of the normalised cut.
+///
+/// The nearest centre c of `phi = z(x)'V / d(x)` maximises `z(x)'(V c - |c|^2/2 s)` with
+/// d(x) = z(x)'s, which is a linear classifier. For rows whose degree was raised, its maximum can
+/// differ from the nearest centre.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -62,13 +69,14 @@ impl SpectralEmbedding {
 pub type SpectralClustering = Learner<SpectralClusteringOptions, RowsAlone>;
 
 impl SpectralClustering {
-    /// The number of clusters; 8 until said otherwise.
+    /// Number of clusters, 2 or more. Default: 8.
     pub fn clusters(mut self, count: usize) -> Self {
         self.job.learner.kmeans.clusters = count;
         self
     }
 
-    /// The number of seedings of k-means, the best of which is taken; 10 until said otherwise.
+    /// Number of starts of k-means with different seeds; the one with the smallest inertia is kept.
+    /// Default: 10.
     pub fn starts(mut self, count: usize) -> Self {
         self.job.learner.kmeans.starts = count;
         self

@@ -5,10 +5,18 @@ use crate::{
     learn::{BoostingOptions, GreedyOptions},
 };
 
-/// A greedy fit to the features of a map (Jones 1992; Barron 1993): step by step the feature that
-/// leaves least takes its place beside what was fitted so far, and both are weighed anew. Where
-/// [`Ridge`](crate::models::Ridge) fits all features, this takes the best few of a pool. Rows that
-/// are held out say when to stop, and are fitted with the others then.
+/// Greedy regression (Jones 1992; Barron 1993): selects a few features of the map, one at each
+/// step.
+///
+/// Step t updates the function `f_t = (1 - a) f_{t-1} + a c z_j`. It chooses the feature z_j, the
+/// step a and the amplitude c that minimise the sum of squared residuals
+///
+/// ```text
+/// sum_i w_i (y_i - f_t(x_i))^2
+/// ```
+///
+/// without a penalty. A hold-out set selects the number of steps, with which all rows are then
+/// fitted.
 ///
 /// ```
 /// use bochner::{models::GreedyRegressor, prelude::*};
@@ -22,33 +30,42 @@ use crate::{
 /// ```
 pub type GreedyRegressor = Learner<GreedyOptions, Numbers>;
 
-/// One [`GreedyRegressor`] against +-1 per class, on the same features; the class of the largest
-/// value wins.
+/// Greedy classification: a [`GreedyRegressor`] with one target per class, which is 1 for rows of
+/// the class and -1 for others. Classes share the features. It predicts the class with the largest
+/// value.
 pub type GreedyClassifier = Learner<GreedyOptions, Labels>;
 
 impl<T> Learner<GreedyOptions, T> {
-    /// Most steps; 200 until said otherwise.
+    /// Maximum number of steps. Default: 200.
     pub fn steps(mut self, steps: usize) -> Self {
         self.job.learner.steps = steps;
         self
     }
 
-    /// Holds out this share of the rows to say when to stop; 0.2 until said otherwise.
+    /// Share of the rows in the hold-out set, at least 0 and below 1; 0 for no early stopping.
+    /// Default: 0.2.
     pub fn held_out(mut self, share: f64) -> Self {
         self.job.learner.held_out = share;
         self
     }
 
-    /// Whether an intercept is fitted; it is, until said otherwise.
+    /// Whether to fit an intercept. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self
     }
 }
 
-/// Boosting of squared errors with blocks of random features for weak learners (Friedman 2001;
-/// Buhlmann & Yu 2003): what Rahimi & Recht 2008 set their weighted sums beside, for squares. Rows
-/// that are held out say when to stop, and are fitted with the others then.
+/// L2 boosting with blocks of random features as weak learners (Friedman 2001; Buhlmann & Yu 2003).
+///
+/// At each stage a ridge regression of the residuals r on every block z_B of the features minimises
+///
+/// ```text
+/// sum_i w_i (r_i - z_B(x_i)'beta)^2 / sum_i w_i + lambda |beta|^2
+/// ```
+///
+/// The block with the smallest minimum is chosen, and `shrinkage` times its fit is added. A
+/// hold-out set selects the number of stages, with which all rows are then fitted.
 ///
 /// ```
 /// use bochner::{models::BoostingRegressor, prelude::*};
@@ -61,42 +78,44 @@ impl<T> Learner<GreedyOptions, T> {
 /// ```
 pub type BoostingRegressor = Learner<BoostingOptions, Numbers>;
 
-/// One [`BoostingRegressor`] against +-1 per class, on the same blocks; the class of the largest
-/// value wins.
+/// Boosting for classification: a [`BoostingRegressor`] with one target per class, which is 1 for
+/// rows of the class and -1 for others. Classes share the chosen blocks. It predicts the class with
+/// the largest value.
 pub type BoostingClassifier = Learner<BoostingOptions, Labels>;
 
 impl<T> Learner<BoostingOptions, T> {
-    /// Features of a block; 50 until said otherwise.
+    /// Number of features in a block. Default: 50.
     pub fn block(mut self, features: usize) -> Self {
         self.job.learner.block = features;
         self
     }
 
-    /// How much of a weak learner is added; 0.1 until said otherwise.
+    /// Learning rate, above 0 and at most 1. Default: 0.1.
     pub fn shrinkage(mut self, shrinkage: f64) -> Self {
         self.job.learner.shrinkage = shrinkage;
         self
     }
 
-    /// The penalty per sample of a weak learner; 1e-6 until said otherwise.
+    /// Penalty lambda of a weak learner, per sample, positive. Default: 1e-6.
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.job.learner.lambda = lambda;
         self
     }
 
-    /// Most stages; 2000 until said otherwise.
+    /// Maximum number of stages. Default: 2000.
     pub fn stages(mut self, stages: usize) -> Self {
         self.job.learner.stages = stages;
         self
     }
 
-    /// Holds out this share of the rows to say when to stop; 0.2 until said otherwise.
+    /// Share of the rows in the hold-out set, at least 0 and below 1; 0 for no early stopping.
+    /// Default: 0.2.
     pub fn held_out(mut self, share: f64) -> Self {
         self.job.learner.held_out = share;
         self
     }
 
-    /// Whether an intercept is fitted; it is, until said otherwise.
+    /// Whether to fit an intercept. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self

@@ -7,7 +7,15 @@ use crate::{
     },
 };
 
-/// A linear support vector machine on random features; of more than two classes one against all.
+/// Support vector classification on random features; one-vs-rest for more than two classes.
+///
+/// It minimises, for each class with y_i = 1 for its rows and -1 for others,
+///
+/// ```text
+/// sum_i w_i loss(y_i (z(x_i)'beta + b)) / sum_i w_i + lambda/2 |beta|^2
+/// ```
+///
+/// with a loss of [`MarginLoss`]. The intercept b is not penalised.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -22,45 +30,55 @@ use crate::{
 pub type SupportVectorClassifier = Learner<SupportVectorOptions, Labels>;
 
 impl Learner<SupportVectorOptions, Labels> {
-    /// The loss; the squared hinge until said otherwise.
+    /// Loss function. Default: [`MarginLoss::SquaredHinge`].
     pub fn loss(mut self, loss: MarginLoss) -> Self {
         self.job.learner.loss = loss;
         self
     }
 
-    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
+    /// Upper bound of `sqrt(D) |beta_j|` for each coefficient, positive. Default: none.
     pub fn bound(mut self, bound: f64) -> Self {
         self.job.learner.bound = Some(bound);
         self
     }
 
-    /// The penalty of squares; 1e-5 until said otherwise.
+    /// Penalty lambda of the squared coefficients, per sample: positive, or 0 with `bound`.
+    /// Default: 1e-5.
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.job.learner.lambda = lambda;
         self
     }
 
-    /// Whether an intercept is fitted; it is, until said otherwise.
+    /// Whether to fit an intercept, which is not penalised. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self
     }
 
-    /// How much classes count; all the same until said otherwise.
+    /// Weights of the classes. Default: equal.
     pub fn class_weights(mut self, weights: ClassWeights) -> Self {
         self.job.learner.class_weights = weights;
         self
     }
 
-    /// When the solver ends; as [`MarginLoss::stopping`] says until said otherwise.
+    /// Stopping rule of the solver. Default: tolerance 1e-4 for the squared hinge and 1e-3 for
+    /// other losses, at most 1000 passes.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
         self.job.learner.stopping = Some(stopping);
         self
     }
 }
 
-/// Regression on random features by a loss of residuals: support vector regression, Huber's, least
-/// absolute deviations, quantiles; of one target or of several.
+/// Regression on random features with a loss of residuals: support vector regression, Huber's loss,
+/// least absolute deviations, or quantile regression; for one or several targets.
+///
+/// It minimises, for each target,
+///
+/// ```text
+/// sum_i w_i loss(z(x_i)'beta + b - y_i) / sum_i w_i + lambda/2 |beta|^2
+/// ```
+///
+/// with a loss of [`ResidualLoss`]. The intercept b is not penalised.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -79,32 +97,34 @@ impl Learner<SupportVectorOptions, Labels> {
 pub type SupportVectorRegressor = Learner<ResidualOptions, Numbers>;
 
 impl Learner<ResidualOptions, Numbers> {
-    /// The loss; `EpsilonInsensitive` at a tenth of the standard deviation of the targets until
-    /// said otherwise.
+    /// Loss function. Default: [`ResidualLoss::EpsilonInsensitive`] with a tenth of the standard
+    /// deviation of the targets.
     pub fn loss(mut self, loss: ResidualLoss) -> Self {
         self.job.learner.loss = Some(loss);
         self
     }
 
-    /// The bound of `sqrt(D) |beta_j|`; none until said otherwise.
+    /// Upper bound of `sqrt(D) |beta_j|` for each coefficient, positive. Default: none.
     pub fn bound(mut self, bound: f64) -> Self {
         self.job.learner.bound = Some(bound);
         self
     }
 
-    /// The penalty of squares; rows held out choose it until it is given.
+    /// Penalty lambda of the squared coefficients, per sample: positive, or 0 with `bound`.
+    /// Default: selected on a hold-out set.
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.job.learner.lambda = Some(lambda);
         self
     }
 
-    /// Whether an intercept is fitted; it is, until said otherwise.
+    /// Whether to fit an intercept, which is not penalised. Default: true.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.job.learner.intercept = intercept;
         self
     }
 
-    /// When the solver ends; as [`ResidualLoss::stopping`] says until said otherwise.
+    /// Stopping rule of the solver. Default: tolerance 1e-4 for smooth losses and 1e-3 for others,
+    /// at most 1000 passes.
     pub fn stopping(mut self, stopping: Stopping) -> Self {
         self.job.learner.stopping = Some(stopping);
         self
