@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures and draws the pictures of the pages of learners and of docs/tests.md, by the command
+"""Measures and draws the pictures of the pages of learners and of docs/hypothesis-tests.md, by the command
 line, on the digits in data/ and on made rows.
 
     python3 benches/pictures/learners.py measure --bochner target/release/bochner [--only NAME]

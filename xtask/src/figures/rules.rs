@@ -86,10 +86,22 @@ const TABLES: [(&str, &str, &str); 22] = [
     ("docs/losses.md", "table.csv", "rooms,area,label"),
     ("docs/losses.md", "new.csv", "rooms,area"),
     ("docs/ridge.md", "table.csv", "rooms,area,price"),
-    ("docs/tests.md", "january.csv", "size,rooms,price"),
-    ("docs/tests.md", "february.csv", "size,rooms,price"),
-    ("docs/tests.md", "flats.csv", "size,rooms,year,price,rent"),
-    ("docs/tests.md", "x.csv", "a,b,y"),
+    (
+        "docs/hypothesis-tests.md",
+        "january.csv",
+        "size,rooms,price",
+    ),
+    (
+        "docs/hypothesis-tests.md",
+        "february.csv",
+        "size,rooms,price",
+    ),
+    (
+        "docs/hypothesis-tests.md",
+        "flats.csv",
+        "size,rooms,year,price,rent",
+    ),
+    ("docs/hypothesis-tests.md", "x.csv", "a,b,y"),
     ("docs/unlabelled.md", "table.csv", "rooms,area"),
     ("docs/unlabelled.md", "new.csv", "rooms,area"),
 ];
