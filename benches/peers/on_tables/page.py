@@ -9,25 +9,23 @@ from on_tables.results import OURS, TRUTH, ranks
 
 COMMAND = "python benches/peers/tabular.py"
 # What is given beside defaults, of a table with texts.
-TEXTS = """* Texts: `bochner` reads them in the .csv; XGBoost has `enable_categorical=True`; LightGBM and HistGradientBoosting take the
-  categories of pandas, but where scikit-learn refuses a column of more than 255 levels, it stands behind `TargetEncoder`;
-  CatBoost has `cat_features`; xRFM has columns of 0 and 1 and `categorical_info`. A level that no training row has is a
-  missing value to the first three, and 0 in all columns to xRFM.
+TEXTS = """* Texts: `bochner` reads them from the .csv; XGBoost has `enable_categorical=True`; LightGBM and HistGradientBoosting get pandas
+  categories, or `TargetEncoder` where scikit-learn refuses more than 255 levels; CatBoost has `cat_features`; xRFM gets indicator
+  columns and `categorical_info`. Levels without training rows are missing values to the first three, all zeros to xRFM.
 """
-HOW = """`benches/peers/tabular.py` makes this page of `docs/results/tabular.jsonl`, a line a fit, and of nothing else.
+HOW = """`benches/peers/tabular.py` makes this page from `docs/results/tabular.jsonl`, one line per fit.
 
-* Ours is `bochner fit train.csv --target target --auto` with no other option, but for `--probabilities` on `rare`, whose
-  log loss is asked for: that is a second fit, which its seconds have.
-* Peers have their defaults, early stopping where it is one (HistGradientBoosting above 10,000 rows; xRFM, which chooses by a
-  fifth of the rows). Columns of xRFM are standardised, as its documents say, and its targets, too.
-* Errors are the share of wrong labels, or the root of the mean square over the deviation of the targets that trained; means
-  over splits. The floor is what the truth itself gets wrong on the same rows, of tables whose noise is made. An
-  error within a thousandth of another shares its rank, and a fit that failed is the last.
-* Splits: tables that are made are drawn anew, of 10,000 rows that judge; those of scikit-learn are parted anew, 80 to
-  20; cpu, letter and adult have their own train and test first, and then all rows parted anew in the same numbers.
-* Each fit is a process of its own. Seconds are those of processors: of ours the whole process, which reads its table; of peers
-  their `fit` alone. Memory is the peak of the process, of which an interpreter with its libraries has a part
-  before the fit: the last line of its table has the least that was seen.
+* Ours is `bochner fit train.csv --target target --auto` without other options, with `--probabilities` on `rare` for its log loss (a
+  second fit, included in the seconds).
+* Peers have their defaults, including early stopping (HistGradientBoosting above 10,000 rows; xRFM by a fifth of the rows). Columns and
+  targets of xRFM are standardized, as its documentation recommends.
+* Errors are the share of wrong labels, or the root mean square error over the deviation of the training targets, averaged over splits.
+  The floor is the error of the true function on tables with generated noise. Errors within a thousandth share a rank; a failed fit
+  ranks last.
+* Splits: generated tables are drawn again, with 10,000 test rows; scikit-learn's are split 80 to 20; cpu, letter and adult have their
+  own split first, then random ones of the same sizes.
+* Each fit is a process. Seconds are processor seconds: of ours the whole process including reading, of peers their `fit` alone. Memory
+  is the peak of the process; the last line of its table is the least before a fit.
 """
 
 
@@ -148,13 +146,13 @@ def rare(results):
     names = [TRUTH, *results.contestants]
     kinds = [("error", "wrong labels"), ("average_precision", "average precision"), ("log_loss", "log loss")]
     rows = [[name, *(digits(results.mean("rare", name, kind)) for kind, _ in kinds)] for name in names]
-    text = "Who says that none is positive has 0.01 wrong labels, so that probabilities say more. More precision is better.\n\n"
+    text = "Predicting no positives has 0.01 wrong labels, so look at probabilities. A higher average precision is better.\n\n"
     return text + grid(["", *(title for _, title in kinds)], rows)
 
 
 def seconds(results):
     rows = [[table, *cells(list(results.means(table, "seconds").values()), digits)] for table in results.tables]
-    rows.append(["ours over theirs, in the middle", *(over(results, name) for name in results.contestants)])
+    rows.append(["ours over theirs, median", *(over(results, name) for name in results.contestants)])
     return grid(["table", *results.contestants], rows)
 
 
@@ -187,7 +185,7 @@ def conditions(results):
     days = sorted({line["when"] for line in results.lines})
     days = " to ".join(dict.fromkeys([days[0], days[-1]]))
     loads = [line["load"] for line in results.lines]
-    text = f"* Versions: {versions}; of ours the last word is the beginning of the program's SHA-256.\n"
+    text = f"* Versions: {versions}; ours ends with the beginning of the program's SHA-256.\n"
     text += f"* Machine: {'; '.join(said)}; its load was {min(loads)} to {max(loads)}. {days}.\n"
     absent = [name for name in (*FOUND, *MADE) if name not in results.tables]
     return text + (f"* Not measured: {', '.join(absent)}.\n" if absent else "")
