@@ -138,7 +138,7 @@ class Site:
             elif page.suffix == ".html":
                 (self.html / place).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(page, self.html / place)
-        first = ["guide.md", "data.md", "table.md", "maps.md", "learners.md", "python.md"]
+        first = ["guide.md", "data.md", "maps.md", "kernels.md", "learners.md", "python.md"]
         top = first + [name for name in names if "/" not in name and name not in first]
         rest = [name for name in names if "/" in name]
         self.write("guide/index.md", toctree("Guide", top) + toctree("", rest, hidden=True))

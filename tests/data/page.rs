@@ -1,11 +1,11 @@
-//! The page "What bochner makes of your table": its tables are read and tried.
+//! Readings of columns: the tables of docs/data.md and of readings.txt are read and tried.
 
 use crate::{assert_says, place, read_all};
 use bochner::data::{ChunkSource, OpenOptions, Survey, TableOptions, open};
 use bochner::{Error, Result};
 use std::{fs, path::Path};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/table.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/data.md");
 
 /// The rows of the tables of the page that have this many columns, without their heads.
 fn examples<'a>(page: &'a str, columns: usize) -> Vec<Vec<&'a str>> {
@@ -61,7 +61,7 @@ fn surveyed(path: &Path, cells: &[&str], options: &str) -> Result<Box<dyn ChunkS
 
 #[test]
 fn the_page_of_a_table_says_what_is_made_of_it() {
-    let page = fs::read_to_string(PAGE).unwrap();
+    let page = fs::read_to_string(PAGE).unwrap() + include_str!("readings.txt");
     let (_directory, path) = place("page.tsv");
     let readings = examples(&page, 4);
     assert!(readings.len() >= 40, "{} readings", readings.len());

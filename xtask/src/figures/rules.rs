@@ -32,11 +32,7 @@ pub(super) const NOT_RUN: [Rule; 10] = [
     rule("docs/automatic.md", "train.npz", "arrays that are not here"),
     rule("docs/c.md", "cargo build", "capi/tests compile a program"),
     rule("docs/data.md", "adult.data", "Adult is not here"),
-    rule(
-        "docs/formats.md",
-        "cargo +nightly",
-        "cargo-fuzz is not here",
-    ),
+    rule("docs/data.md", "cargo +nightly", "cargo-fuzz is not here"),
     rule("docs/guide.md", "cargo install", "the program is there"),
     rule(
         "docs/heads.md",
