@@ -18,7 +18,7 @@ HOW = """`benches/peers/tabular.py` makes this page from `docs/results/tabular.j
 * Ours is `bochner fit train.csv --target target --auto` without other options, with `--probabilities` on `rare` for its log loss (a
   second fit, included in the seconds).
 * Peers have their defaults, including early stopping (HistGradientBoosting above 10,000 rows; xRFM by a fifth of the rows). Columns and
-  targets of xRFM are standardized, as its documentation recommends.
+  targets of xRFM are standardised, as its documentation recommends.
 * Errors are the share of wrong labels, or the root mean square error over the deviation of the training targets, averaged over splits.
   The floor is the error of the true function on tables with generated noise. Errors within a thousandth share a rank; a failed fit
   ranks last.
