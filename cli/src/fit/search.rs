@@ -46,8 +46,8 @@ pub(super) enum Beside {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Search options")]
 pub(super) struct SearchArgs {
-    /// Choose kernel, bandwidth, penalty, metric and preparation on held-out rows, then refit (ridge
-    /// only)
+    /// Choose kernel, bandwidth, penalty, metric and preparation on held-out rows, then refit
+    /// (ridge only)
     ///
     /// Options that are given are kept.
     #[arg(long)]

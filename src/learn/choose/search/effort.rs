@@ -23,8 +23,8 @@ pub(super) struct Effort {
     pub(super) rivals: usize,
     /// Curves of columns, each learnt by the fit along those before it, at most.
     pub(super) curves: usize,
-    /// Whether trials see all rows, and bandwidth and metric are found anew on them. Else all trials
-    /// are of the sample, and the fit to more rows chooses its penalty.
+    /// Whether trials see all rows, and bandwidth and metric are found anew on them. Else all
+    /// trials are of the sample, and the fit to more rows chooses its penalty.
     pub(super) tries_all_rows: bool,
     /// Whether binning tries evenly drawn columns beside weighed ones.
     pub(super) bins_evenly: bool,
