@@ -1,4 +1,4 @@
-//! What rows held out choose before the fit.
+//! Search for kernel, bandwidth, penalty and metric before the fit.
 
 use super::{Hear, Job, Rows};
 use crate::{
@@ -7,23 +7,22 @@ use crate::{
     model::HeldOut,
 };
 
-/// Fewer rows are not held out: too few would be left to choose by.
+/// Least number of rows for a search: a fifth of fewer rows is too small a hold-out set.
 const LEAST_ROWS: u64 = 40;
-/// Columns up to which a fit searches without being asked to: a metric takes 8 bytes for each pair
-/// of them.
+/// Largest number of columns for a brief search: a metric takes 8 bytes per pair of columns.
 const MOST_COLUMNS: usize = 2048;
 
-/// What was chosen.
+/// Result of a search, and the learner for it.
 #[derive(Debug)]
 pub struct Chosen {
     /// Kernel, bandwidth, metric and size.
     pub found: Found,
-    /// The learner with the penalty that was chosen.
+    /// The learner with the chosen penalty.
     pub learner: Box<dyn Fit>,
 }
 
 impl Job<&dyn Fit> {
-    /// The learner, if trials may choose its penalty: which alone takes searches and leaves.
+    /// Returns the learner if trials may choose its penalty, which searches and leaves require.
     pub(super) fn penalised(&self) -> Result<&dyn FitPenalised> {
         let problem = "a search and leaves are for ridge regression";
         self.learner
@@ -31,7 +30,7 @@ impl Job<&dyn Fit> {
             .ok_or_else(|| Error::unsupported(problem))
     }
 
-    /// The rows as a search takes them.
+    /// Returns the rows as input of a search.
     pub(super) fn search_data<'a>(
         &self,
         rows: Rows<'a>,
@@ -54,8 +53,8 @@ impl Job<&dyn Fit> {
         })
     }
 
-    /// What `search` chooses by rows held out. Of fewer than 40 rows too few would be left: kernel
-    /// and bandwidth stay, the penalty is chosen by leave-one-out errors, and a warning says so.
+    /// Runs `search` on held-out rows. With fewer than 40 rows kernel and bandwidth stay, the
+    /// penalty is chosen by leave-one-out errors, and a warning says so.
     ///
     /// Errors with [`Error::Unsupported`] unless trials may choose the penalty of the learner, and
     /// as [`Search::run`] does.
@@ -85,7 +84,7 @@ impl Job<&dyn Fit> {
             trials: Vec::new(),
         };
         let found = match self.preparation.map.kernel() {
-            // How many features are enough is asked of what rows there are.
+            // The number of features is chosen with any number of rows.
             Some(kernel) if few && search.features.is_none() => {
                 if !is_brief {
                     log::warn!(
@@ -98,7 +97,7 @@ impl Job<&dyn Fit> {
                 unsearched(kernel)
             }
             kernel => match (search.run(&self.preparation.map, data, hear), kernel) {
-                // A fit that did not ask for a search does without one.
+                // A brief search that cannot run falls back to a fit without one.
                 (Err(Error::Numerical(_) | Error::Unsupported(_)), Some(kernel)) if is_brief => {
                     unsearched(kernel)
                 }
@@ -115,7 +114,7 @@ mod tests {
     use crate::{learn::Search, model::HeldOut, prelude::*};
     use ndarray::Array;
 
-    /// Of 39 rows none are held out, of 40 some are.
+    /// Holds rows out from 40 rows on.
     #[test]
     fn few_rows_are_not_held_out() {
         for (rows, searched) in [(39, false), (40, true)] {

@@ -1,21 +1,21 @@
-//! Whole numbers that are codes, as those of shops are: rows that share one are alike, and rows of
-//! numbers beside each other are not. A fit that takes them for amounts finds little.
+//! Numeric columns that are codes, such as shop numbers: rows that share a code are alike, but rows
+//! with neighbouring codes are not. A fit that treats them as numbers explains little.
 
 use crate::{
     data::{KeptRows, Kind, Schema, Survey, kinds::told},
     model::{LinearModel, Targets},
 };
 
-/// What codes have to explain beyond the fit, of the variance of the targets: so much, or less that
-/// is half of what the fit leaves.
+/// Least share of the variance that codes explain beyond the fit, and the least share if it is half
+/// of the unexplained variance.
 const MORE: (f64, f64) = (0.2, 0.05);
-/// Other columns that are looked at.
+/// Largest number of other columns that are regressed on.
 const OTHERS: usize = 16;
-/// Numbers in a column that as names would be a column each.
+/// Largest number of distinct codes.
 const FEW: f64 = 64.0;
 
-/// Warns of the column of codes that would explain most, where the fit explains far less: of one
-/// target of amounts or of two classes, and columns that have names to ask for them by.
+/// Warns about the column whose codes, as categories, would explain far more than the fit does: for
+/// one numeric target or two classes, and columns with names.
 pub(super) fn warn(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) {
     if let Some(warning) = warning(model, survey, schema) {
         log::warn!("{warning}");
@@ -49,7 +49,7 @@ fn warning(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) -> Opt
     };
     let more = told.r2 - fitted;
     let is_far = more > MORE.0 || (more > MORE.1 && 2.0 * more > 1.0 - fitted);
-    // Without figures, which differ between folds of the same rows.
+    // No figures in the text: they would differ between folds.
     is_far.then(|| {
         format!(
             "{}: whole numbers that look like codes: rows of one number are alike and those of \
@@ -60,8 +60,8 @@ fn warning(model: &LinearModel, survey: &Survey, schema: Option<&Schema>) -> Opt
     })
 }
 
-/// What the first other columns leave of the target beside column `j`, by least squares, and the
-/// share of its variance. Columns are made orthogonal one by one (modified Gram and Schmidt; Golub
+/// Returns the residual of the target after least squares on the first columns other than `j`, and
+/// its share of the variance, by modified Gram-Schmidt orthogonalization (Golub
 /// & Van Loan 2013, "Matrix Computations", section 5.2.8).
 fn regress_on_others(
     (rows, columns): (&KeptRows, usize),
@@ -75,7 +75,7 @@ fn regress_on_others(
         let mut own = centred(rows.feature(k));
         let size = squares(&own);
         basis.iter().for_each(|other| take_off(&mut own, other));
-        // What the others tell is noise of rounding.
+        // The remainder is rounding noise.
         if squares(&own) > 1e-9 * size {
             take_off(&mut left, &own);
             basis.push(own);
@@ -95,7 +95,7 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum()
 }
 
-/// Takes from values their part along others.
+/// Subtracts the projection of values on others.
 fn take_off(values: &mut [f64], others: &[f64]) {
     let product: f64 = values.iter().zip(others).map(|(a, b)| a * b).sum();
     let slope = product / squares(others);
@@ -103,7 +103,7 @@ fn take_off(values: &mut [f64], others: &[f64]) {
     both.for_each(|(value, other)| *value -= slope * other);
 }
 
-/// The columns that are numbers as they stand, of so many.
+/// Returns the columns that are plain numbers.
 fn numbers(schema: Option<&Schema>, columns: usize) -> Box<dyn Iterator<Item = usize> + '_> {
     let Some(schema) = schema else {
         return Box::new(0..columns);

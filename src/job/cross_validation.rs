@@ -1,4 +1,4 @@
-//! A job scored by rows that it did not see: each fold held out in turn.
+//! Cross-validation of a job.
 
 use super::{Job, Meaning};
 use crate::{
@@ -9,56 +9,56 @@ use crate::{
 };
 use ndarray::ArrayView2;
 
-/// What the models of all folds scored on the rows that they did not see.
+/// Scores of a cross-validation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CrossValidation {
-    /// One entry a fold, in their order.
+    /// Scores of each fold, in order.
     pub folds: Vec<FoldScores>,
 }
 
-/// What one fold scored.
+/// Scores of one fold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoldScores {
-    /// Rows that the model was fitted to.
+    /// Number of rows that the model was fitted to.
     pub train_rows: u64,
-    /// Rows that it was scored on.
+    /// Number of rows that it was scored on.
     pub test_rows: u64,
-    /// Its scores, those of one target after those of another.
+    /// The scores, target by target.
     pub scores: Vec<FoldScore>,
 }
 
 /// A score of a fold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FoldScore {
-    /// The target, counted from 0; 0 of labels.
+    /// Index of the target; 0 for labels.
     pub target: usize,
-    /// What it is: `rmse`, `mae`, `median_error`, `r2`; of a quantile `pinball_loss` and
-    /// `coverage`; of labels `accuracy`, `log_loss`, `brier`, `calibration_error`, `auc`,
+    /// Name of the score: `rmse`, `mae`, `median_error`, `r2`; for quantiles `pinball_loss` and
+    /// `coverage`; for labels `accuracy`, `log_loss`, `brier`, `calibration_error`, `auc`,
     /// `average_precision`.
     pub name: &'static str,
-    /// What it came to.
+    /// Value of the score.
     pub value: f64,
 }
 
-/// A score over folds.
+/// Mean of a score over folds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FoldMean {
-    /// The target, counted from 0; 0 of labels.
+    /// Index of the target; 0 for labels.
     pub target: usize,
-    /// What it is, as of [`FoldScore`].
+    /// Name of the score, as in [`FoldScore`].
     pub name: &'static str,
-    /// `m = sum s_k / K` of the scores `s_k` of K folds, which count alike.
+    /// `m = sum s_k / K` over the scores `s_k` of K folds.
     pub mean: f64,
-    /// `sqrt(sum (s_k - m)^2 / (K - 1))`: how far folds are from each other. Their models share
-    /// most of their rows, so that it tells nothing exact of how far the mean may be off (Bengio &
-    /// Grandvalet 2004). `None` of one fold.
+    /// Standard deviation between folds, `sqrt(sum (s_k - m)^2 / (K - 1))`; `None` for one fold.
+    /// The models share most of their rows, so it is no unbiased estimate of the error of the mean
+    /// (Bengio & Grandvalet 2004).
     pub deviation: Option<f64>,
-    /// Folds that have this score, K; rows of others say nothing of it.
+    /// Number of folds that have this score, K.
     pub folds: usize,
 }
 
 impl FoldScores {
-    /// Of amounts, or of a quantile of this level, by a model of so many rows.
+    /// Scores of numeric targets, or of a quantile, by a model fitted to `train_rows` rows.
     #[doc(hidden)]
     pub fn of_amounts(train_rows: u64, amounts: &AmountScores, quantile: Option<f64>) -> Self {
         let of = |target| (amounts.named(target, quantile).into_iter()).map(move |s| (target, s));
@@ -66,7 +66,7 @@ impl FoldScores {
         Self::new((train_rows, amounts.rows()), scores)
     }
 
-    /// Of labels, by a model of so many rows.
+    /// Scores of labels by a model fitted to `train_rows` rows.
     #[doc(hidden)]
     pub fn of_labels(train_rows: u64, labels: &LabelScores) -> Self {
         let scores = labels.named().into_iter().map(|score| (0, score));
@@ -91,7 +91,7 @@ impl FoldScores {
 }
 
 impl CrossValidation {
-    /// Means and deviations over folds, in the order of the scores of the first fold that has them.
+    /// Returns means and standard deviations over folds, in the order of the first fold.
     pub fn means(&self) -> Vec<FoldMean> {
         let mut all: Vec<(usize, &'static str, Vec<f64>)> = Vec::new();
         for score in self.folds.iter().flat_map(|fold| &fold.scores) {
@@ -119,7 +119,7 @@ impl CrossValidation {
         all.into_iter().map(mean_of).collect()
     }
 
-    /// The mean of a score of the first target, if folds have it.
+    /// Returns the mean of a score of the first target, if folds have it.
     pub fn mean(&self, name: &str) -> Option<FoldMean> {
         self.means()
             .into_iter()
@@ -128,16 +128,15 @@ impl CrossValidation {
 }
 
 impl Job<&dyn Fit> {
-    /// Scores the job by `folds`: of each a model is fitted to the rows that it is learnt from,
-    /// with all that a fit chooses (how columns are read and scaled, bandwidth, map, penalty, scale
-    /// of targets, what a search tries) chosen by these alone, and scored on the rows that it is
-    /// held out in, which count alike.
+    /// Cross-validates the job: fits a model to the training rows of each fold and scores it on the
+    /// held-out rows, unweighted. All choices of a fit (encoding and scales of columns, bandwidth,
+    /// map, penalty, scale of targets, search) are made on the training rows alone.
     ///
-    /// K folds cost K fits; about two of any number of folds where nothing before the sums of ridge
-    /// regression hangs on rows: [`Self::cross_validate_by_sums`].
+    /// K folds cost K fits, or about two fits in total if nothing before the sums of ridge
+    /// regression depends on the rows: [`Self::cross_validate_by_sums`].
     ///
-    /// `open` gives the same rows anew for each fold, so that none knows what another made of their
-    /// columns. The run hears [`Step::Fold`] before each.
+    /// `open` opens the same rows for each fold, so that encodings are not shared. Reports
+    /// [`Step::Fold`] before each fold.
     ///
     /// Errors with [`Error::Unsupported`] without targets, and as [`Self::fit`] does.
     ///
@@ -171,7 +170,7 @@ impl Job<&dyn Fit> {
         }
     }
 
-    /// As [`Self::cross_validate`], each fold by a fit of its own.
+    /// Cross-validates with a fit for each fold.
     pub(super) fn cross_validate_by_fits<S: ChunkSource>(
         &self,
         mut open: impl FnMut() -> Result<S>,
@@ -193,7 +192,7 @@ impl Job<&dyn Fit> {
     }
 }
 
-/// The scores of a model on rows that it did not see.
+/// Returns the scores of a model on held-out rows.
 pub(super) fn score(
     model: &LinearModel,
     source: &mut dyn ChunkSource,

@@ -1,4 +1,4 @@
-//! Jobs whose rows count for less the older they are.
+//! Exponential forgetting of rows in a job.
 
 #[cfg(test)]
 mod tests;
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Job<&dyn Fit> {
-    /// Rows of weight above 0, with the weights of the half-life if there is one. The source is at
-    /// its first row. Errors as [`Forgetting::new`] does.
+    /// Wraps a source, which is at its first row: drops rows of weight 0, and applies the half-life
+    /// if there is one. Errors as [`Forgetting::new`] does.
     #[doc(hidden)]
     pub fn forgetting<S: ChunkSource>(&self, source: S) -> Result<impl ChunkSource + use<S>> {
         // Precisions share their unit with the noise that the learner estimates.
@@ -23,7 +23,7 @@ impl Job<&dyn Fit> {
         Ok(CountedRows::new(rows).keep_unit(are_precisions))
     }
 
-    /// Has a model keep whether rows had weights of their own, which those of the half-life hide.
+    /// Stores in the model whether rows had weights besides those of the half-life.
     #[doc(hidden)]
     pub fn say_weighted(&self, model: &mut LinearModel, weighted: bool) {
         if self.half_life.is_some() {

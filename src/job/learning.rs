@@ -1,4 +1,4 @@
-//! The stages in which a job learns.
+//! Stages of a job that fit a model.
 
 use super::{Job, Rows, codes, odd::warn_of_odd_rows, worth};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Job<&dyn Fit> {
-    /// The rows as a learner takes them.
+    /// Returns the rows as input of a learner.
     #[doc(hidden)]
     pub fn fit_data<'a>(&self, rows: Rows<'a>, kernel: Option<ScaledKernel>) -> FitData<'a> {
         FitData {
@@ -27,8 +27,8 @@ impl Job<&dyn Fit> {
         }
     }
 
-    /// The learner on a map that is drawn, with probabilities and class weights. The model knows
-    /// what its columns are called. Errors as [`Fit::fit`] does.
+    /// Fits the learner to a drawn map, with probabilities and class weights. The model stores the
+    /// names of its columns. Errors as [`Fit::fit`] does.
     #[doc(hidden)]
     pub fn learn(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let (source, survey) = (data.source, data.survey);
@@ -57,9 +57,9 @@ impl Job<&dyn Fit> {
         Ok(model)
     }
 
-    /// Parts the rows by a tree and fits a model of its own in each leaf, with what a search names
-    /// chosen there. Errors with [`Error::Unsupported`] unless
-    /// trials may choose the penalty of the learner, and as [`Leaves::fit`] does.
+    /// Divides the rows by a tree and fits a model in each leaf, where the choices of the search
+    /// are made. Errors with [`Error::Unsupported`] unless trials may choose the penalty of the
+    /// learner, and as [`Leaves::fit`] does.
     #[doc(hidden)]
     pub fn grow_leaves(&self, most: usize, mut rows: Rows<'_>) -> Result<LinearModel> {
         let options = self.penalised()?;
@@ -75,8 +75,8 @@ impl Job<&dyn Fit> {
         Ok(model)
     }
 
-    /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and as [`Self::check`]
-    /// does: before a row is read.
+    /// Checks a warm start before a row is read. Errors with [`Error::Unsupported`] for learners
+    /// without warm starts, and as [`Self::check`] does.
     pub(crate) fn check_start(&self, weighted: bool) -> Result<()> {
         if !self.learner.takes_start() {
             return Err(Error::unsupported(
@@ -87,11 +87,11 @@ impl Job<&dyn Fit> {
         self.check(weighted)
     }
 
-    /// As [`Self::learn`], on the map of an earlier model and from its coefficients on: a warm
-    /// start, for rows of the same columns and targets.
+    /// Fits with the map and from the coefficients of an earlier model (warm start), to rows with
+    /// the same columns and targets.
     ///
-    /// Errors with [`Error::Unsupported`] on learners that begin nowhere, and on maps that no file
-    /// can keep.
+    /// Errors with [`Error::Unsupported`] for learners without warm starts, and for maps that
+    /// cannot be stored.
     #[doc(hidden)]
     pub fn go_on(
         &self,
@@ -115,14 +115,14 @@ impl Job<&dyn Fit> {
             seed: self.preparation.seed(),
             run,
         };
-        // The same map once more, as a file would give it.
+        // Copies the map through its stored form.
         let mut store = Store::default();
         start.map.write(&mut store)?;
         self.learn(features::read(&store)?, data)
     }
 }
 
-/// Turns a model of targets on another scale into one of the targets.
+/// Converts a model of rescaled targets into one of the original targets.
 fn to_amounts(model: &mut LinearModel, survey: &Survey) -> Result<()> {
     let Some(rescale) = survey.rescale.clone() else {
         return Ok(());

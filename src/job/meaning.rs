@@ -1,4 +1,4 @@
-//! What the targets of rows mean to a job.
+//! Kind of the targets of a job: numbers or labels.
 
 mod labels;
 
@@ -11,23 +11,23 @@ use crate::{
     model::Targets,
 };
 
-/// What is learnt from targets.
+/// Kind of the targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Meaning {
-    /// Amounts.
+    /// Numbers (regression).
     Amounts,
-    /// Amounts that come beside a table, whose own targets are left alone.
+    /// Numbers given besides a table, whose own targets are ignored.
     AmountsBeside,
-    /// Labels.
+    /// Labels (classification).
     Labels,
-    /// Nothing: rows are looked at alone.
+    /// No targets (unsupervised learners).
     Nothing,
 }
 
 impl Meaning {
-    /// What one column of targets is taken for where nobody says: labels if it is text, or of at
-    /// most 32 whole numbers that do not lie as counts and grades do; else amounts.
+    /// Guesses the kind of one column of targets: labels for text, and for at most 32 whole numbers
+    /// whose frequencies do not look like counts or grades; else numbers.
     ///
     /// ```
     /// use bochner::{data::{MemorySource, Survey}, job::Meaning};
@@ -50,10 +50,10 @@ impl Meaning {
         }
     }
 
-    /// The targets of rows that were surveyed, of a table with `schema` if they are of one.
+    /// Returns the targets of surveyed rows, with the schema of their table if there is one.
     ///
-    /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) where amounts are text, and
-    /// as [`Targets::classes`] does.
+    /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) if numeric targets are text,
+    /// and as [`Targets::classes`] does.
     #[doc(hidden)]
     pub fn targets(self, survey: &Survey, schema: Option<&Schema>) -> Result<Targets> {
         match self {

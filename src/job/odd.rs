@@ -1,4 +1,4 @@
-//! Cells that may not be what they say: numbers that stand for no value, and slips.
+//! Suspicious cells: numbers that stand for missing values, and typing errors.
 
 mod close_rows;
 mod gap_codes;
@@ -11,29 +11,29 @@ use crate::{
 };
 use gap_codes::{GapCodes, no_date};
 
-/// Rows that have a number beyond all others, at least: one may be a value.
+/// Least number of rows with a code for a missing value: a single one may be a value.
 const OFTEN: usize = 2;
 
-/// A slip is farther from the middle than so many times the range of the inner 98 % of the rows.
-/// Among 10^6 logarithmic normal values of deviation 3 on the scale of logarithms none is.
+/// Distance of a typing error from the centre, in ranges of the inner 98 % of the rows. None of
+/// 10^6 log-normal values with standard deviation 3 of the logarithm is that far away.
 const SLIP: f64 = 1e4;
-/// Deviations from the mean that a slip is away from it at least: one in 10 % of the rows is 3.0.
+/// Least distance of a typing error from the mean, in standard deviations.
 const DEVIATIONS: f64 = 2.5;
-/// Fewer rows tell nothing.
+/// Least number of rows for a warning.
 const ENOUGH: usize = 20;
 
-/// Rows that are looked at where none were kept to decide by, and the bytes that they may take.
+/// Rows that are read if the survey kept none, and the bytes that they may take.
 const FIRST: (usize, usize) = (4096, 4 << 20);
 
-/// Warns of columns and targets that hold numbers which may stand for no value, and slips: of the
-/// rows that the survey kept to decide by, or of the first of each source. These are at their first
-/// rows again. Errors as they do.
+/// Warns about columns and targets with numbers that may stand for missing values, and with typing
+/// errors, in the rows that the survey kept or in the first rows of each source. Rewinds the
+/// sources. Errors as they do.
 pub fn warn_of_odd_cells(survey: &Survey, sources: &mut [&mut dyn ChunkSource]) -> Result<()> {
     warn_of_odd_rows(survey, sources, (None, None))
 }
 
-/// As [`warn_of_odd_cells`], where labels of classes are no amounts, and of columns whose values a
-/// map does not tell apart.
+/// Warns as [`warn_of_odd_cells`] does, except for labels, and about columns whose values collapse
+/// in the single precision of a map.
 pub(super) fn warn_of_odd_rows(
     survey: &Survey,
     sources: &mut [&mut dyn ChunkSource],
@@ -103,7 +103,7 @@ fn warnings(
     let targets = targets.filter_map(|(k, target)| {
         let values = rows.target(k).into_iter();
         let values = values.map(|value| as_written(survey, value)).collect();
-        // Of labels none is a slip.
+        // Labels have no typing errors.
         let is_label = target.whole && target.distinct.is_some();
         let values = sorted(values);
         let gaps = gaps(&values, false).map(|says| says + WITHOUT_TARGET);
@@ -117,12 +117,11 @@ fn warnings(
     features.chain(targets).collect()
 }
 
-/// What helps beside where targets stand for no value.
+/// Remedy for targets that stand for missing values.
 const WITHOUT_TARGET: &str =
     ", with --drop-rows-without-target (drop_rows_without_target=) beside it";
 
-/// A target as it is written, where the fit sees it on another scale: to twelve digits, for a
-/// logarithm has not more.
+/// Returns a target on its original scale, rounded to twelve digits because of logarithms.
 fn as_written(survey: &Survey, value: f64) -> f64 {
     let Some(rescale) = &survey.rescale else {
         return value;
@@ -131,7 +130,7 @@ fn as_written(survey: &Survey, value: f64) -> f64 {
     format!("{amount:.11e}").parse().unwrap_or(amount)
 }
 
-/// The columns that are days of dates.
+/// Returns the columns that are dates.
 fn days(schema: Option<&Schema>) -> Vec<usize> {
     let Some(schema) = schema else {
         return Vec::new();
@@ -141,7 +140,7 @@ fn days(schema: Option<&Schema>) -> Vec<usize> {
     dates.map(|(k, _)| schema.columns_of(k).start).collect()
 }
 
-/// Whether values, or days, with these ends may be worth a look at each.
+/// Whether the extremes of a column warrant a look at all its values.
 fn is_suspect(ends: [f64; 2], (mean, variance): (f64, f64), is_date: bool) -> bool {
     let most = DEVIATIONS * variance.sqrt();
     let is_far = |end: f64| (end - mean).abs() > most || gap_codes::may_be(end, is_date);
@@ -153,13 +152,13 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// What is said of the values of a column, or of its days, if anything.
+/// Returns the warning about the values of a column, if any.
 fn said(values: Vec<f64>, is_date: bool) -> Option<String> {
     let sorted = sorted(values);
     gaps(&sorted, is_date).or_else(|| slips(&sorted))
 }
 
-/// What is said of values, or of days, that stand for none.
+/// Returns the warning about codes for missing values.
 fn gaps(sorted: &[f64], is_date: bool) -> Option<String> {
     let count = sorted.len();
     if count < ENOUGH {
@@ -187,7 +186,7 @@ fn gaps(sorted: &[f64], is_date: bool) -> Option<String> {
     ))
 }
 
-/// A number at an end that is beyond the others as 1e20 is, whatever else is wrong.
+/// Returns an extreme value such as 1e20 that is far beyond all others.
 fn beyond(sorted: &[f64]) -> Option<GapCodes> {
     let count = sorted.len();
     [sorted[0], sorted[count - 1]].into_iter().find_map(|none| {
@@ -203,7 +202,7 @@ fn beyond(sorted: &[f64]) -> Option<GapCodes> {
     })
 }
 
-/// What is said of one value that is a slip.
+/// Returns the warning about a typing error.
 fn slips(sorted: &[f64]) -> Option<String> {
     let count = sorted.len();
     if count < ENOUGH {
@@ -225,7 +224,7 @@ fn slips(sorted: &[f64]) -> Option<String> {
     })
 }
 
-/// As files have it.
+/// Formats a value as it stands in files.
 fn spelled(value: f64, is_date: bool) -> String {
     match no_date(value).filter(|_| is_date) {
         Some(date) => date.to_owned(),

@@ -1,4 +1,4 @@
-//! What is done before a learner sees a row: columns are scaled, and the map is drawn.
+//! Preparation of a fit: scales of the columns, and the drawn map.
 
 use super::Rows;
 use crate::{
@@ -17,42 +17,42 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A map, and how rows come to it.
+/// A map builder, and how rows are scaled for it.
 #[derive(Debug, Clone)]
 pub struct Preparation {
-    /// The map, chosen but not drawn.
+    /// The map, before it is drawn.
     pub map: Arc<dyn MapBuilder>,
-    /// How wide the kernel is; `None` leaves it to the map or else to the learner.
+    /// Bandwidth of the kernel; `None` for the default of the map or of the learner.
     pub bandwidth: Option<Bandwidth>,
     /// Whether columns are divided by their standard deviations.
     pub standardize: Standardize,
-    /// The seed of all draws: of the map, instead of its own, and of the rows that rules look at.
+    /// Seed of all draws: of the map, instead of its own seed, and of sampled rows.
     pub seed: Option<Seed>,
 }
 
-/// How the columns of some rows are prepared.
+/// Preparation of the columns of some rows.
 #[derive(Debug, Clone)]
 pub struct Scales {
-    /// The rule or the number that the lengthscales came from.
+    /// Rule or number behind the lengthscales.
     pub bandwidth: Bandwidth,
-    /// Which columns are centred and divided.
+    /// Centres and divisors of the columns.
     pub scaling: Scaling,
-    /// Lengthscales after that: one, or one for each column.
+    /// Lengthscales of the prepared columns: one, or one per column.
     pub lengthscales: Vec<f64>,
 }
 
-/// A map that is drawn.
+/// A drawn map.
 #[derive(Debug)]
 pub struct DrawnMap {
     /// The map.
     pub map: Box<dyn FeatureMap>,
-    /// The kernel that it estimates, on raw rows; `None` where it is made of none, and where rows
-    /// are compared by a metric that was learnt.
+    /// Kernel on raw rows that the map estimates; `None` for maps without a kernel, and with a
+    /// learned metric.
     pub kernel: Option<ScaledKernel>,
 }
 
 impl Scales {
-    /// These, with columns as a search has them prepared.
+    /// Returns these scales with the preparation that a search chose.
     #[doc(hidden)]
     pub fn with(mut self, found: Option<&Found>) -> Self {
         if let Some(scaling) = found.and_then(|found| found.scaling.as_ref()) {
@@ -61,19 +61,20 @@ impl Scales {
         self
     }
 
-    /// From raw columns to unit lengthscale. Errors as [`Scaling::input`] does.
+    /// Returns the affine map from raw columns to unit lengthscale. Errors as [`Scaling::input`]
+    /// does.
     pub fn input(&self) -> Result<Affine> {
         self.scaling.input(&self.lengthscales)
     }
 
-    /// Whether columns are divided by the same numbers, wherever their middle is.
+    /// Whether both divide the columns by the same numbers; centres may differ.
     pub(super) fn scale_alike(&self, other: &Self) -> bool {
         self.scaling.scales_alike(&other.scaling) && self.lengthscales == other.lengthscales
     }
 }
 
 impl Preparation {
-    /// This map, with a default for everything else.
+    /// Creates a preparation for a map, with defaults for everything else.
     pub fn new(map: impl MapBuilder + 'static) -> Self {
         Self {
             map: Arc::new(map),
@@ -83,20 +84,20 @@ impl Preparation {
         }
     }
 
-    /// The seed of what is drawn beside the map.
+    /// Returns the seed of draws other than the map.
     #[doc(hidden)]
     pub fn seed(&self) -> Seed {
         self.seed.unwrap_or_default()
     }
 
-    /// The bandwidth asked for, or that of the map, or `usual`.
+    /// Returns the requested bandwidth, or that of the map, or `usual`.
     #[doc(hidden)]
     pub fn bandwidth_or(&self, usual: Bandwidth) -> Bandwidth {
         let of_map = || self.map.usual_bandwidth();
         self.bandwidth.clone().or_else(of_map).unwrap_or(usual)
     }
 
-    /// Rows that this bandwidth and the map look at.
+    /// Returns the number of rows that this bandwidth and the map sample.
     #[doc(hidden)]
     pub fn sample_rows(&self, bandwidth: &Bandwidth) -> usize {
         let bends = self.standardize.sample_rows();
@@ -106,7 +107,7 @@ impl Preparation {
             .max(bends)
     }
 
-    /// Reads the rows once and samples so many. Errors as [`Survey::watched`] does.
+    /// Reads the rows once, and samples `sample_rows` of them. Errors as [`Survey::watched`] does.
     #[doc(hidden)]
     pub fn survey(
         &self,
@@ -117,7 +118,8 @@ impl Preparation {
         self.survey_deciding(source, (sample_rows, 0), run)
     }
 
-    /// As [`Self::survey`], with so many rows that decide on preparation and bandwidth.
+    /// Surveys as [`Self::survey`] does, and keeps rows for the choice of preparation and
+    /// bandwidth.
     pub(super) fn survey_deciding(
         &self,
         source: &mut dyn ChunkSource,
@@ -127,7 +129,7 @@ impl Preparation {
         Survey::deciding(source, rows, self.seed().0, &|step| run.say(step))
     }
 
-    /// How columns are prepared for the map, and lengthscales after that.
+    /// Returns the preparation of the columns for the map, and the lengthscales.
     ///
     /// Errors as [`Bandwidth::lengthscales`] does.
     #[doc(hidden)]
@@ -135,7 +137,7 @@ impl Preparation {
         self.scales_for(self.map.as_ref(), survey, bandwidth)
     }
 
-    /// As [`Self::scales`], for another map.
+    /// Returns the scales for another map.
     pub(crate) fn scales_for(
         &self,
         map: &dyn MapBuilder,
@@ -147,7 +149,7 @@ impl Preparation {
             .for_bandwidth(&bandwidth)
             .within(map.domain())
             .decide(survey, map.is_shift_invariant());
-        // What is made of no kernel takes rows at the scale that a Gaussian would.
+        // Maps without a kernel take rows at the scale of a Gaussian kernel.
         let kernel = map.kernel().unwrap_or_else(|| Arc::new(Gaussian));
         let mut lengthscales = bandwidth.lengthscales(kernel.as_ref(), survey, &scaling)?;
         let parts = map.column_parts(survey)?;
@@ -160,8 +162,8 @@ impl Preparation {
         })
     }
 
-    /// Draws the map, or the one that a search found; `sampling` is for few columns where the map
-    /// does not say how. Errors as the map does.
+    /// Draws the map, or the map that a search found. `sampling` applies to tables with few columns
+    /// if the map does not set one. Errors as the map does.
     #[doc(hidden)]
     pub fn draw(
         &self,
@@ -210,8 +212,8 @@ impl Preparation {
         Ok(drawn)
     }
 
-    /// Surveys, decides on scales and draws the map: what is needed where there is no learner, or
-    /// one that sums rows. `usual` counts where neither this nor the map says it.
+    /// Surveys the rows, chooses scales and draws the map, for use without a learner or with sums
+    /// of rows. `usual` is the bandwidth if neither this nor the map sets one.
     ///
     /// Errors as [`Self::scales`] and [`Self::draw`] do.
     #[doc(hidden)]
@@ -227,7 +229,7 @@ impl Preparation {
         Ok((survey, drawn))
     }
 
-    /// As [`Self::prepare`], of rows that were surveyed.
+    /// Prepares as [`Self::prepare`] does, for surveyed rows.
     #[doc(hidden)]
     pub fn draw_of(
         &self,

@@ -1,4 +1,4 @@
-//! Preparation and bandwidth chosen by rows left out, before anything is drawn.
+//! Choice of preparation and bandwidth by leave-one-out errors, before the map is drawn.
 
 mod deciding;
 mod display;
@@ -26,103 +26,104 @@ use crate::{
 use ndarray::Array1;
 use std::sync::Arc;
 
-/// Rows that decide by being left out in turn, at most.
+/// Largest number of rows for leave-one-out errors.
 const ROWS: usize = 512;
-/// Rows from which on a part is held out.
+/// Least number of sampled rows for a hold-out set of a quarter of them.
 const ENOUGH: usize = 4 * ROWS;
-/// Rows that are kept to hold a part of them out, where there are many, and the bytes they may
-/// take.
+/// Rows sampled if a hold-out set is used, and the bytes that they may take.
 const MORE_ROWS: (usize, usize) = (4096, 4 << 20);
 
-/// Bytes that the rows left out in turn may take as a matrix, and rows below which the rule stays:
-/// of columns by the ten thousand no distance tells much.
+/// Bytes of the matrix of the leave-one-out rows, and the least number of rows within them: with
+/// tens of thousands of columns distances carry little information, and the rule stays.
 const WIDE: (usize, usize) = (32 << 20, 128);
 
-/// Features for each column that stands beside them unasked, at least: pairs cost a fifth more
-/// then at most.
+/// Least number of features per column for a default linear part: the Gram matrix then costs at
+/// most a fifth more.
 const LINE_SHARE: usize = 10;
 
-/// Amounts whose skewness is less are not looked at by their logarithms.
+/// Least skewness of a target for which logarithms are tried.
 const SKEWED: f64 = 0.5;
-/// Amounts whose fourth moment is less, twice the normal one, are not looked at by their ranks,
+/// Least standardised fourth moment of a target for which ranks are tried: twice that of normal
+/// values.
 const LONG_TAILS: f64 = 6.0;
-/// nor are so few,
+/// Least number of rows for ranks.
 const RANKED: usize = 64;
-/// and the squares of their errors have to be less by this factor: what is likelier by ranks alone
-/// may be the noise.
+/// Largest ratio of squared errors for ranks to win: a gain in likelihood alone may be noise.
 const LESS: f64 = 0.97;
 
-/// A preparation of columns with a lengthscale, and how well it did.
+/// Candidate preparation and lengthscale, with its error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// How columns are prepared.
+    /// Preparation of the columns.
     pub standardize: Standardize,
-    /// How wide the kernel is after that: a rule, or a number.
+    /// Bandwidth on prepared columns: a rule, or a number.
     pub bandwidth: Bandwidth,
     /// The lengthscale over the median distance of the rows; `None` for a rule.
     pub multiple: Option<f64>,
-    /// Whether the columns themselves stand beside the features
+    /// Whether the columns themselves are concatenated to the features
     /// ([`WithLine`](crate::features::WithLine)).
     pub linear: bool,
-    /// The least mean squared error of rows left out, over the variance of the targets; infinite
-    /// where there was none.
+    /// Least mean squared leave-one-out error over the penalties, relative to the variance of the
+    /// targets; infinite if it could not be computed.
     pub error: f64,
-    /// How many rows that is of: each left out in turn up to 512, of more a quarter at once.
+    /// Number of rows behind the error: leave-one-out up to 512, else a hold-out set of a quarter.
     pub rows: usize,
 }
 
-/// What was looked at, and what was chosen: by exact leave-one-out errors of kernel ridge
-/// regression with an intercept, on 512 rows that are drawn by their weights and hashes of their
-/// ranks. Where more are kept, up to 4,096, that is of 256 rows, and the winner then meets narrower
-/// kernels, which need the rows: by the errors of a quarter of all, held out. Columns are weighed
-/// by the slopes of the winner where half of the rows tell weights that predict the other half
-/// better. Standardised columns race by themselves; columns as they are, and over their ranges, are
-/// taken where they are clearly better, so that of rows that are all kept no unit changes anything
-/// else.
+/// Candidates for preparation and bandwidth, and the choice among them.
 ///
-/// Rows of a source that has [`ChunkSource::groups`] are left out by whole groups: in five folds in
-/// turn, or in the quarter of the largest numbers.
+/// Candidates are compared by exact leave-one-out errors of kernel ridge regression with an
+/// intercept, on 512 rows that are drawn by their weights and by hashes of their ranks. With a
+/// larger sample (up to 4,096 rows) 256 rows are used, and narrower kernels, which need more rows,
+/// are then compared with the winner on a hold-out set of a quarter of the sample. Columns get
+/// lengthscales by the slopes of the winner if slopes from one half of the rows improve the error
+/// on the other half. Standardised columns are compared among themselves first; raw columns, and
+/// columns divided by their ranges, replace them only if they are clearly better, so that the unit
+/// of a column changes nothing else.
 ///
-/// The same rows give the same choice in any order, in chunks of any size, in parts and on any
-/// device. Gamma by scale, on standardised columns unless other is said, is a candidate, too, and
-/// counts where nothing is better by one per cent and by 1.5 standard errors.
+/// If the source has [`ChunkSource::groups`], whole groups are left out: five folds in turn, or the
+/// quarter with the largest group numbers.
+///
+/// The choice does not depend on the order of the rows, the size of chunks, parts or the device.
+/// The rule `gamma = scale` on standardised columns (or the given preparation) stays unless another
+/// candidate is better by 1 % and by 1.5 standard errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Race {
-    /// How many rows decided.
+    /// Number of sampled rows.
     pub rows: usize,
-    /// The usual, then the others.
+    /// The rule first, then the other candidates.
     pub candidates: Vec<Candidate>,
-    /// Which was chosen.
+    /// Index of the chosen candidate.
     pub chosen: usize,
-    /// Whether rows of one group, or next to each other in time, were left out together.
+    /// Whether groups of rows, or rows adjacent in time, were left out together.
     pub by_groups: bool,
-    /// Scales of the targets that were looked at, if there was a choice of them: mean squared
-    /// errors of amounts over their variance. The first was chosen.
+    /// Scales of the target that were compared, if any, with their mean squared errors relative to
+    /// the variance. The first is the chosen one.
     pub scales: Vec<(TargetScale, f64)>,
 }
 
 impl Race {
-    /// What was chosen.
+    /// Returns the chosen candidate.
     pub fn chosen(&self) -> &Candidate {
         &self.candidates[self.chosen]
     }
 
-    /// The mean squared error of what was chosen over the variance of the targets, of amounts on
-    /// their own scale.
+    /// Returns the mean squared error of the choice relative to the variance of the targets, on
+    /// their original scale.
     pub fn error(&self) -> f64 {
         let of_scale = self.scales.first().map(|&(_, error)| error);
         of_scale.unwrap_or(self.chosen().error)
     }
 
-    /// What stays where nothing is clearly better: gamma by scale, on standardised columns unless
-    /// other is said.
+    /// Returns the rule, which stays if nothing is clearly better: `gamma = scale` on standardised
+    /// columns, or on the given preparation.
     pub fn usual(&self) -> &Candidate {
         &self.candidates[0]
     }
 }
 
-/// Whether the columns and the bandwidth of a map may be chosen so: it is made of a kernel of
-/// differences and takes every number.
+/// Whether preparation and bandwidth of a map can be chosen: its kernel depends on differences of
+/// rows and accepts every number.
 fn suits(map: &dyn MapBuilder) -> bool {
     let of_differences = |kernel: &dyn Kernel| kernel.is_shift_invariant();
     map.kernel()
@@ -132,16 +133,16 @@ fn suits(map: &dyn MapBuilder) -> bool {
 }
 
 impl Job<&dyn Fit> {
-    /// Whether preparation and bandwidth are left to the rows: the bandwidth is
-    /// [`Bandwidth::Chosen`], and nothing else chooses. Columns are prepared as was said, where
-    /// it was.
+    /// Whether preparation and bandwidth are chosen from the rows: the bandwidth is
+    /// [`Bandwidth::Chosen`], and nothing else chooses it. A given preparation is kept.
     pub(crate) fn races(&self) -> bool {
         self.bandwidth() == Bandwidth::Chosen
             && self.leaves.is_none()
             && suits(self.preparation.map.as_ref())
     }
 
-    /// Rows that [`Self::settled`] looks at, of a source with so many columns and targets.
+    /// Returns the number of rows that [`Self::settled`] samples, for these numbers of columns and
+    /// targets.
     #[doc(hidden)]
     pub fn deciding_rows(&self, (columns, targets): (usize, usize)) -> usize {
         let rescales = matches!(self.target_scale, TargetScale::Log | TargetScale::Rank);
@@ -162,17 +163,17 @@ impl Job<&dyn Fit> {
         }
     }
 
-    /// The same job with preparation, bandwidth and scale of the targets as the rows decide, and
-    /// what was looked at: `None` where all is given, or there is nothing to decide by. Then a
-    /// bandwidth that was to be chosen is [`Bandwidth::Scale`], and amounts stay as they are.
+    /// Returns the job with preparation, bandwidth and scale of the targets chosen from the rows,
+    /// and the candidates. The candidates are `None` if all is given, or if there are too few rows;
+    /// the bandwidth is then [`Bandwidth::Scale`], and targets keep their scale.
     ///
-    /// Where the scale of the targets is another one in the end, the stages after this one take
-    /// what [`TargetScale::survey`] gives, targets of that, and rows by
+    /// If the chosen scale of the targets is another one, later stages take the survey of
+    /// [`TargetScale::survey`], its targets, and rows through
     /// [`RescaledTargets`](crate::data::RescaledTargets).
     ///
-    /// `run` hears of each candidate. Errors with [`crate::Error::Numerical`] on
-    /// kernel values that are not finite, and with [`crate::Error::Data`] on targets
-    /// that have no logarithm where that is asked for.
+    /// Reports each candidate to `run`. Errors with [`crate::Error::Numerical`] if kernel values
+    /// are not finite, and with [`crate::Error::Data`] if logarithms are requested for targets that
+    /// have none.
     #[doc(hidden)]
     pub fn settled(
         &self,
@@ -194,7 +195,7 @@ impl Job<&dyn Fit> {
         Ok((job, race))
     }
 
-    /// A share of the map for each column, where that is asked for.
+    /// Returns the additive map, with a share of the features for each column, if requested.
     fn additive_map(&self, survey: &Survey) -> Result<Option<AdditiveMap>> {
         let map = || self.preparation.map.clone();
         let asked = (self.additive != Additive::No).then_some(self.additive);
@@ -203,7 +204,7 @@ impl Job<&dyn Fit> {
             .transpose()
     }
 
-    /// As [`Self::settled`], of a map that does not come in parts.
+    /// Settles as [`Self::settled`] does, for a map that is not additive.
     fn settled_of_map(
         &self,
         survey: &Survey,
@@ -238,7 +239,7 @@ impl Job<&dyn Fit> {
             standardize: self.preparation.standardize,
             linear: self.raced_line(survey.mean.len()),
             penalties: self.learner.penalties(),
-            // A search has its own metric.
+            // A search learns a metric itself.
             weighs: self.search.is_none() && self.learner.takes_lengthscales(),
             scales_differ: !others.is_empty(),
             run,
@@ -263,7 +264,7 @@ impl Job<&dyn Fit> {
         Ok((job, race))
     }
 
-    /// Takes what a race has chosen, and the columns beside the features where nobody said.
+    /// Applies the chosen candidate; its linear part only if none is given.
     fn take(&mut self, chosen: &Candidate, linear: Linear) {
         self.preparation.bandwidth = Some(chosen.bandwidth.clone());
         self.preparation.standardize = chosen.standardize;
@@ -272,17 +273,17 @@ impl Job<&dyn Fit> {
         }
     }
 
-    /// The linear part that candidates have. By themselves only maps with features have one, of ten
-    /// times as many as there are columns, for a learner that takes it.
+    /// Returns which linear parts candidates have. By default both are tried, for learners that
+    /// support one and maps with at least ten features per column.
     fn raced_line(&self, columns: usize) -> Linear {
         match self.linear {
-            // The trials of a search are planned for the features of the map alone.
+            // Trials of a search have no linear part.
             Linear::Auto if self.search.is_some() || !self.may_have_line(columns) => Linear::No,
             linear => linear,
         }
     }
 
-    /// Whether the columns may stand beside the features of the map unasked.
+    /// Whether a linear part is tried by default.
     #[doc(hidden)]
     pub fn may_have_line(&self, columns: usize) -> bool {
         let map = &self.preparation.map;
@@ -291,8 +292,8 @@ impl Job<&dyn Fit> {
         self.learner.takes_line() && map.is_of_its_kernel() && map.sample_rows() == 0 && fits
     }
 
-    /// On which other scales amounts are looked at: by their logarithms where these are nearer to
-    /// normal, their skewness nearer to 0; by their ranks where tails are long.
+    /// Returns other scales to try for a numeric target: logarithms if their skewness is nearer to
+    /// 0, ranks if tails are long.
     fn other_scales(&self, targets: &Targets, kept: &KeptRows) -> Result<Vec<TargetScale>> {
         let amounts = matches!(targets, Targets::Real { columns: 1, .. });
         if !amounts || !self.learner.is_least_squares() || self.leaves.is_some() {
@@ -321,8 +322,8 @@ impl Job<&dyn Fit> {
     }
 }
 
-/// Races amounts on other scales, and returns one that is clearly better than the amounts as they
-/// are, whose outcome it puts in the place of theirs.
+/// Compares candidates on other scales of the target, and returns a scale that is clearly better
+/// than the original one, whose outcome it replaces.
 fn best_scale(
     others: &[TargetScale],
     (survey, targets): (&Survey, &Targets),
@@ -332,7 +333,7 @@ fn best_scale(
     let mut best = None;
     let mut scales = vec![(TargetScale::AsIs, as_is.error())];
     for &scale in others {
-        // One that is clearly better has no need of another.
+        // The first clearly better scale wins.
         if best.is_some() {
             break;
         }
@@ -357,8 +358,8 @@ fn best_scale(
     Ok(best)
 }
 
-/// Weighted mean of a power of values less their mean, over that power of their deviation: 3 and 0
-/// of normal values for powers 4 and 3; 0 where they do not vary.
+/// Weighted standardised central moment: 0 for power 3 and 3 for power 4 of normal values; 0 for
+/// constant values.
 fn moment(power: i32, values: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let total = values.clone().map(|(_, weight)| weight).sum::<f64>();
     let mean = |of: &dyn Fn(f64) -> f64| {

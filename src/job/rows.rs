@@ -1,4 +1,4 @@
-//! Rows on their way through the stages of a job.
+//! Input of the stages of a job after the survey.
 
 use super::Scales;
 use crate::{
@@ -7,23 +7,23 @@ use crate::{
     model::Targets,
 };
 
-/// Rows on their way through the stages after the survey.
+/// Rows and their survey, as input of the stages after it.
 #[doc(hidden)]
 pub struct Rows<'a> {
     /// The rows.
     pub source: &'a mut dyn ChunkSource,
-    /// What one pass over them found.
+    /// Moments, labels and sample from one pass over the rows.
     pub survey: &'a Survey,
-    /// How their columns are prepared.
+    /// Preparation of the columns.
     pub scales: &'a Scales,
-    /// What their targets mean.
+    /// Kind and encoding of the targets.
     pub targets: &'a Targets,
-    /// Where, with how much memory, and who hears of it.
+    /// Device, memory and progress callback.
     pub run: &'a Run,
 }
 
 impl Rows<'_> {
-    /// The same rows, for one stage of several.
+    /// Reborrows the rows for one stage.
     #[doc(hidden)]
     pub fn again(&mut self) -> Rows<'_> {
         Rows {

@@ -1,4 +1,4 @@
-//! What goes with what: one table for every door.
+//! Table of options that exclude each other.
 
 use super::{Job, TargetScale};
 use crate::{
@@ -10,53 +10,53 @@ use crate::{
 };
 use std::fmt;
 
-/// Something that was asked for and does not go with everything.
+/// An option that excludes others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choice {
-    /// Rows count by weights of their own.
+    /// Row weights.
     Weights,
-    /// Rows count for less the older they are.
+    /// Exponential forgetting of rows.
     HalfLife,
-    /// Classes count by weights.
+    /// Class weights.
     ClassWeights,
-    /// The intercept has the penalty of the coefficients.
+    /// The penalty applies to the intercept, too.
     PenalisedIntercept,
-    /// Probabilities of a classifier that has none of its own.
+    /// Calibrated probabilities for a classifier that has none.
     Probabilities,
-    /// Rows are kept back for intervals.
+    /// A share of the rows is held out for intervals.
     Intervals,
-    /// Rows held out choose before the fit.
+    /// Search on held-out rows before the fit.
     Search,
     /// A tree with a model in each leaf.
     Leaves,
-    /// Amounts are fitted on another scale than their own.
+    /// A numeric target is fitted on another scale.
     Rescaled,
-    /// The columns themselves stand beside the features of the map.
+    /// The columns themselves are concatenated to the features.
     Line,
-    /// Columns are clipped, or taken by their ranks.
+    /// Columns are clipped, or replaced by their ranks.
     Bent,
-    /// A small map looks at each column.
+    /// Each column has a small map of its own.
     Additive,
-    /// Rows are summed in parts: checkpoints, shards, rows that come later.
+    /// Rows are summed in parts: checkpoints, shards, incremental fits.
     Parts,
-    /// Folds of the rows are held out in turn.
+    /// Cross-validation.
     Folds,
 }
 use Choice::*;
 
-/// What is asked for around a job, beside what it says itself.
+/// Options around a job that the job itself does not hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Around {
     /// Whether rows have weights.
     pub weighted: bool,
     /// Whether rows are summed in parts.
     pub parts: bool,
-    /// Whether folds of them are held out in turn.
+    /// Whether the job is cross-validated.
     pub folds: bool,
 }
 
-/// Two choices that do not go together, and why.
+/// Pairs of options that exclude each other, with the reason.
 const APART: [(Choice, Choice, &str); 18] = [
     (
         ClassWeights,
@@ -118,14 +118,14 @@ const APART: [(Choice, Choice, &str); 18] = [
     ),
 ];
 
-/// Why a job is refused.
+/// Conflict between options of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
-    /// What does not go,
+    /// The option in conflict.
     pub choice: Choice,
-    /// beside this; beside the learner if there is nothing.
+    /// The other option; `None` if the conflict is with the learner.
     pub beside: Option<Choice>,
-    /// Why, and what to do but to leave it out.
+    /// Reason, and an alternative if there is one.
     pub why: &'static str,
 }
 
@@ -167,7 +167,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// The first two of what is asked for that do not go together.
+/// Returns the first conflict between requested options.
 fn apart(asked: &[(Choice, bool)]) -> Option<Refused> {
     let is_asked = |choice| asked.contains(&(choice, true));
     let apart = APART.iter().find(|(a, b, _)| is_asked(*a) && is_asked(*b));
@@ -192,7 +192,7 @@ impl Refused {
     }
 }
 
-/// Errors with [`Error::Unsupported`] where rows are `weighted` and the learner counts all alike.
+/// Errors with [`Error::Unsupported`] if rows are `weighted` and the learner ignores weights.
 pub fn check_weights(learner: &dyn Fit, weighted: bool) -> Result<()> {
     if weighted && !learner.takes_weights() {
         Err(UNWEIGHTED.error())
@@ -201,11 +201,11 @@ pub fn check_weights(learner: &dyn Fit, weighted: bool) -> Result<()> {
     }
 }
 
-/// Why a learner forgets no rows.
+/// Reason why a learner has no half-life.
 const UNFORGETTING: &str =
     "it counts all rows alike, or takes a small weight for much noise (processes take counts)";
 
-/// What a learner says that counts all rows alike.
+/// Conflict of weights with a learner that ignores them.
 const UNWEIGHTED: Refused = Refused {
     choice: Weights,
     beside: None,
@@ -213,8 +213,8 @@ const UNWEIGHTED: Refused = Refused {
 };
 
 impl Job<&dyn Fit> {
-    /// Errors with [`Error::Unsupported`] where choices do not go together, with the words of the
-    /// one table of that. `weighted` says whether rows have weights.
+    /// Errors with [`Error::Unsupported`] if options exclude each other. `weighted` is whether rows
+    /// have weights.
     pub fn check(&self, weighted: bool) -> Result<()> {
         let around = Around {
             weighted,
@@ -225,7 +225,7 @@ impl Job<&dyn Fit> {
             .map_or(Ok(()), |refused| Err(refused.error()))
     }
 
-    /// As [`Self::check`], where rows come in parts to a learner that is known to sum them.
+    /// Checks as [`Self::check`] does, for rows that are summed in parts.
     #[doc(hidden)]
     pub fn check_parts(&self, weighted: bool) -> Result<()> {
         let refused = self.refused(Around {
@@ -237,8 +237,7 @@ impl Job<&dyn Fit> {
         refused.map_or(Ok(()), |refused| Err(refused.error()))
     }
 
-    /// As [`Self::check`], with all that is asked for around the job; `None` where all goes
-    /// together.
+    /// Returns the first conflict, including options around the job; `None` if there is none.
     #[doc(hidden)]
     pub fn refused(&self, around: Around) -> Option<Refused> {
         let Around {
@@ -277,12 +276,12 @@ impl Job<&dyn Fit> {
             .or_else(|| (!sums).then(|| Refused::of_learner(Parts, "it needs all rows at once")))
     }
 
-    /// Whether amounts are to be fitted on another scale, whatever rows left out say.
+    /// Whether another scale of the target is requested.
     fn is_rescaled(&self) -> bool {
         matches!(self.target_scale, TargetScale::Log | TargetScale::Rank)
     }
 
-    /// What is asked for and the learner, or the map, does not take.
+    /// Returns an option that the learner or the map does not support.
     fn refused_by_learner(&self, weighted: bool) -> Option<Refused> {
         if weighted && !self.learner.takes_weights() {
             return Some(UNWEIGHTED);

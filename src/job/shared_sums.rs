@@ -1,5 +1,5 @@
-//! Folds whose features are the same: their rows are summed once, and each model is one of the
-//! sums of the others.
+//! Cross-validation by sums: if all folds share their features, rows are summed once per fold, and
+//! each model is solved from the sums of the other folds.
 
 use super::{CrossValidation, DrawnMap, Job, Meaning, Rows, Scales, cross_validation::score};
 use crate::{
@@ -13,24 +13,23 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Bytes of the sums of all folds at most: those of more are fitted one after another.
+/// Largest size of the sums of all folds in bytes; above it, folds are fitted one by one.
 const MOST_BYTES: usize = 1 << 30;
 
-/// What all folds stand on, and rows whose columns are read as it wants them.
+/// Map and targets shared by all folds, and the rows encoded for them.
 struct SharedBasis<S> {
     basis: Basis,
     source: S,
 }
 
 impl Job<&dyn Fit> {
-    /// As [`Self::cross_validate`], of sums: each row is featurized once to be summed and once to
-    /// be scored, by however many folds, where K fits featurize it K times.
+    /// Cross-validates as [`Self::cross_validate`] does, from sums: each row is featurized once for
+    /// the sums and once for the scores, where K fits featurize it K times.
     ///
-    /// `None` where models are no models of sums ([`Fit::of_sums`]), and where rows held out would
-    /// have a part in what the others are summed by: scales, a bandwidth, levels of a text or a map
-    /// that hang on the rows; where a penalty is chosen by groups or times of rows; and with a
-    /// half-life, by which a row is as old as others of its fold have it. So there a fold is a fit
-    /// of its own.
+    /// Returns `None`, so that each fold needs a fit of its own, if the learner has no model of
+    /// sums ([`Fit::of_sums`]); if scales, bandwidth, encoding or map depend on the rows, since
+    /// held-out rows would then influence the model; if a penalty is chosen by groups or times of
+    /// rows; and with a half-life, which depends on the rows of a fold.
     #[doc(hidden)]
     pub fn cross_validate_by_sums<S: ChunkSource>(
         &self,
@@ -44,7 +43,7 @@ impl Job<&dyn Fit> {
         let Some(learner) = sums else {
             return Ok(None);
         };
-        // Sums keep rows that are left out alone.
+        // Sums store rows for leave-one-out errors of single rows only.
         let penalty = self
             .learner
             .penalised()
@@ -79,8 +78,8 @@ impl Job<&dyn Fit> {
         Ok(Some(CrossValidation { folds }))
     }
 
-    /// What all rows say of columns, targets and map, if those that each fold is learnt from say
-    /// the same. Columns are shifted by means of all rows, which changes no kernel.
+    /// Returns the basis from all rows, if the training rows of each fold give the same one.
+    /// Columns are centred by means of all rows, which changes no shift-invariant kernel.
     fn shared_basis<S: ChunkSource>(
         &self,
         open: &mut impl FnMut() -> Result<S>,
@@ -131,7 +130,7 @@ impl Job<&dyn Fit> {
         Ok(Some(SharedBasis { basis, source }))
     }
 
-    /// The map of rows with these scales and targets.
+    /// Draws the map for these scales and targets.
     fn drawn(
         &self,
         (source, survey): (&mut dyn ChunkSource, &Survey),
@@ -151,14 +150,13 @@ impl Job<&dyn Fit> {
     }
 }
 
-/// A map as its file has it, where one can keep it.
+/// Returns the stored form of a map, if it can be stored.
 fn written(map: &dyn FeatureMap) -> Option<Store> {
     let mut store = Store::default();
     map.write(&mut store).is_ok().then_some(store)
 }
 
-/// Whether both are amounts, which are summed less a constant that no model hangs on, or the same
-/// labels.
+/// Whether both are numeric, whose shift affects no model, or have the same labels.
 fn are_labels_alike(a: &Targets, b: &Targets) -> bool {
     match (a, b) {
         (Targets::Real { .. }, Targets::Real { .. }) => true,
@@ -166,12 +164,12 @@ fn are_labels_alike(a: &Targets, b: &Targets) -> bool {
     }
 }
 
-/// Sums of which those of all folds are made: of each fold, or of each block of time.
+/// Returns the number of blocks that are summed: one per fold, or per block of time.
 fn blocks_of(folds: &Folds) -> usize {
     folds.count() + usize::from(folds.is_ahead())
 }
 
-/// Whether a block is among those that fold `k` is learnt from.
+/// Whether a block is in the training rows of fold `k`.
 fn learns_from(folds: &Folds, k: usize, block: usize) -> bool {
     if folds.is_ahead() {
         block <= k
@@ -181,7 +179,7 @@ fn learns_from(folds: &Folds, k: usize, block: usize) -> bool {
 }
 
 impl<S: ChunkSource> SharedBasis<S> {
-    /// The sums of each block.
+    /// Returns the sums of each block.
     fn blocks(
         &mut self,
         learner: &dyn FitAnySums,
@@ -189,7 +187,8 @@ impl<S: ChunkSource> SharedBasis<S> {
         run: &Run,
     ) -> Result<Vec<AnySums>> {
         let of_block = |block| {
-            // Folds ahead are held out in the block after theirs, so that nobody is in the first.
+            // Folds ahead in time hold out the block after their own, so the first block is never
+            // held out.
             let (k, part) = match (folds.is_ahead(), block) {
                 (false, block) => (block, Part::Test),
                 (true, 0) => (0, Part::Train),

@@ -1,4 +1,4 @@
-//! On what scale amounts are fitted: as they are, by their logarithms, or by their ranks.
+//! Scale on which a numeric target is fitted: as it is, logarithms, or ranks.
 
 #[cfg(test)]
 mod tests;
@@ -14,26 +14,24 @@ use crate::{
 };
 use std::{fmt, str::FromStr};
 
-/// On what scale amounts are fitted.
+/// Scale on which a numeric target is fitted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TargetScale {
-    /// By their logarithms where these are less skewed and make rows left out more likely, or by
-    /// their ranks where tails are long and that predicts rows left out better, too; what
-    /// [`Job::settled`](super::Job::settled) decides. As they are where preparation and bandwidth
-    /// are given.
+    /// Chosen by [`Job::settled`](super::Job::settled): logarithms if they are less skewed and
+    /// increase the predictive density of left-out rows; ranks if tails are long and left-out rows
+    /// are predicted better. The original scale if preparation and bandwidth are given.
     #[default]
     Auto,
-    /// As they are.
+    /// The original scale.
     AsIs,
-    /// By their natural logarithms: errors are then shares of an amount. One column of amounts
-    /// above 0, for learners of least squares. Predictions are means, brought back by the smearing
-    /// estimate `exp(z(x)'beta + b) mean_i exp(e_i)` of residuals e_i (Duan 1983), intervals those
-    /// of the logarithms with both ends brought back.
+    /// Natural logarithms, for one column of positive values and least-squares learners: errors are
+    /// relative. Predictions are means, by the smearing estimate `exp(z(x)'beta + b) mean_i
+    /// exp(e_i)` over residuals e_i (Duan 1983); the ends of intervals are transformed back.
     Log,
-    /// By the normal scores of their ranks, for long tails to both sides (van der Waerden 1952).
-    /// One column of amounts, for learners of least squares. Predictions are means, brought back by
-    /// `mean_i T^-1(z(x)'beta + b + e_i)` of residuals e_i of the scores T(y) (Duan 1983), and lie
-    /// within the amounts that were seen; intervals as with logarithms.
+    /// Normal scores of ranks (van der Waerden 1952), for long tails on both sides, one column and
+    /// least-squares learners. Predictions are means, `mean_i T^-1(z(x)'beta + b + e_i)` over
+    /// residuals e_i of the scores T(y) (Duan 1983), and lie within the range of the targets;
+    /// intervals as with logarithms.
     Rank,
 }
 
@@ -61,10 +59,9 @@ impl FromStr for TargetScale {
 }
 
 impl TargetScale {
-    /// The survey of the same rows with targets on this scale; `None` where they stay as they are.
-    /// Errors with [`Error::Unsupported`] unless they are one column of amounts, with
-    /// [`Error::Data`] where some have no logarithm, and with [`Error::Missing`] where no rows were
-    /// kept to rank amounts by.
+    /// Returns the survey with targets on this scale; `None` for the original scale. Errors with
+    /// [`Error::Unsupported`] unless targets are one numeric column, with [`Error::Data`] if some
+    /// have no logarithm, and with [`Error::Missing`] if no rows were sampled for ranks.
     #[doc(hidden)]
     pub fn survey(self, of: &Survey, targets: &Targets) -> Result<Option<Survey>> {
         let rescale = match self {
@@ -86,15 +83,15 @@ impl TargetScale {
         }
     }
 
-    /// Whether targets are one column of amounts.
+    /// Whether targets are one numeric column.
     fn is_of(self, targets: &Targets) -> bool {
         matches!(targets, Targets::Real { columns: 1, .. })
     }
 }
 
 impl Job<&dyn Fit> {
-    /// As [`TargetScale::survey`]. Errors with [`Error::Unsupported`] besides if single precision
-    /// cannot hold the targets in their unit, and an option of the learner is in that unit.
+    /// Returns the survey as [`TargetScale::survey`] does. Also errors with [`Error::Unsupported`]
+    /// if targets exceed single precision and an option of the learner is in their unit.
     #[doc(hidden)]
     pub fn survey_to_fit(&self, of: &Survey, targets: &Targets) -> Result<Option<Survey>> {
         let scaled = self.target_scale.survey(of, targets)?;
@@ -116,7 +113,7 @@ impl Job<&dyn Fit> {
     }
 }
 
-/// The error about an amount without a logarithm.
+/// Returns the error for a target without a logarithm.
 fn least_amount(of: &Survey, rescale: &Rescale) -> Error {
     let least = of.targets.first().map_or(0.0, |target| target.min.min(0.0));
     match rescale.seen(least) {

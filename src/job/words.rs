@@ -1,4 +1,4 @@
-//! A job in words.
+//! Options of a job as text.
 
 use super::{Job, Settings, TargetScale};
 use crate::{
@@ -9,9 +9,8 @@ use crate::{
 };
 
 impl Job<&dyn Fit> {
-    /// The job in words, as `bochner fit` has them: the learner, the map, how columns come to it,
-    /// and what is done around the fit. Where rows run and how much memory they take is no part of
-    /// it.
+    /// Returns the options of the job under their names in `bochner fit`: learner, map,
+    /// preparation, and calibration. Device and memory are not included.
     pub fn settings(&self) -> Settings {
         let settings = self
             .learner
@@ -21,7 +20,7 @@ impl Job<&dyn Fit> {
             Bandwidth::Gamma(gamma) => settings.number("gamma", gamma),
             Bandwidth::Sigma(sigma) => settings.number("sigma", sigma),
             Bandwidth::SigmaPerColumn(all) => settings.numbers("sigma", &all),
-            // One that nothing has chosen.
+            // Not chosen yet.
             Bandwidth::Chosen => settings.text("sigma", Bandwidth::Scale),
             rule => settings.text("sigma", rule),
         };
@@ -52,8 +51,8 @@ impl Job<&dyn Fit> {
         settings.without(&["seed"]).text("seed", seed.unwrap_or(0))
     }
 
-    /// As [`Self::settings`], with what targets meant and whether rows had weights: what a model
-    /// keeps. Those of a half-life are no weights of their own; who knows of such says so.
+    /// Returns the options that a model stores: those of [`Self::settings`], the kind of the
+    /// targets, and whether rows had weights, other than those of a half-life.
     #[doc(hidden)]
     pub fn settings_of(&self, targets: &Targets, weighted: bool) -> Settings {
         let own = weighted && self.half_life.is_none();
@@ -65,15 +64,15 @@ impl Job<&dyn Fit> {
         }
     }
 
-    /// Has a model keep the job that made it, of rows that are `weighted` or not.
+    /// Stores the options of the job in a model.
     pub(super) fn keep(&self, model: &mut LinearModel, weighted: bool) {
         model.job = Some(self.settings_of(&model.targets, weighted));
     }
 }
 
-/// With what is averaged in the end, which leaves and a number of features that an error decides do
-/// without. Where preparations race, `auto` asks for that once more, and what it would ask for
-/// beside them is said to be none.
+/// Adds the options of averaging, except for leaves and for a number of features chosen by an
+/// error. If preparations are searched, adds `auto`, and sets what `auto` implies but this search
+/// does not do to `none`.
 fn averaged(search: &Search, settings: Settings) -> Settings {
     let mut settings = settings;
     let races = search.preparation;
@@ -98,7 +97,7 @@ fn averaged(search: &Search, settings: Settings) -> Settings {
     }
 }
 
-/// With what rows held out choose, in the place of what was given for it.
+/// Replaces given options by those of the search.
 fn searched(search: &Search, settings: Settings) -> Settings {
     let mut settings = settings;
     if !search.kernels.is_empty() {
@@ -142,7 +141,7 @@ fn searched(search: &Search, settings: Settings) -> Settings {
     }
 }
 
-/// With the options of a metric that are not the usual ones.
+/// Adds the options of a metric that differ from the defaults.
 fn of_metric(settings: Settings, metric: &MetricOptions) -> Settings {
     let usual = MetricOptions::from(Metric::Diagonal);
     let power = (metric.power != usual.power).then_some(metric.power);
@@ -181,7 +180,7 @@ mod tests {
         assert_eq!(words.get("lambda"), None);
         assert_eq!(words.get("sigma"), Some("scale"));
         assert_eq!(words.get("standardize"), Some("auto"));
-        // The map's own seed, until there is one of the job.
+        // The seed of the map, until the job has one.
         assert_eq!(words.get("seed"), Some("5"));
         let given = ridge(Lambda::Fixed(2.5e-7));
         let mut job = Job::new(&given as &dyn Fit, map);
@@ -221,7 +220,7 @@ mod tests {
             ("budget", Some("1.5s")),
             ("auto", Some("true")),
             ("standardize", None),
-            // Neither goes with a number of features that an error decides.
+            // Both are excluded by a number of features that is chosen by an error.
             ("bag", None),
             ("beside", None),
         ] {

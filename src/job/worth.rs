@@ -1,16 +1,16 @@
-//! What the rows of a fit say of what it is worth.
+//! Warnings about fits that are worse than, or little better than, the mean.
 
 use crate::{
     data::Survey,
     model::{LinearModel, Targets},
 };
 
-/// Figures of a fit that compare with the mean of the targets.
+/// Facts of a model that compare it with the mean of the targets.
 const COMPARED: [&str; 2] = ["held_out_r2", "estimated_r2"];
-/// A fit of more columns than rows that explains less than this share may need few of them.
+/// R2 below which a fit with more columns than rows suggests a sparse learner.
 const LITTLE: f64 = 0.3;
 
-/// Leaves out what says nothing, and warns of what could do better.
+/// Drops meaningless figures, and warns if another learner may do better.
 pub(super) fn judge(model: &mut LinearModel, survey: &Survey) {
     let varies = survey.targets.iter().any(|target| target.min < target.max);
     if !varies {
@@ -27,20 +27,19 @@ pub(super) fn judge(model: &mut LinearModel, survey: &Survey) {
     }
 }
 
-/// Leaves out R2, for where no target varies there is no share to explain: of one row, and of
-/// targets that are all the same.
+/// Drops R2, which is undefined for constant targets.
 fn forget_r2(model: &mut LinearModel) {
     let compares = |name: &String| COMPARED.contains(&name.as_str());
     model.facts.retain(|name, _| !compares(name));
 }
 
-/// Whether a lasso has no coefficient left.
+/// Whether all coefficients of a lasso are zero.
 fn keeps_nothing(model: &LinearModel) -> bool {
     model.learner == "lasso" && model.coefficients.beta_dt.iter().all(|beta| *beta == 0.0)
 }
 
-/// What is said of a fit of more columns than rows that explains little: a penalty that keeps few
-/// columns finds those that matter, from about `k log d` rows on for k of d (Wainwright 2009).
+/// Returns the advice for a fit with more columns than rows and a small R2: a sparse penalty finds
+/// k of d columns from about `k log d` rows (Wainwright 2009).
 fn too_wide(model: &LinearModel, survey: &Survey) -> Option<String> {
     let (columns, rows) = (survey.mean.len(), survey.rows);
     let is_tried = model.learner == "lasso" && model.map.name() == "identity";

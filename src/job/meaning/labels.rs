@@ -1,16 +1,17 @@
-//! Whether a column of whole numbers holds labels, or counts and grades, which are amounts.
+//! Distinction between integer labels and integer counts or grades.
 
 use crate::data::{Survey, TargetStats};
 
-/// A column of at most so many whole numbers is taken for labels, and of at most so many wherever
-/// they lie and however often they come.
+/// Largest number of distinct integers in a column of labels.
 pub const MOST_CLASSES: usize = 32;
+/// Number of distinct integers up to which a column holds labels, whatever their values and
+/// frequencies.
 const FEW_CLASSES: usize = 10;
-/// Labels that are numbers have at least so many rows each in the mean.
+/// Least mean number of rows per label.
 const ROWS_OF_A_CLASS: f64 = 3.0;
-/// And the variance of numbers that come equally often, at least so much of it.
+/// Least variance of labels, relative to that of equally frequent ones.
 const LEAST_VARIANCE: f64 = 0.75;
-/// Where one label has most rows it is seldom one in the middle: this share of the span around it.
+/// Share of the span around the centre in which the most frequent label seldom lies.
 const MIDDLE: f64 = 0.2;
 /// How much rows of numbers beside each other differ in how many they are, of what those of any
 /// two do: less where they rise and fall as those of counts. Of labels in no order it is 1 in the
@@ -25,9 +26,9 @@ const ENDS: [f64; 2] = [0.5, 0.1];
 /// fall at once.
 const FLAT: f64 = 0.8;
 
-/// Whether whole numbers are counts and grades, not labels, which come about equally often or in
-/// no order: there are more than a few of them, and hardly any has rows, or how many these have
-/// rises and falls from one to the next.
+/// Whether integers are counts or grades rather than labels: there are more than a few distinct
+/// values, and most have hardly any rows, or their frequencies rise and fall smoothly. Labels are
+/// about equally frequent, or their frequencies have no order.
 fn are_amounts(target: &TargetStats, values: &[f64], rows: u64) -> bool {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -43,8 +44,9 @@ fn are_amounts(target: &TargetStats, values: &[f64], rows: u64) -> bool {
     values.len() > FEW_CLASSES && (are_rare || has_form())
 }
 
-/// Whether rows of numbers rise and fall, or fall from the first on: by the ratio of mean squares
-/// of successive differences to the variance, of roots, whose noise is alike.
+/// Whether frequencies rise and fall, or fall from the first on: by the ratio of the mean square
+/// successive difference to the variance (von Neumann 1941), on square roots, which stabilize the
+/// noise of counts.
 fn rise_and_fall(counts: &[u64], is_peaked: bool) -> bool {
     let rows: Vec<f64> = counts.iter().map(|&rows| rows as f64).collect();
     let (&[first, second, third, ..], Some(&last)) = (&rows[..], rows.last()) else {
@@ -69,8 +71,8 @@ fn rise_and_fall(counts: &[u64], is_peaked: bool) -> bool {
     ratio < limit
 }
 
-/// The values of one column of targets that is of few whole numbers, and whether they lie as
-/// amounts do; `None` of anything else.
+/// Returns the distinct values of a target with few integers, and whether they look like counts or
+/// grades; `None` for other targets.
 #[doc(hidden)]
 pub fn few_whole(survey: &Survey) -> Option<(&[f64], bool)> {
     let [only] = survey.targets.as_slice() else {

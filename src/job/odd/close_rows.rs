@@ -1,5 +1,5 @@
-//! Values of a column that f32 does not tell apart once they are prepared: features are of f32, in
-//! which numbers far from 0 and close to each other become one.
+//! Columns whose prepared values coincide in f32: features are computed in f32, where values far
+//! from 0 and close to each other become equal.
 
 use crate::{
     data::{KeptRows, Survey},
@@ -7,15 +7,15 @@ use crate::{
 };
 use std::f64::consts::TAU;
 
-/// Values that tell something.
+/// Least number of distinct values for a warning.
 const ENOUGH: usize = 20;
-/// Steps of f32 that the kernel width has to span.
+/// Least number of f32 steps within the kernel width.
 const STEPS: f64 = 4.0;
-/// Values that differ by less than this share of their size differ by rounding of f64.
+/// Relative difference up to which values differ only by f64 rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// Warnings of the columns whose values, or whose values within a width of the kernel, are one
-/// number in f32 behind the preparation of this map.
+/// Returns warnings about columns whose values, or whose values within a kernel width, coincide in
+/// f32 after the preparation of this map.
 pub(super) fn warnings(survey: &Survey, rows: &KeptRows, map: &dyn FeatureMap) -> Vec<String> {
     let affine = map.input();
     if rows.is_empty() || affine.columns() != survey.mean.len() {
@@ -36,7 +36,7 @@ pub(super) fn warnings(survey: &Survey, rows: &KeptRows, map: &dyn FeatureMap) -
     warnings.collect()
 }
 
-/// Distinct values of a column, ascending, raw and prepared.
+/// Returns the distinct values of a column in ascending order, raw and prepared.
 fn prepared(rows: &KeptRows, j: usize, prepare: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let mut values = rows.feature(j);
     values.sort_unstable_by(f64::total_cmp);
@@ -47,7 +47,7 @@ fn prepared(rows: &KeptRows, j: usize, prepare: impl Fn(f64) -> f64) -> Vec<(f64
         .collect()
 }
 
-/// Note about such values for a kernel of this width on prepared columns.
+/// Returns the note for a kernel of this width on prepared columns.
 fn said(values: &[(f64, f64)], width: f64) -> Option<String> {
     if values.len() < ENOUGH {
         return None;
@@ -57,7 +57,7 @@ fn said(values: &[(f64, f64)], width: f64) -> Option<String> {
     let merged = pairs.iter().filter(|(a, b)| a.1 as f32 == b.1 as f32);
     let are_merged = 2 * merged.count() > pairs.len();
     let gap = median(pairs.iter().map(|(a, b)| b.0 - a.0).collect())?;
-    // Raw units for one of the prepared column, where most values lie.
+    // Raw units per prepared unit, near most values.
     let raw = median(
         pairs
             .iter()
@@ -76,7 +76,7 @@ fn said(values: &[(f64, f64)], width: f64) -> Option<String> {
     })
 }
 
-/// The distance from the f32 at a value to the next.
+/// Returns the spacing of f32 at a value.
 fn step(value: f64) -> f64 {
     let value = value.abs() as f32;
     f64::from(value.next_up()) - f64::from(value)

@@ -1,22 +1,20 @@
-//! Numbers that programs and people write for no value: 999, -9, 99.9, 9 beside 1 to 5.
+//! Numbers that stand for missing values: 999, -9, 99.9, or 9 on a scale from 1 to 5.
 
 use crate::order::ascending;
 
-/// Such a number is farther from the others than so many of their ranges.
+/// Least distance of a code from the other values, in their ranges.
 const APART: f64 = 2.0;
-/// Rows that have it, at least: one may be a value.
+/// Least number of rows with a code: a single one may be a value.
 const OFTEN: usize = 2;
-/// The same of one of a single digit.
+/// Least number of rows with a single-digit code.
 const OFTEN_OF_ONE_DIGIT: usize = 5;
-/// Different numbers beside them, at least, where they are not far: two may be classes.
+/// Least number of distinct other values if a code is not far from them: two may be classes.
 const KINDS: usize = 3;
-/// The greatest answer of a scale that has 9 for none.
+/// Largest answer on a scale on which 9 means no answer.
 const SCALE: f64 = 6.0;
-/// Different numbers of one end of a column, at most, that stand for no value: refused, unknown,
-/// not asked.
+/// Largest number of codes at one end of a column: refused, unknown, not asked.
 const MOST: usize = 3;
-/// Numbers that programs write for no value, beside those of one digit: the ends of whole numbers
-/// of 16 and 32 bits.
+/// Codes besides repeated digits: the limits of 16-bit and 32-bit integers.
 const ENDS: [f64; 6] = [
     32_767.0,
     32_768.0,
@@ -25,8 +23,7 @@ const ENDS: [f64; 6] = [
     2_147_483_648.0,
     4_294_967_295.0,
 ];
-/// Days that stand for no date, of which one tells: the ends of calendars, and where programs and
-/// spreadsheets count days from.
+/// Dates that stand for missing dates: ends of calendars, and epochs of programs and spreadsheets.
 const NO_DATES: [(f64, &str); 8] = [
     (2_932_896.0, "9999-12-31"),
     (376_199.0, "2999-12-31"),
@@ -38,14 +35,14 @@ const NO_DATES: [(f64, &str); 8] = [
     (-719_162.0, "0001-01-01"),
 ];
 
-/// The day that a number is, if it is one that stands for no date.
+/// Returns the name of a day that stands for a missing date.
 pub(super) fn no_date(value: f64) -> Option<&'static str> {
     let found = NO_DATES.iter().find(|(day, _)| *day == value);
     found.map(|(_, text)| *text)
 }
 
-/// Whether a number is of nines alone, as -999 and 9999 and 99.9 are, of eights or sevens, -1, or
-/// another that programs write for no value; of dates, whether the day is one that stands for none.
+/// Whether a number consists of nines (-999, 9999, 99.9), eights or sevens, or is -1 or another
+/// code for a missing value; for dates, whether the day stands for a missing date.
 pub(super) fn may_be(value: f64, is_date: bool) -> bool {
     if is_date {
         return no_date(value).is_some();
@@ -58,22 +55,22 @@ pub(super) fn may_be(value: f64, is_date: bool) -> bool {
     is_whole || is_decimal(size) || value == -1.0 || ENDS.contains(&size)
 }
 
-/// Whether a number is of nines alone with one behind the point, as 99.9 is.
+/// Whether a number consists of nines with one decimal, such as 99.9.
 fn is_decimal(size: f64) -> bool {
     (2..=9).any(|digits| size == 10_f64.powi(digits) - 0.1)
 }
 
-/// Values of one end of a column, with the rows of each.
+/// Values at one end of a column, with their numbers of rows.
 type Codes = [(f64, usize)];
 
-/// Some of the values of a column, with the rows of each, and the ends of the others.
+/// Codes of a column with their numbers of rows, and the range of the other values.
 #[derive(Debug, PartialEq)]
 pub(super) struct GapCodes {
     pub(super) codes: Vec<(f64, usize)>,
     pub(super) others: [f64; 2],
 }
 
-/// Those of `sorted` values, or days, that may stand for none.
+/// Returns the codes among sorted values or days.
 pub(super) fn found(sorted: &[f64], is_date: bool) -> Option<GapCodes> {
     let low = ends(sorted.chunk_by(|a, b| a == b), is_date);
     let high = ends(sorted.chunk_by(|a, b| a == b).rev(), is_date);
@@ -102,7 +99,7 @@ pub(super) fn found(sorted: &[f64], is_date: bool) -> Option<GapCodes> {
     })
 }
 
-/// Whether more values end in .9 than by chance, which has a tenth of those with one digit there.
+/// Whether clearly more than a tenth of the values with one decimal end in .9, as prices do.
 fn are_prices(values: &[f64]) -> bool {
     let is_price = |value: &&f64| {
         let tenths = (*value * 10.0).round();
@@ -111,7 +108,7 @@ fn are_prices(values: &[f64]) -> bool {
     3 * values.iter().filter(is_price).count() > values.len()
 }
 
-/// The values from one end on that may stand for none.
+/// Returns the possible codes at one end.
 fn ends<'a>(alike: impl Iterator<Item = &'a [f64]>, is_date: bool) -> Vec<(f64, usize)> {
     let all = alike.map(|rows| (rows[0], rows.len()));
     all.take(MOST)
@@ -119,7 +116,7 @@ fn ends<'a>(alike: impl Iterator<Item = &'a [f64]>, is_date: bool) -> Vec<(f64, 
         .collect()
 }
 
-/// Whether all of these, or of these days, are far from the others.
+/// Whether all codes are far from the other values.
 fn are_far((low, high): (&Codes, &Codes), [first, last]: [f64; 2], is_date: bool) -> bool {
     let far = APART * (last - first);
     let has_nine = high.first().is_some_and(|(value, _)| *value == 9.0);

@@ -1,4 +1,4 @@
-//! The rows that decide, and their errors when they are left out.
+//! Sampled rows, and their leave-one-out and hold-out errors.
 
 mod amounts;
 mod downhill;
@@ -22,56 +22,55 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use std::ops::Range;
 use weights::{effective, of_mean_one, spread, weighted_mean};
 
-/// How a candidate prepares rows.
+/// Preparation of rows for a candidate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How<'a> {
     pub(super) scaling: &'a Scaling,
-    /// One for all columns, or one for each.
+    /// One lengthscale, or one per column.
     pub(super) lengthscales: &'a [f64],
-    /// What a linear part beside the kernel counts.
+    /// Weight of a linear part, if there is one.
     pub(super) line: Option<f64>,
 }
 
 impl How<'_> {
-    /// Rows at unit lengthscale.
+    /// Returns the rows at unit lengthscale.
     fn apply(&self, x_md: Array2<f64>) -> Result<Array2<f64>> {
         self.scaling.input(self.lengthscales)?.apply(&x_md.into())
     }
 }
 
-/// Observations below which nothing is decided.
+/// Least number of observations for a choice.
 const MIN_OBSERVATIONS: f64 = 20.0;
-/// Of these so many stand for all where each takes a factor.
+/// Stride through the penalties if each needs a factorization.
 const EACH: usize = 4;
-/// What differs by less of the largest value is the same.
+/// Relative difference below which values count as equal.
 const SAME: f64 = 1e-10;
-/// Targets or classes that are looked at, at most.
+/// Largest number of targets or classes.
 const MOST_OUTPUTS: usize = 32;
 
-/// Rows that decide, in the order in which they are looked at: their columns, and their targets,
-/// centred.
+/// Sampled rows in their order of use, with centred targets.
 pub(super) struct Deciding {
     x_md: Array2<f64>,
     y_mt: Array2<f64>,
-    /// Weights of mean 1.
+    /// Weights, scaled to mean 1.
     weights_m: Array1<f64>,
-    /// Keys of priority sampling, ascending among the rows before those that are held out.
+    /// Keys of priority sampling, ascending among the rows before the hold-out set.
     keys_m: Vec<f64>,
     observations: Observations,
     /// Effective number of observations of the fit.
     effective: f64,
-    /// Which rows are left out together, where that is known.
+    /// Groups of rows that are left out together, if there are any.
     groups_m: Option<Vec<u32>>,
-    /// Rows before those that are held out.
+    /// Number of rows before the hold-out set.
     seen: usize,
-    /// Mean and deviation of the first target.
+    /// Mean and standard deviation of the first target.
     first: (f64, f64),
-    /// Over the number of rows.
+    /// Penalties, per row.
     penalties: Vec<f64>,
 }
 
 impl Deciding {
-    /// None where too few rows differ, or no target varies.
+    /// Prepares sampled rows; `None` if too few rows differ, or if no target varies.
     pub(super) fn from_rows(
         (kept, order): (&KeptRows, &RowOrder),
         targets: &Targets,
@@ -107,7 +106,7 @@ impl Deciding {
             for (k, mut y) in y_mt.columns_mut().into_iter().enumerate() {
                 let squares_m = &y.mapv(|y| y * y) * &weights_m;
                 let deviation = (squares_m.sum() / weights_m.sum()).sqrt();
-                // One that does not vary is 0 but for the rounding of its mean.
+                // Constant up to rounding.
                 if deviation <= 1e-14 * middle_t[k].abs() {
                     y.fill(0.0);
                 } else if deviation > 0.0 {
@@ -133,7 +132,7 @@ impl Deciding {
         }))
     }
 
-    /// Where none are given, one for each two powers of ten.
+    /// Returns the given penalties, or every fourth of the default ones.
     fn few_penalties(&self) -> Vec<f64> {
         match self.penalties.len() {
             PENALTIES => self
@@ -147,7 +146,8 @@ impl Deciding {
         }
     }
 
-    /// Columns that are the target, or a line of it, to ten digits: they may know the answer.
+    /// Returns the columns that equal a linear function of the target to ten digits: possible
+    /// leaks.
     pub(super) fn that_know(&self) -> Vec<usize> {
         let known = |x: ArrayView1<'_, f64>| {
             let off = |y: ArrayView1<'_, f64>| {
@@ -166,23 +166,23 @@ impl Deciding {
         columns.filter(|(_, x)| known(*x)).map(|(j, _)| j).collect()
     }
 
-    /// How many are left out in turn.
+    /// Returns the number of leave-one-out rows.
     pub(super) fn few(&self) -> usize {
         self.x_md.nrows().min(ROWS)
     }
 
-    /// How many there are.
+    /// Returns the number of sampled rows.
     pub(super) fn all(&self) -> usize {
         self.x_md.nrows()
     }
 
-    /// The columns of those that are left out in turn.
+    /// Returns the columns of the leave-one-out rows.
     pub(super) fn few_md(&self) -> ArrayView2<'_, f64> {
         self.x_md.slice(s![..self.few(), ..])
     }
 
-    /// Errors of the last quarter of all rows by features fitted to the others, with the penalty
-    /// that is best. None where values come from a kernel.
+    /// Returns the errors of the hold-out set with features fitted to the other rows, at the best
+    /// penalty; `None` if kernel values are exact.
     fn held_out(
         &self,
         kernel_values: &KernelValues<'_>,
@@ -228,9 +228,9 @@ impl Deciding {
         Ok(best?.map(|(_, off_mt)| off_mt))
     }
 
-    /// The penalty over the number of rows that is best where these rows are left out in turn, and
-    /// their errors with it. One that is thought to be near takes fewer factors than all take by
-    /// their decomposition.
+    /// Returns the penalty per row with the least leave-one-out error of these rows, and the
+    /// errors. From a start `near` the best penalty it takes fewer factorizations than the
+    /// eigendecomposition for all penalties costs.
     fn left_out(
         &self,
         rows: Range<usize>,
@@ -272,7 +272,7 @@ impl Deciding {
         Ok(least(found, weights_m.view()))
     }
 
-    /// Errors of the rows of `judged`, and the penalty if they were left out in turn.
+    /// Returns the errors of the rows of `judged`, and the penalty for leave-one-out errors.
     fn off(
         &self,
         judged: Judged,
@@ -291,8 +291,8 @@ impl Deciding {
         }
     }
 
-    /// The columns of the first `rows` and their errors when they are left out in turn, with the
-    /// penalty that is best.
+    /// Returns the columns of the first `rows` rows, and their leave-one-out errors at the best
+    /// penalty.
     pub(super) fn residuals(
         &self,
         rows: usize,
@@ -304,7 +304,7 @@ impl Deciding {
         Ok(left_out.map(|(_, off_mt)| (self.x_md.slice(s![..rows, ..]), off_mt)))
     }
 
-    /// Their targets.
+    /// Returns the targets of the rows of `judged`.
     fn judged(&self, judged: Judged) -> ArrayView2<'_, f64> {
         match judged {
             Judged::LeftOut(from, to) => self.y_mt.slice(s![from..to, ..]),
@@ -312,8 +312,8 @@ impl Deciding {
         }
     }
 
-    /// How far the rows of `judged` are off, with the penalty that is best: near this one, where
-    /// one is known.
+    /// Returns relative squared errors of the rows of `judged` at the best penalty, searched from
+    /// `near` if it is given.
     pub(super) fn errors(
         &self,
         judged: Judged,
@@ -329,8 +329,9 @@ impl Deciding {
         }))
     }
 
-    /// How near the amounts of the rows of `judged` are to what is predicted of them, if targets
-    /// are these or what `rescale` makes of them.
+    /// Returns errors and log densities on the original scale of the target, with targets rescaled
+    /// by
+    /// `rescale` if it is given.
     pub(super) fn amounts(
         &self,
         judged: Judged,
@@ -349,7 +350,7 @@ impl Deciding {
     }
 }
 
-/// Targets as they are fitted: amounts, or a column of 1 and -1 for each class that is there.
+/// Encodes targets: numbers, or a column of 1 and -1 for each class that occurs.
 fn outputs(y_mt: &Array2<f64>, targets: &Targets) -> Array2<f64> {
     match targets {
         Targets::Classes(labels) => {
@@ -367,24 +368,24 @@ fn outputs(y_mt: &Array2<f64>, targets: &Targets) -> Array2<f64> {
     }
 }
 
-/// How far rows are off that were left out.
+/// Errors of rows that were left out.
 pub(super) struct Errors {
-    /// Squares of their errors times weights of mean 1, over the variance of their targets.
+    /// Squared errors times weights of mean 1, relative to the variance of the targets.
     pub(super) squares_m: Array1<f64>,
-    /// The penalty over the number of rows, of rows that were left out in turn.
+    /// Best penalty per row, for leave-one-out errors.
     pub(super) penalty: Option<f64>,
 }
 
-/// The rows that judge.
+/// Rows that errors are computed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// From one on up to another one, each left out in turn.
+    /// Leave-one-out errors of a range of rows.
     LeftOut(usize, usize),
-    /// The last quarter of all.
+    /// The hold-out set: the last quarter.
     HeldOut,
 }
 
-/// Of each row.
+/// Returns the sum of squares of each row.
 fn squares(of_mt: &Array2<f64>) -> Array1<f64> {
     of_mt.mapv(|v| v * v).sum_axis(Axis(1))
 }

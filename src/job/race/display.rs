@@ -1,4 +1,4 @@
-//! A race in words.
+//! Text form of the choice of preparation and bandwidth.
 
 use super::{ROWS, Race};
 use crate::{

@@ -1,4 +1,4 @@
-//! What kernel values a race looks at.
+//! Kernel values for the comparison of candidates.
 
 use crate::{
     Device, Result, Run,
@@ -13,26 +13,25 @@ use crate::{
 use ndarray::{Array2, Axis, s};
 use std::{cell::RefCell, sync::Arc};
 
-/// Features that stand for more of them.
+/// Largest number of features for kernel values.
 const FEATURES: usize = 1000;
 
-/// Rows, and the products of their features.
+/// Rows of the last evaluation, and the products of their features.
 pub(super) type Last = RefCell<Option<(Array2<f64>, Array2<f64>)>>;
 
-/// What kernel values come from.
+/// Source of kernel values.
 pub(super) enum KernelValues<'a> {
-    /// The kernel itself, or the sum of that of parts which look at some of the columns: the map
-    /// is drawn from the rows, or is made of bins.
+    /// Exact kernel, or a sum over parts of the columns: for maps that are drawn from the rows, and
+    /// for binning.
     Kernel(&'a dyn Kernel, Option<Vec<ColumnPart>>),
-    /// The features of the map: so few have an error of their own, which kernels that are wide or
-    /// of many columns suffer from.
-    /// Candidates with a linear part and without have the same products: the last are kept.
+    /// Features of the map, which include its approximation error. Candidates with and without a
+    /// linear part share the products, so the last ones are cached.
     Features(Arc<dyn FeatureMap>, Last),
 }
 
 impl<'a> KernelValues<'a> {
-    /// What the map stands on, at unit lengthscale. Its seed is always the same, so that the rows
-    /// alone decide.
+    /// Creates the source for a map at unit lengthscale. The seed is fixed, so that the choice
+    /// depends on the rows alone.
     pub(super) fn for_map(
         map: &dyn MapBuilder,
         kernel: &'a Arc<dyn Kernel>,
@@ -55,7 +54,7 @@ impl<'a> KernelValues<'a> {
         }
     }
 
-    /// Kernel values of rows at unit lengthscale, with a linear part of this weight beside.
+    /// Returns kernel values of rows at unit lengthscale, plus a linear part with weight `line`.
     pub(super) fn gram(&self, u_md: Array2<f64>, line: Option<f64>) -> Result<Array2<f64>> {
         let k_mm = match self {
             Self::Kernel(kernel, None) => gram(*kernel, u_md.view()),
@@ -71,7 +70,7 @@ impl<'a> KernelValues<'a> {
                 match &*last {
                     Some((rows_md, k_mm)) if rows_md == u_md => k_mm.clone(),
                     _ => {
-                        // Room for the next before it is made.
+                        // Frees the cache before the next products are allocated.
                         *last = None;
                         let z_mf = Self::features(map.as_ref(), &u_md)?.mapv(f64::from);
                         let lower_mm = lower_outer(&z_mf);
@@ -90,7 +89,7 @@ impl<'a> KernelValues<'a> {
         })
     }
 
-    /// Those features with a linear part of this weight beside.
+    /// Concatenates a linear part with weight `line` to the features.
     pub(super) fn with_line(
         map: &Arc<dyn FeatureMap>,
         line: Option<f64>,
@@ -102,7 +101,7 @@ impl<'a> KernelValues<'a> {
         }
     }
 
-    /// Features of rows at unit lengthscale.
+    /// Returns the features of rows at unit lengthscale.
     pub(super) fn features(map: &dyn FeatureMap, u_md: &Array2<f64>) -> Result<Array2<f32>> {
         let mut z_mf = Array2::zeros((u_md.nrows(), map.output_dim()));
         let mut row = 0;

@@ -1,4 +1,4 @@
-//! In which order a race looks at the rows.
+//! Order in which sampled rows are used.
 
 use super::ENOUGH;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
-/// Columns that tell rows apart, at most.
+/// Largest number of columns whose ranks are hashed.
 const COLUMNS: usize = 256;
 /// One of this number of rows is held out.
 const HELD_OUT: usize = 4;
@@ -81,7 +81,7 @@ pub(super) fn by_priority(kept: &KeptRows) -> Result<RowOrder> {
     Ok(RowOrder { rows, keys })
 }
 
-/// How many values of its column are less than each.
+/// Returns for each value how many values of its column are less.
 fn ranks_by_column(of_md: &Array2<f64>) -> Array2<f64> {
     let mut ranks_md = Array2::zeros(of_md.dim());
     for (values, mut to) in of_md

@@ -1,16 +1,16 @@
-//! What came of a race, and whether another one came to more.
+//! Outcome of a comparison, and comparison of outcomes on two scales of the target.
 
 use super::{Race, deciding::Amounts, runner::are_less};
 
-/// What came of a race.
+/// Outcome of a comparison of candidates.
 pub(super) struct Outcome {
     pub(super) race: Race,
-    /// Of what was chosen, where scales are compared.
+    /// Errors of the choice on the original scale, if scales of the target are compared.
     pub(super) amounts: Option<Amounts>,
 }
 
 impl Outcome {
-    /// The mean squared error of amounts over their variance.
+    /// Returns the mean squared error on the original scale relative to the variance.
     pub(super) fn error(&self) -> f64 {
         let of = self.amounts.as_ref();
         of.map_or(f64::INFINITY, |of| {
@@ -18,9 +18,9 @@ impl Outcome {
         })
     }
 
-    /// Whether it expects amounts more than a race of the same rows does, by more than the standard
-    /// error of the difference: by the densities that rows left out have (Box & Cox 1964), for
-    /// squares of amounts with a long tail are those of a few. They must not speak against it.
+    /// Whether the predictive density of left-out rows (Box & Cox 1964) is larger than in another
+    /// outcome on the same rows, by more than the standard error of the difference, while squared
+    /// errors are not clearly larger. Squared errors alone depend on few rows if tails are long.
     pub(super) fn expects_more_than(&self, other: &Self) -> bool {
         let (Some(own), Some(other)) = (&self.amounts, &other.amounts) else {
             return false;

@@ -1,4 +1,4 @@
-//! Pairs of columns that tell more together than the sum of what each tells.
+//! Pairs of columns with an interaction, for additive models.
 
 use super::{
     deciding::{Deciding, How},
@@ -17,29 +17,29 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, s};
 
-/// Rows whose residuals are looked at, at most.
+/// Largest number of rows whose residuals are used.
 const ROWS: usize = 1024;
-/// Pairs that are taken, at most.
+/// Largest number of pairs.
 const MOST: usize = 10;
-/// Parts of a column between which it is cut, each of about as many rows.
+/// Bins of a column, with about equal numbers of rows.
 const BINS: usize = 8;
-/// Numbers that a column of the table became, of which each is cut, at most: others, such as words,
-/// have no pairs.
+/// Largest number of encoded columns per column of the table for which pairs are tried; hashed
+/// words, for example, have more.
 const PLACES: usize = 16;
-/// Rows of mean 0 that stand in each quarter beside its own.
+/// Pseudo-rows with residual 0 in each quarter (shrinkage).
 const PRIOR: f64 = 1.0;
-/// Standard errors by which a gain is above 0.
+/// Standard errors by which a gain has to exceed 0.
 const CLEAR: f64 = 1.0;
 
 impl Job<&dyn Fit> {
-    /// The pairs of [`AdditiveMap::columns`] whose gain over the sum of their parts is clearest, at
-    /// most 10 and at most as many as there are columns.
+    /// Returns the pairs of [`AdditiveMap::columns`] with the clearest gain over the additive fit:
+    /// at most 10, and at most as many as there are columns.
     ///
-    /// A gain is of the residuals of rows left out of a fit of the parts (FAST of Lou, Caruana,
+    /// The gain is computed on leave-one-out residuals of the additive fit (FAST of Lou, Caruana,
     /// Gehrke & Hooker 2013, "Accurate intelligible models with pairwise interactions", sec. 4):
-    /// both columns are cut once, so that their plane has four quarters, and each quarter predicts
-    /// its mean. Means and cuts are of one half of the rows and predict the other, so that a pair
-    /// that tells nothing gains less than nothing in the mean.
+    /// one cut of each column divides the plane into four quarters, and each quarter predicts its
+    /// mean. Cuts and means of one half of the rows predict the other half, so that a pair without
+    /// interaction has a negative gain on average.
     pub(super) fn pairs(
         &self,
         additive: &AdditiveMap,
@@ -88,7 +88,7 @@ impl Job<&dyn Fit> {
     }
 }
 
-/// The pairs of `columns` with the largest gains, in the order of the columns.
+/// Returns the pairs of `columns` with the largest gains, in the order of the columns.
 fn clearest(
     x_md: ArrayView2<'_, f64>,
     off_mt: &Array2<f64>,
@@ -121,7 +121,7 @@ fn clearest(
     pairs
 }
 
-/// In which of [`BINS`] parts of about as many rows each value lies; equal values lie together.
+/// Returns the quantile bin of each value, of [`BINS`] bins; equal values share a bin.
 fn bins(x_m: ArrayView1<'_, f64>) -> Vec<usize> {
     let order = ascending(x_m.len(), &|i, j| x_m[i].total_cmp(&x_m[j]));
     let mut bins = vec![0; x_m.len()];
@@ -134,7 +134,7 @@ fn bins(x_m: ArrayView1<'_, f64>) -> Vec<usize> {
     bins
 }
 
-/// Rows and sums of residuals of every cell of a plane, of one half of the rows.
+/// Counts and sums of residuals in each cell of the plane, for one half of the rows.
 struct Cells {
     rows_bb: Array2<f64>,
     sums_bbt: Array3<f64>,
@@ -152,7 +152,7 @@ impl Cells {
         Self { rows_bb, sums_bbt }
     }
 
-    /// Rows and sums of the four quarters around a cut.
+    /// Returns counts and sums of the four quarters around a cut.
     fn quarters(&self, (a, b): (usize, usize)) -> [(f64, Array1<f64>); 4] {
         let of = |low_a: bool, low_b: bool| {
             let range = |low, cut| if low { 0..cut } else { cut..BINS };
@@ -171,8 +171,8 @@ impl Cells {
     }
 }
 
-/// By how much the squares of residuals fall, in their standard errors, where each half of the
-/// rows is predicted by the best cut of the other; 0 where that is not clear.
+/// Returns the decrease of squared residuals in standard errors, if each half of the rows is
+/// predicted by the best cut of the other half; 0 if it is not clear.
 fn gain(a: &[usize], b: &[usize], off_mt: &Array2<f64>) -> f64 {
     let halves = [0, 1].map(|half| Cells::of_half(half, (a, b), off_mt));
     let (mut fall, mut squares) = (0.0, 0.0);
@@ -197,7 +197,7 @@ fn gain(a: &[usize], b: &[usize], off_mt: &Array2<f64>) -> f64 {
             squares += held_rows * square;
         }
     }
-    // The fall of a row is 2 m'r - |m|^2, whose variance is that of 2 m'r.
+    // A row decreases by 2 m'r - |m|^2, which has the variance of 2 m'r.
     let variance = off_mt.mapv(|r| r * r).mean().unwrap_or(0.0);
     let error = 2.0 * (variance * squares).sqrt();
     if fall > CLEAR * error && error > 0.0 {
@@ -220,7 +220,7 @@ mod tests {
         (0..count).map(column).collect()
     }
 
-    /// Of a product only its two columns are a pair, and of noise there is none, mostly.
+    /// Finds the two columns of a product, and mostly no pair in noise.
     #[test]
     fn products_are_found_and_noise_is_not() {
         let (mut of_product, mut of_noise) = (0, 0);
@@ -234,11 +234,11 @@ mod tests {
             of_product += found;
             of_noise += pairs.len() - found + clearest(x.view(), &noise, &columns(6)).len();
         }
-        // Of 290 pairs that tell nothing: what they gain on rows held out is below 0 in the mean.
+        // The mean hold-out gain of 290 pairs without interaction is below 0.
         assert!(of_product >= 9 && of_noise < 10, "{of_product} {of_noise}");
     }
 
-    /// Equal values lie in one bin, and all bins have about as many rows.
+    /// Puts equal values into one bin, and about equal numbers of rows into all bins.
     #[test]
     fn bins_are_of_equal_rows() {
         let x = Array1::from_shape_fn(80, |i| ((i * 7) % 80) as f64);

@@ -1,10 +1,9 @@
-//! Columns weighed by what they tell.
+//! Lengthscales per column (automatic relevance determination).
 //!
-//! The slopes of a fit say along which columns its predictions change. A kernel that is narrow
-//! along these and wide along the others is nearer to what is fitted: automatic relevance
-//! determination, by the diagonal of the average gradient outer product (Radhakrishnan, Beaglehole,
-//! Pandit & Belkin 2024). On few rows slopes are noise, too, so that half of the rows tell and the
-//! other half judge.
+//! The slopes of a fit show along which columns its predictions change. A kernel that is narrow
+//! along these and wide along the others fits better; lengthscales come from the diagonal of the
+//! average gradient outer product (Radhakrishnan, Beaglehole, Pandit & Belkin 2024). On few rows
+//! slopes are noisy, so one half of the rows estimates slopes and the other half validates them.
 
 use super::{
     deciding::Judged,
@@ -17,19 +16,19 @@ use crate::{
 };
 use ndarray::Array1;
 
-/// Rows that tell at most; and at least so many of them, in each half.
+/// Largest number of rows that estimate slopes, and least number of rows in each half.
 const ROWS: (usize, usize) = (512, 32);
-/// Columns at most: distances of more take longer than all else.
+/// Largest number of columns: distances along more dominate the time.
 const COLUMNS: usize = 128;
-/// What is added to the squared slope of each column, of mean 1, so that none is lost for good.
+/// Added to the squared slopes, which have mean 1, so that no column is lost for good.
 const FLOOR: f64 = 1e-3;
-/// Of the error of columns that count alike, what weights have to be better than.
+/// Largest ratio to the error with one lengthscale.
 const BETTER: f64 = 0.97;
-/// Digits of lengthscales: slopes amplify the rounding of means that rows in another order have.
+/// Significant digits of lengthscales: slopes amplify rounding differences between orders of rows.
 const DIGITS: usize = 3;
-/// Slopes and weights in turn.
+/// Number of alternations between slopes and lengthscales.
 const TURNS: usize = 5;
-/// Widths that are looked at, beside that of the columns that count alike.
+/// Factors of the lengthscale that are tried besides 1.
 const WIDTHS: [f64; 4] = [
     0.5,
     std::f64::consts::FRAC_1_SQRT_2,
@@ -37,8 +36,8 @@ const WIDTHS: [f64; 4] = [
     std::f64::consts::SQRT_2,
 ];
 
-/// Puts the first with weighed columns before it, where half of the rows weigh them so that the
-/// other half is predicted clearly better.
+/// Inserts the best candidate with lengthscales per column at the front, if lengthscales from one
+/// half of the rows clearly reduce the error on the other half.
 pub(super) fn weigh_columns(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     let Some(first) = left.first().filter(|first| first.width() < BEYOND) else {
         return Ok(());
@@ -65,8 +64,8 @@ pub(super) fn weigh_columns(track: &Track<'_>, left: &mut Vec<Runner>) -> Result
     Ok(())
 }
 
-/// A candidate with weighed columns, for rows held out to judge. The penalty that it has may be
-/// that of a wider one.
+/// Returns a candidate with lengthscales per column for comparison on the hold-out set. Its penalty
+/// may stem from a wider kernel.
 pub(super) fn weighed_by_all(track: &Track<'_>, first: &Runner) -> Result<Option<Runner>> {
     let rows = 0..track.few().min(ROWS.0);
     let Some(mut first) = first.at_width(1.0).filter(|_| is_weighable(track)) else {
@@ -82,14 +81,14 @@ pub(super) fn weighed_by_all(track: &Track<'_>, first: &Runner) -> Result<Option
     Ok(weighed.transpose()?.flatten())
 }
 
-/// Weights by these slopes, slopes with these weights, and so on.
+/// Alternates between lengthscales from slopes and slopes with these lengthscales.
 fn in_turn(track: &Track<'_>, first: &Runner, slopes: &Array1<f64>) -> Result<Option<Runner>> {
     let rows = track.few().min(ROWS.0);
     let Some(mut best) = weighed(track, first, slopes)? else {
         return Ok(None);
     };
     for turn in 1..TURNS {
-        // Half of them take a quarter of the time, until the last.
+        // Half of the rows take a quarter of the time; the last turn uses all.
         let rows = if turn + 1 < TURNS { rows / 2 } else { rows };
         let slopes = track.slopes(&best, 0..rows)?;
         let next = slopes.map(|slopes| weighed(track, first, &slopes));
@@ -101,13 +100,13 @@ fn in_turn(track: &Track<'_>, first: &Runner, slopes: &Array1<f64>) -> Result<Op
     Ok(Some(best))
 }
 
-/// Whether distances of so many columns are worth their time.
+/// Whether the number of columns is small enough.
 fn is_weighable(track: &Track<'_>) -> bool {
     (2..=COLUMNS).contains(&track.weighable())
 }
 
-/// Squared slopes of a candidate, if weights by those of one half of the rows are better for the
-/// other half.
+/// Returns the squared slopes of a candidate, if lengthscales from one half of the rows reduce the
+/// error on the other half.
 fn slopes_that_tell(track: &Track<'_>, first: &Runner) -> Result<Option<Array1<f64>>> {
     let (most, least) = ROWS;
     let half = track.few().min(most) / 2;
@@ -141,8 +140,8 @@ fn slopes_that_tell(track: &Track<'_>, first: &Runner) -> Result<Option<Array1<f
     Ok(better.then_some(sum_d))
 }
 
-/// A candidate with lengthscales by squared slopes along standardised columns: `sigma / r_j`, with
-/// `r_j^2` in their proportion and sigma as many medians of the distances as before.
+/// Returns a candidate with lengthscales `sigma / r_j` along standardised columns: `r_j^2` is
+/// proportional to the squared slopes, and sigma is the same multiple of the median distance.
 fn weighed(track: &Track<'_>, first: &Runner, squares_d: &Array1<f64>) -> Result<Option<Runner>> {
     let mean = squares_d.sum() / track.weighable() as f64;
     let Some(multiple) = first.of.multiple.filter(|_| mean > 0.0 && mean.is_finite()) else {

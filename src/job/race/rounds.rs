@@ -1,4 +1,4 @@
-//! The rounds of a race: many candidates on few rows, few on all.
+//! Successive halving: many candidates on few rows, few candidates on all rows.
 
 use super::{
     Candidate, ROWS, Race,
@@ -18,18 +18,19 @@ use crate::{
 };
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-/// Rows that all candidates are looked at on, and those that are left of them beside the usual: a
-/// decomposition of four times as many rows takes 64 times as long.
+/// Rows of each round, and candidates that remain after it. A decomposition of four times as many
+/// rows takes 64 times as long.
 const ROUNDS: [(usize, usize); 3] = [(ROWS / 4, 6), (ROWS / 2, 3), (ROWS, 1)];
-/// Among errors within this share of the best the narrowest stays: more rows may be what it needs.
+/// Relative excess error within which the narrowest candidate stays: it may need more rows.
 const ALIKE: f64 = 0.1;
-/// With so many times more rows than are looked at, the narrower of two that differ by so little.
+/// Ratio of all rows to compared rows from which the narrowest candidate is preferred, and the
+/// relative excess error that it may have.
 const MANY: (u64, f64) = (8, 0.05);
-/// Of the best error, what is far behind.
+/// Ratio to the best error from which the linear part alone is dropped.
 const FAR: f64 = 2.0;
 
-/// Takes out all but the first `stay` of those in order; among these is the narrowest of those
-/// about as good as the first.
+/// Removes and returns all but `stay` of the ranked candidates. The narrowest candidate with nearly
+/// the least error is among those that stay.
 fn fall_out(left: &mut Vec<Runner>, stay: usize) -> Vec<Runner> {
     let best = left.first().map_or(0.0, Runner::rank);
     let near = |runner: &Runner| runner.rank() <= (1.0 + ALIKE) * best;
@@ -43,8 +44,8 @@ fn fall_out(left: &mut Vec<Runner>, stay: usize) -> Vec<Runner> {
     left.split_off(stay.min(left.len()))
 }
 
-/// Has the candidates that are left run on more and more rows; the best first, then the others of
-/// the last round. Those who fell out before go to `done`. Returns the best rank of each round.
+/// Evaluates the remaining candidates on more rows in each round, and sorts them by error. Moves
+/// eliminated candidates to `done`. Returns the least error of each round.
 fn rounds(track: &Track<'_>, left: &mut Vec<Runner>, done: &mut Vec<Runner>) -> Result<Vec<f64>> {
     let mut best = Vec::new();
     for (most, stay) in ROUNDS {
@@ -59,9 +60,9 @@ fn rounds(track: &Track<'_>, left: &mut Vec<Runner>, done: &mut Vec<Runner>) -> 
     Ok(best)
 }
 
-/// Has all of them run on so many rows; the best is the first then.
+/// Evaluates all candidates on `rows` rows, and sorts them by error.
 fn run_all(track: &Track<'_>, left: &mut [Runner], rows: usize) -> Result<()> {
-    // Those of one width one after another: with a linear part and without they share work.
+    // Candidates of one width, with and without a linear part, share kernel values.
     let by_width = ascending(left.len(), &|i, j| {
         left[i].sigma().total_cmp(&left[j].sigma())
     });
@@ -72,9 +73,9 @@ fn run_all(track: &Track<'_>, left: &mut [Runner], rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// Has those of other preparations run as the first did: as long as they are ahead of the best that
-/// it had of so many rows, `best`. Returns the first where it is clearly ahead of the best that is
-/// left.
+/// Evaluates candidates of other preparations in the same rounds, as long as their errors are below
+/// `best`, the least errors of the first preparation in each round. Returns the best of them if it
+/// is clearly better than the best of `left`.
 fn challenge(
     track: &Track<'_>,
     mut others: Vec<Runner>,
@@ -103,7 +104,7 @@ fn challenge(
     Ok(None)
 }
 
-/// Goes on beyond the widest that there are, as long as that is better.
+/// Doubles the widest lengthscale as long as that reduces the error.
 fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     if track.max_multiple() < MULTIPLES[MULTIPLES.len() - 1] {
         return Ok(());
@@ -116,7 +117,7 @@ fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
         let Some(mut next) = first.at_width(2.0) else {
             return Ok(());
         };
-        // Twice, to see how its error falls.
+        // Two sizes show how the error falls with rows.
         track.run(&mut next, track.before_all())?;
         track.run(&mut next, track.all())?;
         let better = next.ahead < first.ahead;
@@ -128,8 +129,8 @@ fn go_beyond(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     Ok(())
 }
 
-/// Half an octave to both sides of the first: the valley of errors is as narrow as that, often. The
-/// better of both on few rows runs on all.
+/// Tries lengthscales half an octave to both sides of the best, since the minimum is often that
+/// narrow. The better of both on few rows is evaluated on all.
 fn go_between(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     let widest = MULTIPLES[MULTIPLES.len() - 1];
     let Some(first) = left.first().filter(|first| first.width() <= widest) else {
@@ -152,14 +153,14 @@ fn go_between(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     Ok(())
 }
 
-/// Has the first meet narrower ones, as long as these are better, by rows held out: what is narrow
-/// needs more rows than were left out in turn.
+/// Compares the best candidate with narrower ones on the hold-out set, as long as these are better:
+/// narrow kernels need more rows than leave-one-out errors use.
 fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     let Some(first) = left.first_mut() else {
         return Ok(());
     };
     track.hold_out(first)?;
-    // Rows held out have not told what columns weigh: the one that it was before meets them, too.
+    // Lengthscales per column were learned without the hold-out set: compare without them, too.
     if let [first, second, ..] = left.as_mut_slice()
         && first.is_weighed()
     {
@@ -170,7 +171,7 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     }
     let before = left[0].width();
     narrow(track, left)?;
-    // Few rows may have had a kernel so wide that no column told more than another.
+    // With a wide kernel on few rows no column may have been more relevant than another.
     if left[0].width() < before
         && !left[0].is_weighed()
         && let Some(mut weighed) = weighed_by_all(track, &left[0])?
@@ -183,7 +184,7 @@ fn go_narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     Ok(())
 }
 
-/// Goes on to half the width as long as that is better for rows held out.
+/// Halves the lengthscale as long as that reduces the hold-out error.
 fn narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     while let Some(mut next) = left[0].at_width(0.5) {
         if left
@@ -203,7 +204,7 @@ fn narrow(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     Ok(())
 }
 
-/// Has the first meet the same with a linear part, or without one, by rows held out.
+/// Compares the best candidate on the hold-out set with and without a linear part.
 fn toggle_line(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     let Some(first) = left.first() else {
         return Ok(());
@@ -221,8 +222,8 @@ fn toggle_line(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     Ok(())
 }
 
-/// Puts the narrowest of those that are about as good as the first before it, where there are many
-/// more rows than were looked at.
+/// Moves the narrowest candidate with nearly the least error to the front, if there are many more
+/// rows than were compared.
 fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
     let (times, near) = MANY;
     let Some(best) = left.first().map(Runner::rank) else {
@@ -240,9 +241,9 @@ fn prefer_narrow(track: &Track<'_>, left: &mut [Runner]) {
     }
 }
 
-/// Takes the linear part alone out, on all rows that are left out in turn. Where it is better than
-/// the usual, it has to be beaten as clearly: on few rows the best of many has learnt some of the
-/// noise.
+/// Removes and returns the candidate that is the linear part alone, evaluated on all leave-one-out
+/// rows. If it is better than the rule, the choice has to beat it as clearly as the rule: the best
+/// of many candidates on few rows has fitted some of the noise.
 fn line_alone(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<Option<Runner>> {
     let at = left.iter().position(Runner::is_line_alone);
     let Some(mut line) = at.filter(|_| !track.has_more()).map(|at| left.remove(at)) else {
@@ -251,7 +252,7 @@ fn line_alone(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<Option<Runner
     if line.of.rows < track.before_all() {
         track.run(&mut line, track.before_all())?;
     }
-    // What is far behind on half of the rows needs no more.
+    // A much larger error on half of the rows is enough to drop it.
     let best = left.first().map_or(0.0, |first| first.before);
     if line.of.error < FAR * best {
         track.run(&mut line, track.all())?;
@@ -261,14 +262,14 @@ fn line_alone(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<Option<Runner
     Ok(None)
 }
 
-/// Has the first meet wider ones, those half an octave beside, and the same with columns weighed.
+/// Refines the best candidate: wider, half an octave to both sides, and lengthscales per column.
 fn look_around(track: &Track<'_>, left: &mut Vec<Runner>) -> Result<()> {
     go_beyond(track, left)?;
     go_between(track, left)?;
     weigh_columns(track, left)
 }
 
-/// Where rows are held out, these have the last word; else the narrowest may.
+/// Makes the last comparisons on the hold-out set if there is one; else prefers narrow kernels.
 fn last_rounds(track: &Track<'_>, left: &mut Vec<Runner>, linear: Linear) -> Result<()> {
     if left.is_empty() || !track.has_more() {
         prefer_narrow(track, left);
@@ -281,7 +282,7 @@ fn last_rounds(track: &Track<'_>, left: &mut Vec<Runner>, linear: Linear) -> Res
     Ok(())
 }
 
-/// Has preparations and bandwidths run on the rows that were kept.
+/// Compares preparations and bandwidths on the sampled rows.
 pub(super) fn race(
     asked: Asked<'_>,
     (survey, kept): (&Survey, &KeptRows),
@@ -295,7 +296,7 @@ pub(super) fn race(
     let parts = asked.map.column_parts(survey)?;
     let kernel_values = KernelValues::for_map(asked.map, &kernel, (survey, parts.clone()), kept);
     let linear = match (asked.linear, &kernel_values) {
-        // Bins, which nothing stands beside unasked.
+        // Binning has no linear part by default.
         (Linear::Auto, KernelValues::Kernel(..)) => Linear::No,
         (linear, _) => linear,
     };
@@ -313,7 +314,7 @@ pub(super) fn race(
     for left in [&mut left, &mut other] {
         last_rounds(&track, left, linear)?;
     }
-    // What is ahead on few rows has to be so on those held out.
+    // The lead on few rows has to hold on the hold-out set.
     let ahead = match (other.first(), left.first()) {
         (Some(other), Some(first)) => other.beats(first),
         (other, _) => other.is_some(),
@@ -343,7 +344,7 @@ pub(super) fn race(
     Ok(Some(Outcome { race, amounts }))
 }
 
-/// What stays where nothing is clearly better, run on the rows that the last candidates run on.
+/// Evaluates the rule on the rows of the last candidates.
 fn run_usual(track: &Track<'_>, standardize: Standardize, linear: Linear) -> Result<Runner> {
     let (standardize, always) = (track.usual(standardize), linear == Linear::Yes);
     let mut usual = Runner::new(standardize, (Bandwidth::Scale, None), always);
@@ -369,8 +370,8 @@ fn warn_of_what_knows(survey: &Survey, rows: &Deciding) {
     }
 }
 
-/// All candidates, the usual first, and which of them is chosen: the first of the others or the
-/// linear part alone where that is clearly better.
+/// Returns all candidates, the rule first, and the index of the choice: the best other candidate or
+/// the linear part alone if it is clearly better.
 fn last_word(
     track: &Track<'_>,
     usual: Runner,

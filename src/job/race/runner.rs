@@ -1,37 +1,36 @@
-//! A candidate in a race, and when it is better than another.
+//! State of a candidate, and comparison of two candidates.
 
 use super::{Candidate, deciding::Errors};
 use crate::features::{Bandwidth, Standardize};
 use ndarray::Array1;
 
-/// Errors are told ahead by so many doublings of the rows at most.
+/// Largest extrapolation of an error, in doublings of the rows.
 const DOUBLINGS: f64 = 2.0;
-/// Of the power by which they fell from round to round, what is told ahead: noise stays.
+/// Share of the observed power law of the error that is extrapolated: noise does not fall.
 const FALL: f64 = 0.5;
-/// What is less than this share better than the usual is not better.
+/// Least relative gain over the rule.
 pub(super) const NEAR: f64 = 0.01;
-/// Of two that are about as good the one without a linear part stays: by so much that one has to be
-/// better.
+/// Least relative gain of a linear part.
 const LINE: f64 = 0.02;
-/// Standard errors by which what is chosen beats the usual.
+/// Standard errors by which the choice has to beat the rule.
 const CLEAR: f64 = 1.5;
-/// Of another's error, what is better whatever the noise of a few rows.
+/// Ratio of errors below which a majority of rows decides, in place of the standard error.
 const HALF: f64 = 0.5;
-/// Digits of lengthscales.
+/// Significant digits of lengthscales.
 pub(super) const DIGITS: usize = 4;
-/// Medians of the distances at which the kernel is a line: the last round goes no further.
+/// Largest lengthscale, in median distances: a wider kernel is linear on the data.
 pub(super) const BEYOND: f64 = 32.0;
 
-/// A candidate on its way.
+/// A candidate with the errors of its latest evaluations.
 pub(super) struct Runner {
     pub(super) of: Candidate,
-    /// The error that as many rows as there are may have.
+    /// Error extrapolated to all rows.
     pub(super) ahead: f64,
-    /// The same by the rows before the last.
+    /// Extrapolated error of the previous evaluation.
     pub(super) before: f64,
-    /// The penalty over the number of the last rows.
+    /// Best penalty of the last evaluation, per row.
     pub(super) penalty: f64,
-    /// Squares of the errors of the last rows, over the variance of the targets.
+    /// Squared errors of the last evaluation, relative to the variance of the targets.
     pub(super) squares_m: Array1<f64>,
 }
 
@@ -57,7 +56,7 @@ impl Runner {
         }
     }
 
-    /// The same of another width.
+    /// Returns the candidate with its lengthscale times `factor`.
     pub(super) fn at_width(&self, factor: f64) -> Option<Self> {
         let of = &self.of;
         let bandwidth = match &of.bandwidth {
@@ -75,19 +74,19 @@ impl Runner {
         })
     }
 
-    /// What it is ranked by.
+    /// Returns the error by which candidates are sorted.
     pub(super) fn rank(&self) -> f64 {
         self.ahead * if self.of.linear { 1.0 + LINE } else { 1.0 }
     }
 
-    /// Whether it runs in the same way.
+    /// Whether both have the same preparation, bandwidth and linear part.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.of.standardize == other.of.standardize
             && self.of.bandwidth == other.of.bandwidth
             && self.of.linear == other.of.linear
     }
 
-    /// Its lengthscale; infinite of a rule.
+    /// Returns the lengthscale; infinite for a rule.
     pub(super) fn sigma(&self) -> f64 {
         match self.of.bandwidth {
             Bandwidth::Sigma(sigma) => sigma,
@@ -99,8 +98,8 @@ impl Runner {
         self.of.multiple.unwrap_or(f64::INFINITY)
     }
 
-    /// Takes errors of more rows than before. With still more of them they fall as they fell, or
-    /// less.
+    /// Records the errors of an evaluation on more rows, and extrapolates them to `all` rows by the
+    /// power law of the last two evaluations.
     pub(super) fn run(&mut self, errors: Option<Errors>, all: f64) {
         let (squares_m, penalty) = match errors {
             Some(errors) => (errors.squares_m, errors.penalty.unwrap_or(self.penalty)),
@@ -112,7 +111,7 @@ impl Runner {
         let doublings = |from: usize, to: f64| (to / from as f64).log2();
         let fell = match self.of.rows {
             0 => 1.0,
-            // What failed before has no error to fall from.
+            // No extrapolation after a failed evaluation.
             _ if !self.of.error.is_finite() => 1.0,
             before if before == rows => 1.0,
             before => {
@@ -126,19 +125,20 @@ impl Runner {
         self.squares_m = squares_m;
     }
 
-    /// Whether its columns are weighed by what they tell.
+    /// Whether each column has a lengthscale of its own.
     pub(super) fn is_weighed(&self) -> bool {
         matches!(self.of.bandwidth, Bandwidth::SigmaPerColumn(_))
     }
 
-    /// Whether it is the linear part alone, next to a kernel too wide to bend.
+    /// Whether it is the linear part alone: its kernel is so wide that it is linear.
     pub(super) fn is_line_alone(&self) -> bool {
         self.of.linear && self.width() >= BEYOND
     }
 
-    /// Whether it is better than another one on the same rows, by more than the standard error of
-    /// the difference. A few rows of a long tail make that error as large as the difference itself;
-    /// so it is also better by half as much in clearly more rows than not.
+    /// Whether its error on the same rows is less by more than the standard error of the
+    /// difference. A few rows with large errors can make the standard error as large as the
+    /// difference; half the error and a smaller error in clearly more than half of the rows is
+    /// enough, too.
     pub(super) fn beats(&self, other: &Self) -> bool {
         if !other.ahead.is_finite() {
             return self.ahead.is_finite();
@@ -151,19 +151,19 @@ impl Runner {
     }
 }
 
-/// To so many digits: rounding of means that rows in another order have is then not seen.
+/// Rounds to `digits` significant digits, which hides rounding differences between orders of rows.
 pub(super) fn rounded(value: f64, digits: usize) -> f64 {
     let text = format!("{value:.*e}", digits - 1);
     text.parse().unwrap_or(value)
 }
 
-/// Squares of errors that nothing is worse than.
+/// Returns infinite squared errors, for a failed evaluation.
 pub(super) fn none() -> Array1<f64> {
     Array1::from_elem(1, f64::INFINITY)
 }
 
-/// Whether squares are less than others of the same rows by more than the standard error of the
-/// difference.
+/// Whether the mean of `squares_m` is less than that of `than_m` by [`CLEAR`] standard errors of
+/// the paired difference.
 pub(super) fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
     let gained_m = than_m - squares_m;
     let gained = gained_m.mean().unwrap_or(0.0);
@@ -171,8 +171,8 @@ pub(super) fn are_less(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
     gained > CLEAR * noise
 }
 
-/// Whether squares are less than others of the same rows in more than half of them, by more than
-/// the standard error of a fair coin.
+/// Whether squares are less in more than half of the rows, by [`CLEAR`] standard errors of a fair
+/// coin.
 fn are_less_in_most(squares_m: &Array1<f64>, than_m: &Array1<f64>) -> bool {
     let m = squares_m.len() as f64;
     let less = squares_m

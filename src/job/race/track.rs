@@ -1,4 +1,4 @@
-//! What candidates of a race run on.
+//! Evaluation of candidates on the sampled rows.
 
 use super::{
     ENOUGH, ROWS,
@@ -19,56 +19,56 @@ use crate::{
 use ndarray::{Array1, Array2, Axis};
 use std::{cell::Cell, ops::Range};
 
-/// Lengthscales, in medians of the distances. The narrow ones are for waves of few columns, which
-/// look like noise at every other width, so that nothing leads to them.
+/// Lengthscales of the first candidates, in median distances. The narrow ones find oscillations
+/// along few columns, which look like noise at every other lengthscale.
 pub(super) const MULTIPLES: [f64; 8] = [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
-/// Widest of these for features that are constant between cuts: at 4 medians and 40 grids most rows
-/// fall into one bin of each grid.
+/// Largest multiple for piecewise constant features: at 4 medians and 40 grids most rows fall into
+/// one bin of each grid.
 const MAX_PIECEWISE_MULTIPLE: f64 = 2.0;
-/// Columns whose deviations are within this factor are alike as they are.
+/// Ratio of standard deviations up to which raw columns count as equally scaled.
 const EQUAL: f64 = 1.25;
 
-/// What a race is asked for.
+/// Options of a comparison.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
-    /// On which map candidates run.
+    /// Map whose kernel values are used.
     pub(super) map: &'a dyn MapBuilder,
-    /// In which order it looks at the rows.
+    /// Order of the sampled rows.
     pub(super) order: &'a RowOrder,
-    /// With which preparation, or with all that differ where that is [`Standardize::Auto`].
+    /// Preparation of the columns; [`Standardize::Auto`] for all that differ.
     pub(super) standardize: Standardize,
-    /// With a linear part beside, or with one and without where that is [`Linear::Auto`].
+    /// Whether candidates have a linear part; [`Linear::Auto`] for both.
     pub(super) linear: Linear,
-    /// At which penalties, where these are given.
+    /// Penalties, if they are given.
     pub(super) penalties: Option<&'a [f64]>,
-    /// Whether columns may be weighed by what they tell.
+    /// Whether lengthscales per column are tried.
     pub(super) weighs: bool,
-    /// Whether another race has them on another scale.
+    /// Whether targets are also compared on other scales.
     pub(super) scales_differ: bool,
-    /// Who hears of it.
+    /// Progress callback.
     pub(super) run: &'a Run,
 }
 
-/// What candidates run on.
+/// Evaluator of candidates: sampled rows, kernel values and scales of the columns.
 pub(super) struct Track<'a> {
     run: &'a Run,
-    /// How many ran.
+    /// Number of evaluated candidates.
     looked_at: Cell<usize>,
     rows: Deciding,
     kernel_values: KernelValues<'a>,
     kernel: &'a dyn Kernel,
     is_piecewise_constant: bool,
     survey: &'a Survey,
-    /// The parts of a sum of kernels that look at some of the columns.
+    /// Parts of a sum of kernels, each on some of the columns.
     parts: Option<Vec<ColumnPart>>,
-    /// As is usual, as they are, standardised, over their ranges, and as is asked.
+    /// Default, none, standardised, divided by ranges, and as requested.
     scalings: [Scaling; 5],
-    /// Whether columns may be weighed by what they tell.
+    /// Whether lengthscales per column are tried.
     weighs: bool,
 }
 
 impl<'a> Track<'a> {
-    /// For what is asked, of rows and where their kernel values come from.
+    /// Creates an evaluator from options, rows and the source of kernel values.
     pub(super) fn new(
         asked: &Asked<'a>,
         (rows, kernel_values, kernel): (Deciding, KernelValues<'a>, &'a dyn Kernel),
@@ -97,7 +97,7 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// All that start, by their preparation.
+    /// Returns the first candidates of each preparation.
     pub(super) fn candidates(
         &self,
         standardize: Standardize,
@@ -125,7 +125,7 @@ impl<'a> Track<'a> {
         preparations.into_iter().map(prepared).collect()
     }
 
-    /// Number of rows that the fit has, in proportion to `rows` that are left out in turn.
+    /// Returns the number of rows of the fit that `rows` leave-one-out rows stand for.
     pub(super) fn all_rows(&self, rows: usize) -> f64 {
         self.rows.all_rows(rows)
     }
@@ -138,12 +138,12 @@ impl Track<'_> {
             Standardize::No => &self.scalings[1],
             Standardize::Yes | Standardize::Learned => &self.scalings[2],
             Standardize::Range => &self.scalings[3],
-            // Only where it is asked for.
+            // These are tried only on request.
             Standardize::Robust | Standardize::Rank => &self.scalings[4],
         }
     }
 
-    /// All rows that are left out in turn: fewer where the rows held out have the last word.
+    /// Returns the number of rows of the last leave-one-out round: fewer if a hold-out set follows.
     pub(super) fn all(&self) -> usize {
         if self.has_more() {
             ROWS / 2
@@ -152,7 +152,7 @@ impl Track<'_> {
         }
     }
 
-    /// Those of the round before the last.
+    /// Returns the number of rows of the round before the last.
     pub(super) fn before_all(&self) -> usize {
         if self.has_more() {
             ROWS / 4
@@ -163,7 +163,7 @@ impl Track<'_> {
         }
     }
 
-    /// Has a candidate run on so many rows.
+    /// Evaluates a candidate by leave-one-out errors of the first `rows` rows.
     pub(super) fn run(&self, runner: &mut Runner, rows: usize) -> Result<()> {
         if runner.of.rows == rows {
             return Ok(());
@@ -173,7 +173,7 @@ impl Track<'_> {
         Ok(())
     }
 
-    /// How far these rows are off by a candidate.
+    /// Returns the errors of a candidate on some rows.
     pub(super) fn judge(&self, runner: &Runner, judged: Judged) -> Result<Option<Errors>> {
         let near = Some(runner.penalty).filter(|penalty| penalty.is_finite());
         self.errors(runner, |how| {
@@ -181,7 +181,7 @@ impl Track<'_> {
         })
     }
 
-    /// Mean squared slopes of a candidate that is fitted to these rows, along standardised columns.
+    /// Returns mean squared slopes along standardised columns of a candidate fitted to these rows.
     pub(super) fn slopes(
         &self,
         runner: &Runner,
@@ -210,31 +210,32 @@ impl Track<'_> {
         })
     }
 
-    /// The median distance of standardised columns times `roots_d`. None where most rows are alike.
+    /// Returns the median distance of standardised columns times `roots_d`; `None` if most rows are
+    /// equal.
     pub(super) fn median_distance(&self, roots_d: &Array1<f64>) -> Result<Option<f64>> {
         let standardised = self.scaling(Standardize::Yes);
         let v_md = standardised.apply(&self.rows.few_md().to_owned())? * roots_d;
         Ok(median_distance(v_md.view(), self.kernel.norm()).ok())
     }
 
-    /// Rows that are left out in turn, where all are.
+    /// Returns the number of leave-one-out rows without a hold-out set.
     pub(super) fn few(&self) -> usize {
         self.rows.few()
     }
 
-    /// All rows that were kept.
+    /// Returns the number of sampled rows.
     pub(super) fn kept(&self) -> usize {
         self.rows.all()
     }
 
-    /// Columns that vary, where they may be weighed.
+    /// Returns the number of varying columns if lengthscales per column are tried, else 0.
     pub(super) fn weighable(&self) -> usize {
         let survey = self.survey;
         let varying = (0..survey.mean.len()).filter(|&j| !survey.is_constant(j));
         if self.weighs { varying.count() } else { 0 }
     }
 
-    /// How near amounts are to what a candidate predicts of them, on its last rows.
+    /// Returns errors and log densities of a candidate, on the original scale of the target.
     pub(super) fn amounts(&self, runner: &Runner) -> Result<Option<Amounts>> {
         let judged = if self.has_more() {
             Judged::HeldOut
@@ -247,8 +248,8 @@ impl Track<'_> {
         })
     }
 
-    /// What `errors` makes of how a candidate prepares rows; none where its columns leave the range
-    /// of f32.
+    /// Calls `errors` with the preparation of a candidate; `None` if prepared columns leave the
+    /// range of f32.
     fn errors<T>(
         &self,
         runner: &Runner,
@@ -283,14 +284,14 @@ impl Track<'_> {
         }
     }
 
-    /// Whether there are rows to hold a part out.
+    /// Whether there are enough rows for a hold-out set.
     pub(super) fn has_more(&self) -> bool {
         self.rows.all() >= ENOUGH
             && !self.rows.are_cells()
             && matches!(self.kernel_values, KernelValues::Features(..))
     }
 
-    /// Has a candidate run on all rows that were kept.
+    /// Evaluates a candidate on the hold-out set, fitted to the other sampled rows.
     pub(super) fn hold_out(&self, runner: &mut Runner) -> Result<()> {
         let errors = self.judge(runner, Judged::HeldOut)?;
         runner.squares_m = errors.map_or_else(none, |errors| errors.squares_m);
@@ -299,7 +300,7 @@ impl Track<'_> {
         Ok(())
     }
 
-    /// The widest lengthscale that candidates begin with, in medians of the distances.
+    /// Returns the largest lengthscale of the first candidates, in median distances.
     pub(super) fn max_multiple(&self) -> f64 {
         if self.is_piecewise_constant {
             MAX_PIECEWISE_MULTIPLE
@@ -308,7 +309,8 @@ impl Track<'_> {
         }
     }
 
-    /// All of one preparation, with a linear part or without. None where most rows are alike.
+    /// Returns the candidates of a preparation, with or without a linear part; none if most rows
+    /// are equal.
     fn prepared(&self, standardize: Standardize, linear: bool) -> Result<Vec<Runner>> {
         let u_md = self
             .scaling(standardize)
@@ -316,7 +318,7 @@ impl Track<'_> {
         let Some(median) = self.median_of_parts(&u_md) else {
             return Ok(Vec::new());
         };
-        // With a linear part beside, one so wide is the linear part alone.
+        // With a linear part, the widest kernel adds nothing to it.
         let alone = linear.then_some(BEYOND);
         let multiples = MULTIPLES
             .into_iter()
@@ -328,7 +330,8 @@ impl Track<'_> {
         Ok(runners.collect())
     }
 
-    /// The median distance of rows at unit lengthscale; of parts the median of those that tell one.
+    /// Returns the median distance at unit lengthscale; for parts, the median over the parts that
+    /// have one.
     fn median_of_parts(&self, u_md: &Array2<f64>) -> Option<f64> {
         let median = |u_md: &Array2<f64>| median_distance(u_md.view(), self.kernel.norm()).ok();
         let Some(parts) = &self.parts else {
@@ -340,20 +343,20 @@ impl Track<'_> {
         middle.or_else(|| median(u_md))
     }
 
-    /// Columns whose scales may differ.
+    /// Returns the columns whose scales may differ.
     fn scaled(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let survey = self.survey;
         let is_scaled = |j: &usize| !survey.is_constant(*j) && !survey.of_words[*j];
         (0..survey.mean.len()).filter(is_scaled)
     }
 
-    /// The deviations of columns, ascending.
+    /// Returns the standard deviations of the columns, ascending.
     fn deviations(&self) -> Vec<f64> {
         ascending(self.scaled().map(|j| self.survey.variance[j].sqrt()))
     }
 
-    /// Preparations that differ: standardised columns; columns as they are, unless their deviations
-    /// are alike already; and columns over their ranges, where most have one unit and some do not.
+    /// Returns the preparations that differ: standardised; raw, unless the deviations are nearly
+    /// equal; and divided by ranges, if most columns share a unit and some do not.
     fn preparations(&self) -> Vec<Standardize> {
         let survey = self.survey;
         let ranges = ascending(self.scaled().map(|j| survey.max[j] - survey.min[j]));
@@ -372,8 +375,8 @@ impl Track<'_> {
         all
     }
 
-    /// How the usual prepares columns: standardised unless other is said, so that the unit of one
-    /// changes nothing.
+    /// Returns the preparation of the rule: standardised unless another is requested, so that units
+    /// change nothing.
     pub(super) fn usual(&self, asked: Standardize) -> Standardize {
         match asked {
             Standardize::Auto => Standardize::Yes,
@@ -388,7 +391,7 @@ fn ascending(widths: impl Iterator<Item = f64>) -> Vec<f64> {
     widths
 }
 
-/// Whether ascending widths are within [`EQUAL`] of each other.
+/// Whether ascending deviations are within a factor [`EQUAL`] of each other.
 fn are_alike(widths: &[f64]) -> bool {
     match widths {
         [low, .., high] => *high <= EQUAL * low,

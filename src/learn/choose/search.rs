@@ -1,4 +1,4 @@
-//! Choices that validation makes: kernel, bandwidth, penalty and metric of ridge regression.
+//! Search for kernel, bandwidth, penalty and metric of ridge regression on held-out rows.
 
 mod blend;
 mod curves;
@@ -34,31 +34,31 @@ use rounds::{Outcome, Rounds};
 use std::{fmt, sync::Arc, time::Duration};
 pub(in crate::learn) use trials::{Extent, MOST_ROWS, Sample, Tried};
 
-/// What is chosen by rows held out; everything else stays as the learner has it.
+/// Options of a search; settings that are not searched keep the values of the learner.
 ///
-/// A fifth of the rows is held out inside the training rows: of regressions the error is the root
-/// mean squared one over the deviation of the target, of classifications the share of wrong labels.
-/// Trials are compared by the error times the squared error, because wrong labels alone are few.
+/// A fifth of the training rows is held out. The error is the root mean squared error over the
+/// standard deviation of the target for regression, and the share of wrong labels for
+/// classification. Trials are compared by the loss `error * squared error`, since wrong labels
+/// alone are few.
 ///
-/// 1. Kernels race over multiples of the median distance with 500 features, 5,000 rows and
-///    penalties 1e-8 to 1e-2 from the same sums. Frequencies are the same in all trials. Kernels
-///    of twice the least loss are out.
-/// 2. The best of each norm (Euclidean, or of columns one by one) goes on with up to 1,000 features
-///    and 20,000 rows, to its bandwidth and its metric: the outer product of its gradients, the
-///    median distance anew, as long as that gains. Two other kernels of its norm are tried with
-///    that metric.
-/// 3. With the same features on all rows the best moves to bandwidths to either side, and to the
-///    metric of these rows, in turn as long as that gains. Beyond 50,000 rows the sample says less:
-///    the best of both norms go on if they are close, the metric is learnt anew as long as that
-///    gains, and two other kernels are tried in the end. Where [`Self::preparation`] is asked for,
-///    columns go along curves that the best fit of the sample has learnt, up to four in turn, if
-///    that is clearly better. Where few bins of a sample have two thirds of the loss, this step is
-///    left out.
-/// 4. What the fit would be without a search is tried with as many features, and stays unless the
-///    best lowers the loss by more than chance does: by 1 over the root of the number of rows held
-///    out. What was chosen is tried with all features on all rows, with penalties between, and
-///    with the curves or the metric of that fit, as long as these gain.
-/// 5. As many features as [`Self::features`] asks for are found last.
+/// 1. Kernels are compared at multiples of the median distance, with 500 features, 5,000 rows
+///    and penalties from 1e-8 to 1e-2 from the same sums. All trials share their frequencies.
+///    Kernels with twice the least loss are dropped.
+/// 2. The best kernel of each norm (Euclidean or L1) continues with up to 1,000 features and
+///    20,000 rows: its bandwidth is refined, then its metric, the outer product of its
+///    gradients, as long as the loss falls. Two other kernels of the norm are tried with that
+///    metric.
+/// 3. With the same features on all rows, bandwidth and metric are refined in turn as long as
+///    the loss falls. Above 50,000 rows the sample is less reliable: the best kernels of both
+///    norms continue if they are close, and two other kernels are tried at the end. With
+///    [`Self::preparation`], columns are transformed by up to four learned curves in turn if
+///    that is clearly better. This step is skipped if random binning has two thirds of the loss
+///    on a sample.
+/// 4. The settings without a search are tried with the same number of features, and stay unless
+///    the loss falls below `1 - 1/sqrt(m)` of theirs, with m held-out rows. The choice is tried
+///    with all features on all rows, with finer penalties, and with curves or a metric from that
+///    fit as long as these reduce the loss.
+/// 5. The number of features is chosen last, if [`Self::features`] is set.
 ///
 /// ```
 /// use bochner::{models::{Enough, Search}, prelude::*};
@@ -73,46 +73,45 @@ pub(in crate::learn) use trials::{Extent, MOST_ROWS, Sample, Tried};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Search {
-    /// Kernels to race beside the map's own.
+    /// Kernels to compare with that of the map.
     pub kernels: Vec<Arc<dyn Kernel>>,
     /// Whether the bandwidth is chosen among multiples of the median distance.
     pub bandwidth: bool,
     /// Whether the penalty is chosen.
     pub lambda: bool,
-    /// Metrics that are learnt beside none; the simplest that is best to one per cent wins.
+    /// Metrics to compare with none; the simplest within 1 % of the least error wins.
     pub metrics: Vec<MetricOptions>,
-    /// Whether one of [`Self::metrics`] is taken even if rows held out say that none is better.
+    /// Whether to use one of [`Self::metrics`] even if the error without a metric is less.
     pub metric_required: bool,
-    /// Whether columns may be prepared without far values, by quartiles or ranks, or along curves
-    /// of which equal steps change predictions alike ([`Standardize::Learned`]), where that is
-    /// better.
+    /// Whether other preparations of columns are tried: robust scales, ranks, and learned curves
+    /// along which predictions change evenly ([`Standardize::Learned`]).
     pub preparation: bool,
-    /// What is averaged in the end.
+    /// Models that are averaged.
     pub blend: Blend,
-    /// What the number of features is chosen by, after everything else; all are tried within
-    /// `8 D^2` bytes of the memory of the run.
+    /// Criterion for the number of features, chosen after everything else; at most as many as fit
+    /// into the memory of the run at `8 D^2` bytes.
     pub features: Option<Enough>,
-    /// When it ends.
+    /// Limit of the search.
     pub budget: Budget,
 }
 
-/// What a search averages in the end, in the place of one fit.
+/// Models that a search averages in place of a single fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blend {
-    /// Draws of the features that were found, with a fit of each, or fewer where these have the
-    /// squared error of all but for a quarter of a per cent; 1 for one fit.
+    /// Number of draws of the chosen features, with a fit for each; fewer if these are within 0.25
+    /// % of the squared error; 1 for a single fit.
     pub draws: usize,
-    /// Whether a fit of [`Binning`](crate::features::Binning) stands beside them where rows held
-    /// out are predicted better so: it is right where targets jump.
+    /// Whether a fit with [`Binning`](crate::features::Binning) is included if that reduces the
+    /// held-out error: it suits targets with jumps.
     pub binning: bool,
-    /// Whether a fit of as many [`Nystrom`](crate::features::Nystrom) features of the kernel that
-    /// was found stands beside them, likewise: they follow the rows, and each row that is predicted
-    /// is compared with every landmark.
+    /// Whether a fit with as many [`Nystrom`](crate::features::Nystrom) landmarks of the chosen
+    /// kernel is included if that reduces the held-out error. Each prediction then evaluates the
+    /// kernel at every landmark.
     pub nystrom: bool,
 }
 
 impl Default for Blend {
-    /// One fit.
+    /// A single fit.
     fn default() -> Self {
         Self {
             draws: 1,
@@ -122,27 +121,26 @@ impl Default for Blend {
     }
 }
 
-/// When a search ends: the best until then is taken.
+/// Limit of a search; the best trial so far is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Budget {
-    /// When there is nothing left to try.
+    /// No limit: all steps run.
     #[default]
     All,
-    /// After a short list of trials on at most 8,400 rows with few features: about the work of two
-    /// to three fits. The same rows give the same result.
+    /// A short list of trials on at most 8,400 rows with few features: about the work of two to
+    /// three fits. The result does not depend on the order of the rows.
     Brief,
-    /// After so many trials, 1 at least.
+    /// Number of trials, at least 1.
     Trials(usize),
-    /// Before the first trial that would end after this time, by what those before took, with the
-    /// fit to all rows, for which half of the time is kept at most. The result may change from run
-    /// to run.
+    /// Time limit: no trial starts whose predicted end, including the final fit (at most half of
+    /// the time), is later. The result may differ between runs.
     Time(Duration),
 }
 
 impl Search {
-    /// Everything: the kernels Gaussian, Matern 5/2 and 3/2, exponential and Laplacian, the
-    /// bandwidth, the penalty, both metrics, the preparation of the columns, and in the end the
-    /// mean of five draws with binning beside them.
+    /// Searches everything: Gaussian, Matern 5/2 and 3/2, exponential and Laplacian kernels,
+    /// bandwidth, penalty, both metrics, preparation of the columns, and an average of five draws
+    /// and random binning.
     pub fn everything() -> Self {
         Self {
             kernels: Self::catalogue(),
@@ -161,8 +159,9 @@ impl Search {
         }
     }
 
-    /// As [`Self::everything`], in about the time of three fits: the map's own kernel and the
-    /// Laplacian one, one metric, no preparation but curves, and two draws in the mean.
+    /// Searches in about the time of three fits: the kernel of the map and the Laplacian one,
+    /// bandwidth, penalty, the diagonal metric, learned curves, and an average of two draws and
+    /// random binning.
     pub fn brief() -> Self {
         Self {
             kernels: vec![Arc::new(kernels::Laplacian)],
@@ -176,7 +175,7 @@ impl Search {
         }
     }
 
-    /// The kernels that `--kernel auto` races.
+    /// Returns the kernels of `--kernel auto`.
     #[doc(hidden)]
     pub fn catalogue() -> Vec<Arc<dyn Kernel>> {
         vec![
@@ -188,22 +187,22 @@ impl Search {
         ]
     }
 
-    /// Whether nothing is to be chosen.
+    /// Whether nothing is searched.
     #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.features.is_none() && self.is_only_size()
     }
 
-    /// Whether nothing is to be chosen but the number of features.
+    /// Whether at most the number of features is searched.
     fn is_only_size(&self) -> bool {
         self.kernels.is_empty() && !self.bandwidth && !self.lambda && self.metrics.is_empty()
     }
 
-    /// Tries and chooses. `hear` hears of every trial, with the best error so far; an error that it
-    /// gives back ends the search.
+    /// Runs the search. Calls `hear` for each trial, with the best error so far; an error from it
+    /// ends the search.
     ///
-    /// Errors with [`Error::Unsupported`] for maps that have no gradient where a metric is wanted,
-    /// for those that cannot be stored, and as fits do; a trial that fails by itself is left out.
+    /// Errors with [`Error::Unsupported`] for maps without gradients if a metric is searched, for
+    /// maps that cannot be stored, and as fits do; trials that fail numerically are skipped.
     #[doc(hidden)]
     pub fn run(
         &self,
@@ -217,7 +216,7 @@ impl Search {
         }
         let given = data.options.lambda().clone();
         let effort = self.budget.effort();
-        // What no option asked for must not hang on the order of rows.
+        // A brief search does not depend on the order of the rows.
         let sample = Sample::parted(data, effort.sample_rows, !effort.tries_all_rows)?;
         let distinct = sample.parting.repeats.distinct_rows();
         if self.budget == Budget::Brief && distinct.is_some_and(|rows| rows < LEAST_DISTINCT) {
@@ -239,7 +238,7 @@ impl Search {
         let lambda = if self.is_only_size() {
             given.settled()
         } else if best.lambda == Plan::AS_GIVEN {
-            // What is given has won, and its fit chooses.
+            // The given settings stay; their fit chooses the penalty.
             given
         } else {
             Lambda::Fixed(best.lambda)
@@ -260,62 +259,60 @@ impl Search {
     }
 }
 
-/// Distinct rows below which a brief search is none: copies are held out together, and twenty rows
-/// tell too little.
+/// Least number of distinct rows for a brief search: copies are held out together, and a hold-out
+/// set of fewer than twenty distinct rows is too small.
 const LEAST_DISTINCT: usize = 100;
-/// The loss of a trial that is clearly better, over the other's: one per cent of an amount's error.
+/// Ratio of losses from which a trial counts as clearly better: 1 % of a root mean squared error.
 const CLEARLY: f64 = 0.97;
 
-/// What a search looks at.
+/// Input of a search.
 #[expect(missing_debug_implementations, reason = "a source has none")]
 pub struct SearchData<'a> {
     /// The training rows.
     pub source: &'a mut dyn ChunkSource,
-    /// A survey of them, with 2,000 sampled rows at least if there are so many.
+    /// Their survey, with at least 2,000 sampled rows if there are as many.
     pub survey: &'a Survey,
-    /// How columns are prepared.
+    /// Preparation of the columns.
     pub scaling: &'a Scaling,
-    /// The lengthscale: where it is to be chosen, one trial of it stays unless another is clearly
-    /// better.
+    /// Lengthscale without a search, which stays unless another is clearly better.
     pub lengthscale: f64,
-    /// What the targets mean.
+    /// Encoding of the targets.
     pub targets: &'a Targets,
-    /// The learner: intercept, and the penalty where it is not chosen.
+    /// Learner: intercept, and the penalty if it is not searched.
     pub options: &'a dyn FitPenalised,
-    /// The seed of the map, and of the rows held out.
+    /// Seed of the map and of the hold-out set.
     pub seed: Seed,
-    /// Where.
+    /// Device and memory.
     pub run: &'a Run,
 }
 
-/// One trial.
+/// Settings and errors of one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// The map, by its name.
+    /// Name of the map.
     pub map: &'static str,
     /// The kernel.
     pub kernel: String,
-    /// How columns were prepared.
+    /// Preparation of the columns.
     pub standardize: Standardize,
-    /// The metric, and after how many outer products.
+    /// Metric, and number of outer products behind it.
     pub metric: Option<(Metric, usize)>,
-    /// The lengthscale over the median distance of the rows as the kernel sees them.
+    /// Lengthscale over the median distance of the prepared rows.
     pub multiple: f64,
     /// The lengthscale.
     pub lengthscale: f64,
-    /// The best penalty of those that were tried.
+    /// Best penalty of the trial.
     pub lambda: f64,
-    /// D, or the number of grids.
+    /// Number of features, or of grids.
     pub features: usize,
-    /// Rows that were fitted.
+    /// Number of fitted rows.
     pub rows: u64,
-    /// The error on the rows held out: of labels the share of wrong ones, else the root mean
-    /// squared error over the deviation of the target.
+    /// Held-out error: share of wrong labels, or root mean squared error over the standard
+    /// deviation of the target.
     pub error: f64,
-    /// Mean squared error of targets over their variance, of labels of -1 and 1: what decides
-    /// between equal errors.
+    /// Held-out mean squared error over the variance of the targets; labels are -1 and 1.
     pub squared: f64,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -338,9 +335,9 @@ impl fmt::Display for Trial {
     }
 }
 
-/// What trials are compared by: the error times the squared error. Wrong labels alone are few on
-/// rows held out, so that chance decides between trials; squares alone punish what is far on the
-/// right side. Of amounts it is the cube of the error. Squares decide between equals.
+/// Returns the loss that trials are compared by, `error * squared`, with the squared error to break
+/// ties. Wrong labels alone are few in a hold-out set, so chance would decide; squares alone
+/// penalize scores that are far on the right side. For regression it is the cube of the error.
 fn loss(error: f64, squared: f64) -> (f64, f64) {
     (error * squared, squared)
 }
@@ -350,8 +347,8 @@ impl Trial {
         loss(self.error, self.squared)
     }
 
-    /// The order of trials: most features first, for they are another league, in which the last
-    /// choice is made; then the least loss.
+    /// Orders trials by decreasing number of features, since the final choice is made among those
+    /// with most features, then by loss.
     fn cmp_to(&self, other: &Self) -> std::cmp::Ordering {
         let (own, others) = (self.loss(), other.loss());
         (other.features.cmp(&self.features))
@@ -359,8 +356,8 @@ impl Trial {
             .then(own.1.total_cmp(&others.1))
     }
 
-    /// Whether it is worth a metric that is less simple: a hundredth less of error and squares
-    /// together, or of two that have the same wrong labels a tenth less of the squares.
+    /// Whether the gain justifies a more complex metric: 3 % less loss, or 10 % less squared error
+    /// with no more wrong labels.
     fn clearly_better_than(&self, other: &Self) -> bool {
         let same = self.error <= other.error && self.squared < 0.9 * other.squared;
         self.loss().0 < CLEARLY * other.loss().0 || same
@@ -371,7 +368,7 @@ impl Trial {
     }
 }
 
-/// The error of a map that cannot be searched.
+/// Returns the error for a map that cannot be searched.
 fn needs_kernel() -> Error {
     Error::unsupported("this map is not made of a kernel, so there is nothing to choose of it")
 }

@@ -1,4 +1,4 @@
-//! Models side by side: how much each counts in the mean that predicts rows held out best.
+//! Weights of averaged models, by least squares on held-out rows.
 
 use super::{
     score::{CHUNK, Tally, plain},
@@ -11,17 +11,17 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// Gets the scores of each model for the rows of a chunk, `[rows, outputs]`, and the chunk.
+/// Callback for the scores of each model on a chunk, `[rows, outputs]`, and the chunk.
 type TakeScores<'a> = dyn FnMut(&[Array2<f64>], &Chunk) -> Result<()> + 'a;
 
-/// Exchanges of shares at most; of two models one is exact.
+/// Largest number of pairwise updates; for two models one is exact.
 const EXCHANGES: usize = 100;
-/// Shares that change by less are settled.
+/// Change of a weight below which the iteration ends.
 const SETTLED: f64 = 1e-9;
 
-/// Shares w of models, at least 0 and 1 together, that make `w'Gw` least, G the products of their
-/// residuals `[m, m]`: the mean of predictions with the least squared error. Two shares at a time
-/// are exchanged, each time as far as lowers it (the pairwise steps of Platt 1998).
+/// Returns the weights w of models, nonnegative with sum 1, that minimise `w'Gw`, with the products
+/// G of their residuals, `[m, m]`: the average with the least squared error. Updates two weights at
+/// a time (pairwise steps as in Platt 1998).
 pub(super) fn shares(products_mm: &Array2<f64>) -> Vec<f64> {
     let m = products_mm.nrows();
     let best = (0..m).min_by(|&i, &j| products_mm[[i, i]].total_cmp(&products_mm[[j, j]]));
@@ -39,7 +39,7 @@ pub(super) fn shares(products_mm: &Array2<f64>) -> Vec<f64> {
                 if bend <= 0.0 {
                     continue;
                 }
-                // Of share j to i.
+                // Moves weight from model j to model i.
                 let step = ((slope(j) - slope(i)) / bend).clamp(-shares[i], shares[j]);
                 shares[i] += step;
                 shares[j] -= step;
@@ -53,9 +53,9 @@ pub(super) fn shares(products_mm: &Array2<f64>) -> Vec<f64> {
     shares
 }
 
-/// The products of residuals where the first two of these models, which are draws of one map, are
-/// one mean of K draws: with itself it has `a / K + b (1 - 1 / K)`, a what a draw has with itself
-/// and b what two draws have with each other, for draws are alike.
+/// Returns the products of residuals with the first two models, which are draws of one map,
+/// replaced by the average of K draws. Its product with itself is `a / K + b (1 - 1 / K)`, with the
+/// mean product a of a draw with itself and b of two draws.
 pub(super) fn of_draws(products_mm: &Array2<f64>, draws: usize) -> Array2<f64> {
     let m = products_mm.nrows() - 1;
     let each = 1.0 / draws as f64;
@@ -68,15 +68,15 @@ pub(super) fn of_draws(products_mm: &Array2<f64>, draws: usize) -> Array2<f64> {
     })
 }
 
-/// `w'Gw`: the squared error of the mean of models with these shares, over all rows and outputs.
+/// Returns `w'Gw`, the squared error of the average with weights w, summed over rows and outputs.
 pub(super) fn squared(products_mm: &Array2<f64>, shares: &[f64]) -> f64 {
     let shares = ndarray::ArrayView1::from(shares);
     shares.dot(&products_mm.dot(&shares))
 }
 
 impl Sample<'_> {
-    /// The products of the residuals of models with each other, over rows held out from all of
-    /// them, `[m, m]`, each output over the variance of its target.
+    /// Returns the products of held-out residuals of models, `[m, m]`, with each output relative to
+    /// the variance of its target.
     pub(super) fn residual_products(
         &mut self,
         tried: &[&Tried],
@@ -85,7 +85,7 @@ impl Sample<'_> {
         let m = tried.len();
         let mut products_mm = Array2::zeros((m, m));
         let targets = plain(self.data().targets);
-        // Classes are all of one size, and have one column of labels.
+        // Outputs of classes have equal scales.
         let variance_t = match &targets {
             Targets::Real { .. } => self.variances().to_vec(),
             Targets::Classes(_) => vec![1.0; targets.outputs()],
@@ -108,7 +108,7 @@ impl Sample<'_> {
         Ok(products_mm)
     }
 
-    /// Error and squared error of the mean of models with these shares, on rows held out.
+    /// Returns error and squared error of the average with these weights, on held-out rows.
     pub(super) fn blended(
         &mut self,
         tried: &[&Tried],
@@ -128,7 +128,7 @@ impl Sample<'_> {
         Ok(tally.errors(&variance_t)[0])
     }
 
-    /// Scores of held-out rows by the mean of some models, by these shares.
+    /// Returns the scores of held-out rows by the average with these weights.
     pub(super) fn held_out_scores(
         &mut self,
         tried: &[&Tried],
@@ -161,7 +161,7 @@ impl Sample<'_> {
         )
     }
 
-    /// Hands the scores of each model for the rows held out to `take`, chunk by chunk.
+    /// Calls `take` with the scores of each model on each chunk of held-out rows.
     fn each_held_out(
         &mut self,
         tried: &[&Tried],

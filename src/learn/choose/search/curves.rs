@@ -1,9 +1,9 @@
-//! A curve for each column, of which equal steps change the predictions of a fit alike.
+//! Monotone curves of columns along which the predictions of a fit change evenly.
 //!
-//! The diagonal of the average gradient outer product gives a column one scale. A curve is that
-//! scale place by place: steep where predictions jump, level where they do not change, so that a
-//! kernel on the columns along their curves is narrow at jumps and wide between them. Slopes are
-//! differences, because kernels with a kink have none and bins have no gradient.
+//! The diagonal of the average gradient outer product gives each column one scale. A curve is a
+//! local scale: steep where predictions jump, flat where they are constant, so that a kernel on
+//! transformed columns is narrow at jumps and wide between them. Slopes are finite differences,
+//! since kernels with a kink and binning have no gradient.
 
 use super::trials::{Sample, Tried};
 use crate::{
@@ -12,26 +12,25 @@ use crate::{
 };
 use ndarray::{Array2, Axis, s};
 
-/// Values of a column that predictions are compared at, at most.
+/// Largest number of knots of a curve.
 const KNOTS: usize = 64;
-/// Rows whose columns are set to these, at most and at least.
+/// Largest and least number of rows whose columns are set to the knots.
 const ROWS: usize = 200;
 const FEWEST_ROWS: usize = 20;
-/// Rows that are predicted for all curves, about.
+/// Approximate number of predictions for all curves.
 const PREDICTED: usize = 100_000;
-/// What no curve falls below, evenly over its knots, of the highest: a place that a fit says
-/// nothing of keeps its order.
+/// Least slope of a curve, as a share of the highest curve, so that all curves stay increasing.
 const FLOOR: f64 = 0.02;
 
 impl Sample<'_> {
-    /// The curve of each column, `[d]`, through at most [`KNOTS`] values q_k, by what was tried:
+    /// Returns the curve of each column, `[d]`, through at most [`KNOTS`] knots q_k, for the fit f
+    /// of a trial:
     ///
     /// `c(q_k) = sum_{l < k} rms_i |f(x_i with x_ij = q_{l+1}) - f(x_i with x_ij = q_l)|`
     ///
-    /// over rows i of the sample and all outputs, each over the deviation of its target; the
-    /// highest curve ends at 1, before it is raised by its share of [`FLOOR`]. Columns that do not
-    /// vary have none. None at all where there are words, which have a length together, or more
-    /// columns than rows can be predicted for.
+    /// over sampled rows i and all outputs, relative to the standard deviations of the targets. The
+    /// highest curve ends at 1, before [`FLOOR`] is added. Constant columns have no curve. Returns
+    /// `None` with hashed words, which are scaled together, and with too many columns.
     pub(super) fn curves(&self, tried: &Tried) -> Result<Option<Vec<Option<Curve>>>> {
         let survey = self.data().survey;
         let all: Vec<Vec<f64>> = (0..survey.mean.len())
@@ -71,8 +70,7 @@ impl Sample<'_> {
         curves.collect::<Result<_>>().map(Some)
     }
 
-    /// By how much predictions of these rows change from each value of column j to the next, root
-    /// mean squared.
+    /// Returns the root mean squared change of predictions between successive knots of column j.
     fn rises(
         &self,
         tried: &Tried,
@@ -85,7 +83,7 @@ impl Sample<'_> {
         }
         let silent = self.data().run.silent();
         let mut model = tried.model.on(&silent)?;
-        // All rows with the first value, then all with the second.
+        // All rows at the first knot, then all rows at the second.
         let set = Array2::from_shape_fn((k * m, x_md.ncols()), |(at, column)| {
             if column == j {
                 knots[at / m]
@@ -111,8 +109,7 @@ impl Sample<'_> {
     }
 }
 
-/// The values of a column, ascending, or of more than [`KNOTS`] so many that as many rows lie
-/// between two of them as between the next two.
+/// Returns the distinct values of a column in ascending order, or [`KNOTS`] quantiles of them.
 fn knots(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let mut different = values.clone();

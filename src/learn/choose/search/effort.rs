@@ -1,7 +1,7 @@
-//! How far each step of a search goes, for a full one and for a brief one.
+//! Limits of the full search and of the brief search.
 //!
-//! Values of the brief search were chosen on 28 tables of other people, three splits each, as the
-//! cheapest whose errors stayed within 3 % of the full search (docs/automatic.md).
+//! The limits of the brief search are the cheapest of those tried on 28 public tables with three
+//! splits each whose errors stayed within 3 % of the full search (docs/automatic.md).
 
 use super::{Budget, trials::MOST_ROWS};
 use crate::features::Standardize;
@@ -9,24 +9,24 @@ use crate::features::Standardize;
 /// Limits of the steps of a search.
 #[derive(Debug)]
 pub(super) struct Effort {
-    /// Rows of the sample, at most.
+    /// Largest number of sampled rows.
     pub(super) sample_rows: usize,
-    /// Features of the trials before the last, at most.
+    /// Largest number of features of all trials but the last ones.
     pub(super) explored_features: usize,
-    /// Features of the last trials, at most, by which the result is averaged.
+    /// Largest number of features of the last trials, which decide on averaging.
     pub(super) judged_features: usize,
-    /// Multiples of the median distance at which kernels race, at most.
+    /// Largest number of lengthscales at which kernels are compared first.
     pub(super) raced_multiples: usize,
-    /// Preparations of columns that race beside the given one.
+    /// Preparations of columns that are compared with the given one.
     pub(super) preparations: &'static [Standardize],
-    /// Kernels that lost the race and are tried again once the metric is known.
+    /// Number of other kernels that are tried again with the learned metric.
     pub(super) rivals: usize,
-    /// Curves of columns, each learnt by the fit along those before it, at most.
+    /// Largest number of successive learned curves per column.
     pub(super) curves: usize,
-    /// Whether trials see all rows, and bandwidth and metric are found anew on them. Else all
-    /// trials are of the sample, and the fit to more rows chooses its penalty.
+    /// Whether bandwidth and metric are refined on all rows. Else all trials use the sample, and
+    /// the final fit to more rows chooses its penalty by leave-one-out errors.
     pub(super) tries_all_rows: bool,
-    /// Whether binning tries evenly drawn columns beside weighed ones.
+    /// Whether binning also tries columns with equal weights.
     pub(super) bins_evenly: bool,
 }
 
@@ -55,7 +55,7 @@ const BRIEF: Effort = Effort {
 };
 
 impl Budget {
-    /// The limits of a search with this budget.
+    /// Returns the limits for this budget.
     pub(super) fn effort(self) -> &'static Effort {
         match self {
             Self::Brief => &BRIEF,

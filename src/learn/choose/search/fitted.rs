@@ -1,4 +1,4 @@
-//! A fit of a trial with each of some penalties.
+//! Fits of a trial at several penalties.
 
 use super::score::solve;
 use crate::{
@@ -12,20 +12,20 @@ use crate::{
 
 use ndarray::s;
 
-/// Coefficients at each of some penalties.
+/// Coefficients at several penalties.
 pub(super) struct Fitted {
-    /// Those that could be solved for.
+    /// Penalties for which the system could be solved.
     pub(super) lambdas: Vec<f64>,
-    /// Side by side.
+    /// Coefficients of all penalties, concatenated.
     pub(super) solved: Coefficients,
     pub(super) rows: u64,
-    /// None where its rows were solved for without: in the dual, or in bins.
+    /// Normal equations; `None` for the dual and for binning.
     pub(super) sums: Option<NormalEquations>,
 }
 
 impl Fitted {
-    /// Of the rows of a split: of bins by a few conjugate gradients, in the dual where that is said
-    /// and memory holds them, or by sums.
+    /// Fits training rows: binning by a few conjugate gradient steps, otherwise in the dual if
+    /// requested and if memory suffices, or by normal equations.
     pub(super) fn new(
         map: &dyn FeatureMap,
         (rows, is_dual): (&mut dyn ChunkSource, bool),
@@ -60,7 +60,7 @@ impl Fitted {
     }
 }
 
-/// Of coefficients of all penalties side by side those of one, of so many outputs.
+/// Returns the coefficients of the penalty at index `at`, with `outputs` outputs.
 pub(super) fn of_one(all: &Coefficients, at: usize, outputs: usize) -> Coefficients {
     let own = at * outputs..(at + 1) * outputs;
     Coefficients {
@@ -69,7 +69,7 @@ pub(super) fn of_one(all: &Coefficients, at: usize, outputs: usize) -> Coefficie
     }
 }
 
-/// A model whose outputs are those of all penalties, side by side.
+/// Returns a model whose outputs are those of all penalties, concatenated.
 pub(super) fn stacked(
     map: Box<dyn FeatureMap>,
     solved: Coefficients,

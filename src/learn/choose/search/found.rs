@@ -1,4 +1,4 @@
-//! What a search chose.
+//! Result of a search.
 
 use super::{Plan, Size, Trial};
 use crate::{
@@ -15,10 +15,10 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What a search chose.
+/// Result of a search.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The map, of the kernel that was chosen.
+    /// Map with the chosen kernel.
     pub builder: Arc<dyn MapBuilder>,
     /// The kernel.
     pub kernel: Arc<dyn Kernel>,
@@ -28,42 +28,42 @@ pub struct Found {
     pub lengthscale: f64,
     /// The penalty.
     pub lambda: Lambda,
-    /// How columns are prepared, if another way than the one that was given was better.
+    /// Preparation of the columns, if another one than the given one was better.
     pub scaling: Option<Scaling>,
-    /// Fits whose mean predicts, in the place of one; empty where one stands alone.
+    /// Models that are averaged; empty for a single fit.
     pub members: Vec<Member>,
     /// Scores of held-out rows by the mean of the members, if these leave no rows out in turn.
     pub held_out: Option<LeftOutScores>,
-    /// The share of each prepared column in the squared gradient of the best, `[d]`, where members
-    /// stand in its place.
+    /// Share of each prepared column in the squared gradient of the best fit, `[d]`, if members are
+    /// averaged.
     pub importance: Option<Vec<f64>>,
-    /// How many features are enough, if that was asked for.
+    /// Chosen number of features, if it was searched.
     pub size: Option<Size>,
-    /// What was tried: most features first, of these the best first.
+    /// Trials, by decreasing number of features, then by loss.
     pub trials: Vec<Trial>,
 }
 
-/// One of the fits whose mean predicts.
+/// One of the averaged models.
 #[derive(Debug, Clone)]
 pub struct Member {
     /// Its map.
     pub builder: Arc<dyn MapBuilder>,
-    /// The metric that its rows are compared by, if there is one.
+    /// Metric, if there is one.
     pub metric: Option<LearnedMetric>,
     /// The lengthscale of the metric's distances.
     pub lengthscale: f64,
-    /// Whether its features are bins.
+    /// Whether the features are random bins.
     pub is_binned: bool,
-    /// Which draw it is of maps that differ by their seeds alone, from 0.
+    /// Index of the draw, from 0, among maps that differ by their seeds alone.
     pub draw: usize,
     /// Its penalty.
     pub lambda: Lambda,
-    /// Its share of the mean; those of all are 1 together.
+    /// Weight in the average; weights sum to 1.
     pub share: f64,
 }
 
 impl Member {
-    /// What a plan says, with this penalty and share.
+    /// Creates a member from a plan.
     pub(super) fn of(plan: &Plan, lambda: Lambda, share: f64) -> Self {
         Self {
             builder: plan.builder.clone(),
@@ -78,8 +78,7 @@ impl Member {
 }
 
 impl Found {
-    /// Draws the map that was chosen, or those of all members side by side. Errors as their
-    /// builders do.
+    /// Draws the chosen map, or the concatenated maps of all members. Errors as their builders do.
     #[doc(hidden)]
     pub fn draw(&self, rows: RowsForMap<'_>) -> Result<Box<dyn FeatureMap>> {
         let RowsForMap {
@@ -120,7 +119,7 @@ impl Found {
         Ok(Box::new(Union::new(parts.collect::<Result<_>>()?)?))
     }
 
-    /// The learner for the map that [`Self::draw`] gives, with the penalty that was chosen.
+    /// Returns the learner for the map of [`Self::draw`], with the chosen penalty.
     #[doc(hidden)]
     pub fn learner(&self, options: &dyn FitPenalised) -> Box<dyn Fit> {
         if self.members.is_empty() {
@@ -144,7 +143,7 @@ impl Found {
         Box::new(Apart::new(parts.collect()).judged_by(self.held_out.clone()))
     }
 
-    /// Has `model`, fitted to the map that [`Self::draw`] gave, keep the metric.
+    /// Stores the metric in a model fitted to the map of [`Self::draw`].
     #[doc(hidden)]
     pub fn keep(&self, model: &mut LinearModel) {
         model.metric = self.metric.clone();

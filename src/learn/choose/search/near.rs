@@ -1,4 +1,4 @@
-//! The metric by which the neighbours of a row tell its targets, of the rows that trials fit.
+//! Metric by which nearest neighbours predict the targets of training rows.
 
 use super::{
     SearchData,
@@ -14,8 +14,8 @@ use crate::{
 use ndarray::{Array1, Array2, Axis, concatenate};
 
 impl Sample<'_> {
-    /// A lengthscale for each column, prepared in this way, by [`Neighbours::weights`] of the rows
-    /// of the sample that are not held out. None where these say nothing.
+    /// Returns lengthscales of prepared columns by [`Neighbours::weights`] on the training rows of
+    /// the sample; `None` if neighbours do not predict the targets.
     pub(super) fn near(&mut self, scaling: usize) -> Result<Option<LearnedMetric>> {
         let SearchData {
             targets,

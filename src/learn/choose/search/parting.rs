@@ -1,4 +1,4 @@
-//! Parts of the rows of a search: fitted and held out.
+//! Training and hold-out rows of a search.
 
 use crate::{
     Result,
@@ -6,8 +6,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// How rows are parted: by their contents, so that their order changes nothing, or by their
-/// numbers; whole groups, and copies of one row together.
+/// Rule that divides rows: by their contents, which ignores their order, or by their numbers.
+/// Groups, and copies of a row, stay together.
 pub(super) struct Parting {
     pub(super) repeats: Arc<Repeats>,
     pub(super) by_contents: bool,

@@ -1,23 +1,23 @@
-//! What one trial tries.
+//! Settings of a trial before it runs.
 
 use crate::{features::MapBuilder, kernels::Kernel, model::LearnedMetric};
 use std::sync::Arc;
 
-/// Something to try.
+/// Settings of a trial.
 #[derive(Debug, Clone)]
 pub(in crate::learn) struct Plan {
     pub(in crate::learn) builder: Arc<dyn MapBuilder>,
     pub(in crate::learn) kernel: Arc<dyn Kernel>,
-    /// Which way columns are prepared.
+    /// Index of the preparation of the columns.
     pub(in crate::learn) scaling: usize,
     pub(in crate::learn) metric: Option<LearnedMetric>,
-    /// How many outer products led to the metric.
+    /// Number of outer products behind the metric.
     pub(in crate::learn) turns: usize,
-    /// D, or the number of grids.
+    /// Number of features, or of grids.
     pub(in crate::learn) features: usize,
-    /// Whether the features are bins.
+    /// Whether the features are random bins.
     pub(in crate::learn) is_binned: bool,
-    /// Which draw of the features it is: 0 that of all trials, others to average with.
+    /// Index of the draw of the features: 0 in all trials, others for averages.
     pub(in crate::learn) draw: usize,
     pub(in crate::learn) median: f64,
     pub(in crate::learn) multiple: f64,
@@ -26,10 +26,10 @@ pub(in crate::learn) struct Plan {
 }
 
 impl Plan {
-    /// The penalty of a plan whose fit chooses it, or takes what it was told.
+    /// Marks a penalty that is left to the fit.
     pub(in crate::learn) const AS_GIVEN: f64 = 0.0;
 
-    /// The same at another multiple of the median distance.
+    /// Returns the plan at another multiple of the median distance.
     pub(in crate::learn) fn at(&self, multiple: f64) -> Self {
         Self {
             multiple,

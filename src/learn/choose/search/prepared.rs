@@ -1,4 +1,4 @@
-//! The rows of a search as columns are prepared, in one of some ways.
+//! Preparations of the columns in a search.
 
 use super::{plan::Plan, trials::Sample};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
 };
 use ndarray::{Array2, Axis};
 
-/// Columns as one of some ways prepares them.
+/// A preparation of the columns, with prepared sample rows.
 pub(super) struct Prepared {
     pub(super) scaling: Scaling,
-    /// Before any lengthscale.
+    /// Affine map to prepared columns, without lengthscale.
     pub(super) input: Affine,
-    /// Sampled rows of the survey.
+    /// Prepared rows of the sample of the survey.
     v_nd: Array2<f64>,
 }
 
@@ -32,20 +32,20 @@ impl Prepared {
 }
 
 impl Sample<'_> {
-    /// Takes another way to prepare columns, and gives its number.
+    /// Adds a preparation, and returns its index.
     pub(super) fn prepare(&mut self, scaling: Scaling) -> Result<usize> {
         self.prepared
             .push(Prepared::new(scaling, self.data().survey)?);
         Ok(self.prepared.len() - 1)
     }
 
-    /// How columns are prepared.
+    /// Returns a preparation by its index.
     pub(super) fn scaling(&self, number: usize) -> &Scaling {
         &self.prepared[number].scaling
     }
 
-    /// The median distance of rows that are prepared in this way, as `metric` compares them; where
-    /// most rows are the same, the root mean square one.
+    /// Returns the median distance of prepared rows under a metric, or the root mean square
+    /// distance if most rows are equal.
     pub(in crate::learn) fn median(
         &self,
         scaling: usize,
@@ -65,15 +65,16 @@ impl Sample<'_> {
         median_distance(rows.view(), norm).unwrap_or_else(|_| spread())
     }
 
-    /// The deviation of a column that is prepared in this way, of those that vary most: the root of
-    /// the mean of their variances, weighted by these.
+    /// Returns the standard deviation of prepared columns: the square root of the mean variance,
+    /// weighted by the variances.
     pub(super) fn deviation(&self, scaling: usize) -> f64 {
         let variance_d = self.prepared[scaling].v_nd.var_axis(Axis(0), 0.0);
         let of = variance_d.mapv(|v| v * v).sum() / variance_d.sum();
         if of > 0.0 { of.sqrt() } else { 1.0 }
     }
 
-    /// Sampled rows, raw and as the kernel of a plan sees them: `count` at most, spread evenly.
+    /// Returns at most `count` sampled rows, evenly spread, raw and as the kernel of a plan sees
+    /// them.
     pub(super) fn compared(&self, plan: &Plan, count: usize) -> Result<(Rows, Array2<f64>)> {
         let sample = &self.data().survey.sample;
         let (rows, taken) = (sample.nrows(), count.min(sample.nrows()));

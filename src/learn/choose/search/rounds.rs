@@ -1,4 +1,4 @@
-//! The order of trials: what every step of it needs.
+//! State of a running search, and single trials.
 
 mod bend;
 mod bins;
@@ -30,19 +30,19 @@ use steps::NEAR;
 #[cfg(test)]
 pub(super) use {clock::forecast, explore::close};
 
-/// The least penalty: below, sums of f32 features are rounding.
+/// Least penalty: smaller ones are below the rounding of f32 sums.
 const LEAST: f64 = 1e-8;
-/// Penalties of a trial without a guess, a power of ten apart.
+/// Number of penalties of a trial without a start value, a power of ten apart.
 const PENALTIES: i32 = 7;
 
-/// A plan that was tried.
+/// A plan with the result of its trial.
 struct Done {
     plan: Plan,
     trial: Trial,
     tried: Tried,
 }
 
-/// A search on its way.
+/// A running search.
 pub(super) struct Rounds<'s, 'a> {
     search: &'s Search,
     builder: &'s Arc<dyn MapBuilder>,
@@ -50,9 +50,9 @@ pub(super) struct Rounds<'s, 'a> {
     start: Instant,
     hear: &'s mut dyn FnMut(&Trial, f64) -> Result<()>,
     trials: Vec<Trial>,
-    /// Kernels of another norm than the best, as far as they came.
+    /// Latest plans of kernels with another norm than the best.
     others: Vec<Plan>,
-    /// Bins that were tried on a sample, before all rows are.
+    /// Random binning that was tried on the sample.
     sampled: Option<FewBins>,
     refused: Option<Error>,
 }
@@ -82,7 +82,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         self.search.budget.effort()
     }
 
-    /// Rows of the last trials, by which the result is compared and averaged.
+    /// Returns the rows of the last trials, which compare and average the results.
     fn last_rows(&self) -> Extent {
         if self.effort().tries_all_rows {
             Extent::All
@@ -91,7 +91,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         }
     }
 
-    /// A way in which columns were prepared.
+    /// Returns a preparation of the columns by its index.
     pub(super) fn scaling(&self, number: usize) -> &Scaling {
         self.sample.scaling(number)
     }
@@ -100,14 +100,14 @@ impl<'s, 'a> Rounds<'s, 'a> {
         self.trials
     }
 
-    /// Every step, until the budget ends; how many features were enough, if that is asked for.
+    /// Runs all steps until the budget ends, then chooses the number of features if requested.
     pub(super) fn run(&mut self) -> Result<Outcome> {
         let own = self.builder.kernel().ok_or_else(needs_kernel)?;
         let sized_only = self.search.is_only_size() && self.search.features.is_some();
         let (best, done) = if sized_only {
             (self.plan(own, None, 0)?, None)
         } else {
-            // Where all is given, trials are of what is given.
+            // If all settings are given, only the given plan is tried.
             self.best(own)?
         };
         if let Some(enough) = self.search.features {
@@ -137,11 +137,11 @@ impl<'s, 'a> Rounds<'s, 'a> {
         })
     }
 
-    /// Every choice but the number of features, and what was tried of it.
+    /// Makes all choices but the number of features, and returns the last trial.
     fn best(&mut self, own: Arc<dyn Kernel>) -> Result<(Plan, Option<Done>)> {
         let size = self.builder.features();
         let all = size.filter(|&d| self.builder.variant(own.clone(), d).is_some());
-        // What cannot be had smaller is tried as it is.
+        // Maps without a smaller variant are tried as they are.
         let explored = all.map(|d| d.min(self.effort().explored_features));
         let given = self.plan(own.clone(), all, 0)?;
         let mut kernels = vec![own];
@@ -157,8 +157,8 @@ impl<'s, 'a> Rounds<'s, 'a> {
         self.last(finalists, &field, (given, all))
     }
 
-    /// The map of a kernel and a size at the lengthscale that is given, of columns that are
-    /// prepared in this way.
+    /// Returns the plan for a kernel, a number of features and a preparation, at the given
+    /// lengthscale.
     fn plan(
         &self,
         kernel: Arc<dyn Kernel>,
@@ -184,7 +184,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         self.resized(plan, features)
     }
 
-    /// The same with another number of features.
+    /// Returns the plan with another number of features.
     fn resized(&self, mut plan: Plan, features: Option<usize>) -> Result<Plan> {
         if let Some(features) = features {
             let builder = self.builder.variant(plan.kernel.clone(), features);
@@ -194,7 +194,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         Ok(plan)
     }
 
-    /// The penalties of a trial.
+    /// Returns the penalties of a trial.
     fn lambdas(&self) -> Vec<f64> {
         if self.search.lambda {
             let powers = 0..PENALTIES;
@@ -203,7 +203,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         self.sample.data().options.lambda().tried()
     }
 
-    /// The penalties of a trial beside one that had this as its best.
+    /// Returns multiples of the best penalty of an earlier trial.
     fn penalties_beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
         if self.search.lambda {
             let beside = factors.iter().map(|factor| factor * lambda);
@@ -217,7 +217,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         self.penalties_beside(lambda, &NEAR)
     }
 
-    /// Tries a plan; `None` where the budget has ended, or the trial failed by itself.
+    /// Runs a trial; `None` if the budget has ended, or if the trial fails.
     fn attempt(&mut self, plan: Plan, lambdas: &[f64], extent: Extent) -> Result<Option<Done>> {
         if self.ends_before(&plan, extent) {
             return Ok(None);
@@ -229,7 +229,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
                 self.refused = Some(error);
                 return Ok(None);
             }
-            // Others have room.
+            // Other maps may fit into memory.
             Err(Error::Limit { .. } | Error::HostMemory { .. }) if plan.is_binned => {
                 return Ok(None);
             }
@@ -270,7 +270,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         }))
     }
 
-    /// No trial came to an end.
+    /// Returns the error if no trial succeeded.
     fn nothing(&mut self) -> Error {
         let none = || Error::numerical("no trial has a finite held-out error");
         self.refused.take().unwrap_or_else(none)
@@ -279,8 +279,8 @@ impl<'s, 'a> Rounds<'s, 'a> {
 
 #[cfg(test)]
 impl Rounds<'_, '_> {
-    /// Whether the budget ends before a trial of the sample, and before one of all rows, once
-    /// `trial` is all that is known.
+    /// Whether the budget ends before a trial on the sample, and before one on all rows, after a
+    /// single `trial`.
     pub(super) fn ends_after(&mut self, trial: Trial) -> Result<[bool; 2]> {
         let kernel = self.builder.kernel().ok_or_else(needs_kernel)?;
         self.trials = vec![trial];
@@ -289,22 +289,22 @@ impl Rounds<'_, '_> {
     }
 }
 
-/// What a search came to.
+/// Outcome of the steps of a search.
 pub(super) struct Outcome {
     pub(super) plan: Plan,
     pub(super) size: Option<Size>,
-    /// What is averaged in the place of one fit; none where there is one.
+    /// Models to average; empty for a single fit.
     pub(super) members: Vec<Member>,
-    /// Scores of held-out rows by their mean, if members leave no rows out by themselves.
+    /// Held-out scores of the average, if its members have no leave-one-out scores.
     pub(super) held_out: Option<LeftOutScores>,
-    /// Of the columns to the best.
+    /// Importance of the columns for the best plan.
     pub(super) importance: Option<Vec<f64>>,
 }
 
-/// Where a search stands.
+/// State after the first trials.
 enum Step {
-    /// The budget ended before this plan was tried with these features.
+    /// The budget ended before this plan was tried.
     Over(Plan),
-    /// What was tried and goes on, the best first.
+    /// Remaining results, the best first.
     Tried(Vec<Done>),
 }

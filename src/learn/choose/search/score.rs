@@ -1,5 +1,4 @@
-//! What the sums of one map give: coefficients of several penalties, and their errors on rows held
-//! out.
+//! Coefficients at several penalties from the sums of one map, and their held-out errors.
 
 use super::loss;
 use crate::{
@@ -11,15 +10,15 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, s};
 
-/// Rows that are predicted together.
+/// Rows of a chunk of predictions.
 pub(super) const CHUNK: usize = 2048;
-/// Several penalties must leave so much room below them: the fit to all rows takes one of them, and
-/// must not fail where the trial just did not.
+/// Factor of the least of several penalties that has to be solvable as well, so that the fit to all
+/// rows does not fail at a penalty that a trial just solved.
 const ROOM: f64 = 0.1;
-/// Penalties that have that room: far above the rounding of sums of f32.
+/// Penalty from which on systems are solvable: far above the rounding of f32 sums.
 pub(super) const AMPLE: f64 = 1e-6;
 
-/// Penalties, ascending, that can be solved for, and their coefficients side by side.
+/// Returns the solvable penalties in ascending order, and their concatenated coefficients.
 pub(super) fn solve(
     sums: &NormalEquations,
     lambdas: &[f64],
@@ -48,7 +47,7 @@ pub(super) fn solve(
     Ok((kept, Coefficients::side_by_side(&solved)?))
 }
 
-/// Which errors are the least, of those that are finite.
+/// Returns the index of the least finite loss, and its errors.
 pub(super) fn least(errors: &[(f64, f64)]) -> Result<(usize, (f64, f64))> {
     let ranked = errors.iter().enumerate();
     let losses = ranked.filter(|(_, errors)| errors.1.is_finite());
@@ -58,10 +57,10 @@ pub(super) fn least(errors: &[(f64, f64)]) -> Result<(usize, (f64, f64))> {
         .ok_or_else(|| Error::numerical("no penalty has a finite held-out error"))
 }
 
-/// Errors of predictions of rows held out, of several penalties or models side by side.
+/// Accumulates held-out errors of several penalties or models.
 pub(super) struct Tally<'a> {
     targets: &'a Targets,
-    /// The same, whose amounts are as they are.
+    /// Targets without a shift.
     plain: Targets,
     /// `[predictions, outputs]`.
     squared: Array2<f64>,
@@ -80,7 +79,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Takes the rows of a chunk, whose outputs of each prediction are side by side.
+    /// Adds a chunk with the concatenated outputs of all predictions.
     pub(super) fn add(&mut self, scores_nt: ArrayView2<'_, f64>, chunk: &Chunk) -> Result<()> {
         let outputs = self.targets.outputs();
         let y_nt = self.plain.encode(chunk.y.view())?;
@@ -102,7 +101,7 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Error and squared error of each prediction.
+    /// Returns error and squared error of each prediction.
     pub(super) fn errors(&self, variance_t: &[f64]) -> Vec<(f64, f64)> {
         let squared = &self.squared / self.total;
         let outputs = self.targets.outputs() as f64;
@@ -123,7 +122,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Targets whose amounts are as they are.
+/// Returns targets without a shift.
 pub(super) fn plain(targets: &Targets) -> Targets {
     match targets {
         Targets::Real { columns, .. } => Targets::Real {
@@ -134,8 +133,8 @@ pub(super) fn plain(targets: &Targets) -> Targets {
     }
 }
 
-/// Error and squared error of each penalty on rows held out, whose outputs `model` has side by
-/// side.
+/// Returns error and squared error of each penalty on held-out rows, for a model with the
+/// concatenated outputs of all penalties.
 pub(super) fn errors(
     model: &LinearModel,
     source: &mut dyn ChunkSource,

@@ -1,4 +1,4 @@
-//! Columns along curves that a fit has learnt.
+//! Learned curves of columns.
 
 use super::{
     Done, Rounds,
@@ -12,18 +12,17 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Multiples of the median distance at which columns along their curves are first compared.
+/// First multiples of the median distance for transformed columns, for L1 and Euclidean kernels.
 const BY_COLUMNS: f64 = 2.0;
 const TOGETHER: f64 = 1.0;
-/// With so many times the loss of the fit that curves are of, no bandwidth will be better, and no
-/// curve of them.
+/// Ratio to the loss of the fit behind the curves above which they are not refined.
 const BEHIND: f64 = 2.5;
-/// Steps of a bandwidth in one direction or the other.
+/// Factors of the bandwidth in both directions.
 const STEPS: [f64; 2] = [2.0, 0.5];
 
 impl Rounds<'_, '_> {
-    /// Puts the best plan on columns along curves ahead of `finalists`, where it is clearly better
-    /// than the first of them, whose fit the first curves are of.
+    /// Inserts the best plan with transformed columns at the front, if it is clearly better than
+    /// the first finalist, whose fit gives the first curves.
     pub(super) fn along_curves(&mut self, finalists: &mut Vec<Done>) -> Result<()> {
         let Some(first) = finalists.first().filter(|_| self.search.preparation) else {
             return Ok(());
@@ -42,7 +41,7 @@ impl Rounds<'_, '_> {
         Ok(())
     }
 
-    /// Learns curves anew by the fit along those before, as long as that gains.
+    /// Learns curves again from the fit with the current ones, as long as the loss falls.
     pub(super) fn follow(&mut self, best: &mut Done, extent: Extent) -> Result<()> {
         for _ in 1..self.effort().curves {
             let start = vec![(best.plan.kernel.clone(), best.plan.multiple)];
@@ -54,13 +53,13 @@ impl Rounds<'_, '_> {
         Ok(())
     }
 
-    /// Whether a plan has its columns along curves.
+    /// Whether a plan uses learned curves.
     pub(super) fn is_along_curves(&self, plan: &Plan) -> bool {
         self.scaling(plan.scaling).applied() == Standardize::Learned
     }
 
-    /// Kernels for columns along curves, each with the multiple to begin at: one that compares them
-    /// one by one, as curves do, and that of a plan.
+    /// Returns the kernels for transformed columns with their first multiples: an L1 kernel, and
+    /// that of the plan.
     fn kernels_along(&self, plan: &Plan) -> Vec<(Arc<dyn Kernel>, f64)> {
         let all = self.search.kernels.iter().chain([&plan.kernel]);
         let by_columns = all.clone().find(|kernel| kernel.norm() == Norm::L1);
@@ -77,9 +76,8 @@ impl Rounds<'_, '_> {
         kernels.collect()
     }
 
-    /// The best of some kernels at the best of their bandwidths on columns along the curves of a
-    /// fit. Those that are not the best may stand beside it in the end. With all features on all
-    /// rows bandwidths stay as they are: steps before found them.
+    /// Tries kernels on columns transformed by the curves of a fit, and refines their bandwidths
+    /// unless all rows are used. Other kernels than the best are kept for averaging.
     fn turn_along(
         &mut self,
         from: &Done,
@@ -95,7 +93,7 @@ impl Rounds<'_, '_> {
         let survey = self.sample.data().survey;
         let scaling = self.sample.scaling(0).along(curves, survey);
         let scaling = self.sample.prepare(scaling)?;
-        // Sums of columns along curves may want more of a penalty.
+        // Transformed columns may need a larger penalty.
         let lambdas = self.penalties_beside(from.plan.lambda, &[0.1, 1.0, 10.0, 100.0]);
         let mut best: Option<Done> = None;
         for (kernel, multiple) in starts {

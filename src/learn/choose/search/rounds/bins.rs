@@ -1,4 +1,4 @@
-//! Random binning beside the best: how wide, of which columns, and of how many grids.
+//! Search for random binning: width, columns and number of grids.
 
 use super::{Done, Rounds, blend::BESIDE};
 use crate::{
@@ -16,44 +16,45 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Grids of trials that choose, and of what is fitted.
+/// Number of grids in trials, and in the fit.
 const FEW_GRIDS: usize = 48;
 const GRIDS: usize = 192;
-/// The same of grids that look at some columns each, and have fewer bins.
+/// Number of grids in trials, and in the fit, if each grid uses some of the columns.
 const FEW_OF_SOME: usize = 160;
 const GRIDS_OF_SOME: usize = 512;
-/// Outputs that take as many grids as one.
+/// Largest number of outputs with the full number of grids.
 const FEW_OUTPUTS: usize = 4;
-/// Bins of rows that are held, of all grids: 256 MB.
+/// Largest number of bin indices in memory, of all rows and grids: 256 MB.
 const HELD: f64 = 6.4e7;
-/// Coefficients that a model may have for them: 32 MB of its file, of many rows so many for each
-/// row and output, up to 128 MB.
+/// Number of coefficients of binning in a model: at least 32 MB of its file, or [`EACH`] per row
+/// and output, up to 128 MB.
 const COEFFICIENTS: f64 = 4e6;
 const MOST_COEFFICIENTS: f64 = 1.6e7;
 const EACH: f64 = 8.0;
-/// Widths in multiples of the median distance, of columns by either metric.
+/// Widths of grids on all columns, in multiples of the median distance.
 const NARROWER: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
-/// With all rows of a large table no narrower than this.
+/// Least width with all rows of a large table.
 const NARROWEST: f64 = 0.01;
-/// Those of grids that look at some columns each, in deviations of a column: wider ones first, and
-/// narrower ones where none of these is better.
+/// Widths of grids on some of the columns, in standard deviations of a column: wide ones first,
+/// narrow ones if the first is best.
 const WIDER: [f64; 3] = [4.0, 8.0, 16.0];
 const LESS_WIDE: [f64; 2] = [2.0, 1.0];
-/// Penalties that are tried first.
+/// First penalties.
 const PENALTIES: [f64; 3] = [1e-5, 1e-4, 1e-3];
-/// Bins of some columns with so many times the loss of those of all are tried at one width.
+/// Ratio to the loss of grids on all columns above which grids on some columns are tried at one
+/// width.
 const BEHIND: f64 = 1.25;
-/// Bins are far ahead where few of them have this share of the loss of the best waves.
+/// Ratio to the loss of the best Fourier features below which binning is clearly better.
 const AHEAD: f64 = 2.0 / 3.0;
 
-/// Few grids that were tried on the sample.
+/// Result of few grids on the sample.
 pub(super) struct FewBins {
     done: Done,
     columns: GridColumns,
     are_ahead: bool,
 }
 
-/// Grids of trials that choose, fewer of many outputs, and of what is fitted at most.
+/// Returns the number of grids in trials, which is less for many outputs, and the largest in fits.
 fn grids_of(columns: &GridColumns, outputs: usize) -> (usize, usize) {
     let (few, most) = match columns {
         GridColumns::All => (FEW_GRIDS, GRIDS),
@@ -66,8 +67,7 @@ fn grids_of(columns: &GridColumns, outputs: usize) -> (usize, usize) {
 }
 
 impl Rounds<'_, '_> {
-    /// Bins beside the best, as wide as rows held out like them best: of few grids on the sample,
-    /// then of more on all rows.
+    /// Searches the width of binning with few grids on the sample, then tries more grids.
     pub(super) fn binned(&mut self, best: &Done) -> Result<Option<Done>> {
         let sampled = self.sampled.take();
         let same = sampled.filter(|bins| bins.done.plan.scaling == best.plan.scaling);
@@ -81,8 +81,8 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Where the sample has not all rows, tries few grids on it before waves are tried with all
-    /// features on all rows: these are tried once where bins are far ahead.
+    /// Tries few grids on the sample, if it has not all rows, before Fourier features are tried on
+    /// all rows, which are then not refined if binning is clearly better.
     pub(super) fn bins_of_sample(&mut self, waves: &Done) -> Result<()> {
         let wanted = self.search.blend.binning && self.search.lambda;
         if wanted && !self.sample.is_all() {
@@ -94,13 +94,13 @@ impl Rounds<'_, '_> {
         Ok(())
     }
 
-    /// Whether bins of the sample are far ahead of all waves.
+    /// Whether binning was clearly better than Fourier features on the sample.
     pub(super) fn are_bins_ahead(&self) -> bool {
         self.sampled.as_ref().is_some_and(|bins| bins.are_ahead)
     }
 
-    /// Few grids on the sample, of all columns together, weighed by gradients or by what neighbours
-    /// tell, or of some at a time, drawn by what they tell.
+    /// Tries few grids on the sample: on all columns, scaled by gradients or nearest neighbours,
+    /// and on some columns per grid, drawn by their relevance.
     fn few_bins(&mut self, best: &Done) -> Result<Option<FewBins>> {
         let metric = self.weights(&best.tried, best.plan.scaling)?;
         let some = metric.as_ref().map_or(GridColumns::Some, |metric| {
@@ -117,7 +117,7 @@ impl Rounds<'_, '_> {
         if let GridColumns::Weighed(_) = columns
             && self.effort().bins_evenly
         {
-            // What tells little may tell it beside another column.
+            // A column of little relevance may interact with another one.
             let plan = self.bins(best, (None, GridColumns::Some), chosen.plan.features);
             let plan = plan.at(chosen.plan.multiple);
             let lambdas = self.penalties_beside(chosen.plan.lambda, &BESIDE);
@@ -145,7 +145,7 @@ impl Rounds<'_, '_> {
         }))
     }
 
-    /// As many grids of all rows as are allowed.
+    /// Tries as many grids as memory and model size allow.
     fn many_bins(&mut self, best: &Done, few: FewBins) -> Result<Option<Done>> {
         let FewBins {
             done: mut chosen,
@@ -159,7 +159,7 @@ impl Rounds<'_, '_> {
         {
             (chosen, more) = (done, 1.0);
         }
-        // More rows fill more bins, and more grids take less of a penalty at most.
+        // More rows fill more bins, and more grids need at most a smaller penalty.
         let outputs = self.sample.data().targets.outputs();
         let (few, most) = grids_of(&columns, outputs);
         let each =
@@ -174,7 +174,7 @@ impl Rounds<'_, '_> {
         self.attempt(plan, &lambdas, self.last_rows())
     }
 
-    /// Bins of all columns together, as this metric weighs them or as neighbours do.
+    /// Tries grids on all columns, scaled by a metric and by nearest neighbours.
     fn of_all_columns(
         &mut self,
         best: &Done,
@@ -191,8 +191,8 @@ impl Rounds<'_, '_> {
         })
     }
 
-    /// Bins of some columns at a time: of one width where that is far behind those of all columns
-    /// together, else of wider ones, and of narrower ones where none of these is better.
+    /// Tries grids on some of the columns: at one width if that is far worse than grids on all
+    /// columns, else at wider ones, and at narrower ones if none of these is better.
     fn of_some_columns(
         &mut self,
         best: &Done,
@@ -213,9 +213,8 @@ impl Rounds<'_, '_> {
         Ok(chosen)
     }
 
-    /// The same bins with all rows where the sample had fewer, and narrower ones as long as these
-    /// are better: a bin that a sample leaves empty has many rows of all. None where the sample
-    /// has all, or so few grids of all rows are more than is held.
+    /// Tries the grids on all rows, and halves their width as long as the loss falls, since more
+    /// rows fill narrower bins. `None` if the sample has all rows, or if memory is too small.
     fn narrower(&mut self, sampled: &Done) -> Result<Option<Done>> {
         let held = sampled.plan.features as f64 * self.sample.fitted(Extent::All);
         if self.sample.is_all() || held > HELD {
@@ -236,8 +235,8 @@ impl Rounds<'_, '_> {
         Ok(best)
     }
 
-    /// Weights of the columns by the root of the metric of a fit, which leaves more of those that
-    /// matter less: a step along one of them is seen by few gradients. None of maps without.
+    /// Returns weights of the columns by the square root of the metric of a fit, which keeps more
+    /// of less relevant columns. `None` for maps without gradients.
     pub(super) fn weights(&self, tried: &Tried, scaling: usize) -> Result<Option<LearnedMetric>> {
         let options = MetricOptions {
             power: 0.5,
@@ -249,8 +248,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Few grids of the first of these widths, unless one was tried before, and of the others as
-    /// long as they are better.
+    /// Tries few grids at the given widths in turn, as long as the loss falls.
     fn narrowed(
         &mut self,
         best: &Done,
@@ -276,7 +274,7 @@ impl Rounds<'_, '_> {
         Ok(chosen)
     }
 
-    /// Bins of so many grids, of columns as the best has them prepared.
+    /// Returns the plan for binning with the preparation of the best plan.
     fn bins(
         &self,
         best: &Done,

@@ -1,5 +1,4 @@
-//! What stands beside the best: further draws of the same features, another kernel, landmarks in
-//! the place of frequencies, and random binning, which is right where targets jump.
+//! Averaging: further draws of the features, another kernel, landmarks, and random binning.
 
 use super::{Done, Rounds};
 use crate::{
@@ -20,21 +19,23 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Penalties beside the best of a trial before.
+/// Factors of the best penalty of an earlier trial.
 pub(super) const BESIDE: [f64; 3] = [0.3, 1.0, 3.0];
-/// Together they must have this share of the loss of the best alone, 1 % less of an amount's error.
+/// Ratio to the loss of the best model below which models are averaged: 1 % of a root mean squared
+/// error.
 const TOGETHER: f64 = 0.97;
-/// So many draws are enough as have the squared error of all, but for this.
+/// Ratio to the squared error of all draws within which fewer draws suffice.
 const ENOUGH: f64 = 1.0025;
-/// Shares below are none.
+/// Least weight of a model in an average.
 const LITTLE: f64 = 0.05;
 
 impl Rounds<'_, '_> {
-    /// What is averaged in the place of the best alone, whose plan this is: draws of its features,
-    /// with the best kernel of another norm and bins beside them where rows held out are predicted
-    /// better so. None where it is to stand alone.
+    /// Returns the models to average: draws of the features of the best plan, the best kernel of
+    /// another norm, landmarks and random binning, as far as they reduce the held-out loss. Empty
+    /// if the best model is used alone.
     ///
-    /// With bins, which leave no rows out in turn, scores of held-out rows come second.
+    /// Second are the held-out scores of the average, if it includes binning, which has no
+    /// leave-one-out scores.
     pub(super) fn blend(
         &mut self,
         best: &Plan,
@@ -42,7 +43,7 @@ impl Rounds<'_, '_> {
     ) -> Result<(Vec<Member>, Option<LeftOutScores>)> {
         let mut blend = self.search.blend;
         if !self.effort().tries_all_rows && !self.sample.is_all() {
-            // Each draw is a fit to all rows.
+            // Each further draw would be a fit to all rows.
             blend.draws = 1;
         }
         if blend == Blend::default() {
@@ -51,8 +52,8 @@ impl Rounds<'_, '_> {
         let mut all = vec![done];
         let are_waves_behind = self.are_bins_ahead();
         if blend.draws > 1 && !are_waves_behind {
-            // Trials were of the same frequencies, which may be luckier than others. One draw more
-            // says how much of an error is of the draw.
+            // All trials share their frequencies. A second draw shows how much of the error is due
+            // to the draw.
             let plan = Plan {
                 draw: 1,
                 ..all[0].plan.clone()
@@ -90,11 +91,11 @@ impl Rounds<'_, '_> {
         Ok((members, held_out))
     }
 
-    /// What counts, of so many draws of the best, which count the same, and of the others.
+    /// Returns the members with nonzero weights; draws of the best plan share its weight equally.
     fn members(&self, best: &Plan, all: &[Done], (draws, shares): (usize, &[f64])) -> Vec<Member> {
         let others = &all[all.len() + 1 - shares.len()..];
         let of_draws = &all[..all.len() - others.len()];
-        // A penalty that was large enough for each that was tried is so for those that were not.
+        // The largest penalty of the tried draws is solvable for further draws, too.
         let lambda = of_draws.iter().map(|done| done.plan.lambda);
         let lambda = lambda.fold(Plan::AS_GIVEN, f64::max);
         let lambda = if best.lambda == Plan::AS_GIVEN {
@@ -117,8 +118,8 @@ impl Rounds<'_, '_> {
         all.filter(|member| member.share > 0.0).collect()
     }
 
-    /// How many draws are enough, how much all of them count, and then each of the others; one draw
-    /// alone where more lowers the loss by little. A share that would change nothing is none.
+    /// Returns the number of draws, their total weight, and the weights of the other models. One
+    /// draw alone if averaging gains little; small weights are set to 0.
     fn shares(&mut self, all: &[Done], draws: usize) -> Result<(usize, Vec<f64>)> {
         let tried: Vec<&Tried> = all.iter().map(|done| &done.tried).collect();
         let products_mm = self.sample.residual_products(&tried, self.last_rows())?;
@@ -136,12 +137,12 @@ impl Rounds<'_, '_> {
         found.iter_mut().for_each(|share| *share /= sum);
         let least = squared(&mean_mm, &found);
         let enough = (1..draws).find(|&few| squared(&of(few), &found) <= ENOUGH * least);
-        // Of the draws that were tried each has its part.
+        // The tried draws share the weight of all draws.
         let was_tried = draws.min(2);
         let of_tried = std::iter::repeat_n(found[0] / was_tried as f64, was_tried);
         let each: Vec<f64> = of_tried.chain(found[1..].iter().copied()).collect();
         let (error, squares) = self.sample.blended(&tried, &each, self.last_rows())?;
-        // By so much all draws are better than those.
+        // Ratio of the squared error of all draws to that of the tried ones.
         let better = least / squared(&of(was_tried), &found);
         let error = match self.sample.data().targets {
             Targets::Real { .. } => error * better.sqrt(),
@@ -157,26 +158,26 @@ impl Rounds<'_, '_> {
         })
     }
 
-    /// The kernel of the best by as many landmarks as it has features, rows permitting.
+    /// Tries landmarks with the kernel of the best plan, as many as it has features.
     fn landmarks(&mut self, best: &Done) -> Result<Option<Done>> {
         let plan = &best.plan;
         let landmarks = plan.features.min(self.sample.data().survey.sample.nrows());
         let plan = Plan {
             builder: Arc::new(Nystrom::new(plan.kernel.clone()).features(landmarks)),
             features: landmarks,
-            // Not that of any other member.
+            // A draw that no other member has.
             draw: self.search.blend.draws + 1,
             ..plan.clone()
         };
-        // They follow the rows more closely, which may want another penalty.
+        // Landmarks may need another penalty.
         let lambdas = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0, 10.0]);
         self.attempt(plan, &lambdas, self.last_rows())
     }
 
-    /// The best kernel of another norm with all features on all rows.
+    /// Tries the best kernel of another norm.
     fn other(&mut self, best: &Done) -> Result<Option<Done>> {
         let norm = best.plan.kernel.norm();
-        // Maps side by side see columns that are prepared alike.
+        // Concatenated maps share the preparation of the columns.
         let of_other =
             |plan: &&Plan| plan.kernel.norm() != norm && plan.scaling == best.plan.scaling;
         let Some(plan) = self.others.iter().find(of_other).cloned() else {

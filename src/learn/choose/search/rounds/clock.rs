@@ -1,21 +1,21 @@
-//! When a search ends: by its trials, or by a time in which the next trial and the fit have room.
+//! Budget of a search: number of trials, or time.
 
 use super::Rounds;
 use crate::learn::choose::search::{Budget, Trial, plan::Plan, trials::Extent};
 
-/// Features whose products cost as much as the features themselves, about.
+/// Number of features at which the Gram matrix costs about as much as the features.
 const EQUAL: f64 = 500.0;
-/// The share of a time that is kept for the fit to all rows, at most.
+/// Largest share of the time that is reserved for the final fit.
 const KEPT: f64 = 0.5;
 
-/// What D features of some rows cost, in units that the trials measure.
+/// Returns the relative cost of a fit, whose unit the trials measure.
 fn work(rows: f64, features: usize) -> f64 {
     let d = features as f64;
     rows * d * (d + EQUAL)
 }
 
-/// Seconds that rows and features will take, from what trials took: the least for their work, for
-/// small ones have their overhead. 0 where nothing is known.
+/// Returns the predicted seconds of a fit by the fastest rate of earlier trials, since small ones
+/// are dominated by overhead; 0 without trials.
 pub(in crate::learn::choose::search) fn forecast(
     trials: &[Trial],
     rows: f64,
@@ -30,7 +30,7 @@ pub(in crate::learn::choose::search) fn forecast(
 }
 
 impl Rounds<'_, '_> {
-    /// Whether the budget has ended.
+    /// Whether the budget is used up.
     pub(super) fn is_over(&self) -> bool {
         match self.search.budget {
             _ if self.trials.is_empty() => false,
@@ -40,7 +40,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Whether the budget ends before this trial does, and the fit to all rows after it.
+    /// Whether the budget ends before this trial and the final fit would.
     pub(super) fn ends_before(&self, plan: &Plan, extent: Extent) -> bool {
         let Budget::Time(most) = self.search.budget else {
             return self.is_over();

@@ -1,4 +1,4 @@
-//! Kernels with few features: which of them go on, and how far each of these goes.
+//! Comparison of kernels with few features.
 
 use super::{Done, Rounds, Step};
 use crate::{
@@ -8,20 +8,21 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Features of the race of kernels, at most.
+/// Largest number of features in the first comparison of kernels.
 pub(super) const RACED: usize = 500;
-/// Multiples of the median distance at which kernels race.
+/// Multiples of the median distance in the first comparison of kernels.
 pub(super) const MULTIPLES: [f64; 3] = [1.0, 0.5, 2.0];
-/// Multiples are the same up to this factor.
+/// Ratio up to which two multiples count as equal.
 const NEAR: f64 = 1.2;
-/// A kernel is out of the race if its loss is that of the best so many times.
+/// Ratio to the least loss above which a kernel is dropped.
 const OUT: f64 = 2.0;
-/// Where there are many more rows than the sample, it tells losses apart that differ so much.
+/// Ratio of losses that a sample of many more rows distinguishes.
 const CLOSE: f64 = 1.05;
 
 impl Rounds<'_, '_> {
-    /// Kernels at their best bandwidths with few features, of columns that are prepared in this
-    /// way: the best first, those that lose clearly left out; none where the budget ends before.
+    /// Compares kernels at several bandwidths with few features and one preparation. Returns the
+    /// best plan of each kernel, sorted by loss, without clearly worse kernels; none if the budget
+    /// ends.
     pub(super) fn race(
         &mut self,
         kernels: &[Arc<dyn Kernel>],
@@ -32,7 +33,7 @@ impl Rounds<'_, '_> {
         let mut field: Vec<(Plan, Trial)> = Vec::new();
         for (at, kernel) in kernels.iter().enumerate() {
             let plan = self.plan(kernel.clone(), raced, scaling)?;
-            // What is given is of the first of them.
+            // The given lengthscale belongs to the first kernel.
             let given = plan.multiple;
             let near = |multiple: &f64| (multiple / given).ln().abs() < NEAR.ln();
             let multiples: Vec<f64> = if !self.search.bandwidth {
@@ -62,9 +63,8 @@ impl Rounds<'_, '_> {
         Ok(field)
     }
 
-    /// The best of each norm that is still in the race, with its bandwidth and its metric; then the
-    /// other kernels of that norm, which a metric serves differently. The best comes first, and
-    /// alone where its rows are all there are.
+    /// Refines bandwidth and metric of the best kernel of each norm, then tries other kernels of
+    /// that norm with the metric. The best comes first, and alone if the sample has most rows.
     pub(super) fn explore(&mut self, field: &[Plan], explored: Option<usize>) -> Result<Step> {
         let mut finalists: Vec<Done> = Vec::new();
         let mut norms = Vec::new();
@@ -81,7 +81,7 @@ impl Rounds<'_, '_> {
             let from = done.plan.clone();
             for rival in rivals(field, &from).take(self.effort().rivals) {
                 let multiple = if self.search.bandwidth {
-                    // As far from the best one as theirs was in the race.
+                    // Keeps the ratio of lengthscales of the first comparison.
                     from.multiple * rival.multiple / plan.multiple
                 } else {
                     rival.multiple
@@ -96,7 +96,7 @@ impl Rounds<'_, '_> {
             return if self.trials.is_empty() {
                 Err(self.nothing())
             } else {
-                // The race used the budget up.
+                // The first comparison used up the budget.
                 Ok(Step::Over(self.resized(field[0].clone(), explored)?))
             };
         }
@@ -107,8 +107,8 @@ impl Rounds<'_, '_> {
         Ok(Step::Tried(finalists))
     }
 
-    /// Tries the kernel of `rival` with the metric of `best` at this multiple, and says whether it
-    /// is better.
+    /// Tries the kernel of `rival` with the metric of `best` at this multiple. Returns whether it
+    /// is better, and replaces `best` if so.
     pub(super) fn rival(
         &mut self,
         best: &mut Done,
@@ -137,7 +137,7 @@ impl Rounds<'_, '_> {
     }
 }
 
-/// Kernels of the race that compare rows by the same norm as a plan's, and lost to it.
+/// Returns the other kernels with the norm of a plan.
 pub(super) fn rivals<'f>(field: &'f [Plan], winner: &Plan) -> impl Iterator<Item = &'f Plan> {
     let (norm, own) = (winner.kernel.norm(), winner.kernel.spec());
     field
@@ -145,8 +145,8 @@ pub(super) fn rivals<'f>(field: &'f [Plan], winner: &Plan) -> impl Iterator<Item
         .filter(move |plan| plan.kernel.norm() == norm && plan.kernel.spec() != own)
 }
 
-/// How many of these losses, ascending, a sample cannot tell from the least; one of most rows tells
-/// them all.
+/// Returns how many ascending losses a sample cannot distinguish from the least; one if it has most
+/// rows.
 pub(in crate::learn::choose::search) fn close(losses: &[f64], tells: bool) -> usize {
     if tells {
         losses.len().min(1)

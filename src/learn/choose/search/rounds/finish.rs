@@ -1,4 +1,4 @@
-//! The best with all features on all rows.
+//! Last trials, with all features on all rows.
 
 use super::{
     Done, Rounds, Step,
@@ -18,25 +18,24 @@ use crate::{
     model::LearnedMetric,
 };
 
-/// A metric of gradients and the walk behind it, in turn, at most.
+/// Largest number of alternations between metric and bandwidth.
 const ROUNDS: usize = 5;
-/// A bandwidth that moved so many steps is another one than that at which the metric was learnt,
-/// which is learnt anew. Fewer features and rows, on which the search begins, want a wide kernel:
-/// it sees the column that matters most, and a narrow one the others beside it.
+/// Steps of the bandwidth after which the metric is learned again. With few features and rows a
+/// wide kernel wins, which resolves the most relevant column only; a narrow one resolves others,
+/// too.
 const FAR: usize = 2;
 
-/// Bandwidths beside that of the fit before, for a metric of all rows where a sample has no say: it
-/// is of fewer directions, and bears a narrower kernel.
+/// Factors of the bandwidth for a metric from many more rows than the sample: it has fewer
+/// directions, so a narrower kernel may be better.
 const NARROWER: [f64; 2] = [1.0, 0.5];
 
-/// What is found must lower the loss by this over the root of the number of rows held out.
+/// Gain that the choice needs over the given settings, times the square root of the hold-out size.
 const CLEAR: f64 = 1.0;
 
 impl Rounds<'_, '_> {
-    /// The best of the finalists with all features on all rows. What all rows say of it beyond the
-    /// sample is found with the features of the trials before, at a fraction of the work: its
-    /// metric, its bandwidth, and other kernels in its place. What is given stays unless that is
-    /// clearly better.
+    /// Tries the best finalist with all features on all rows. Metric, bandwidth and other kernels
+    /// are refined on all rows with fewer features, at a fraction of the work. The given settings
+    /// stay unless the finalist is clearly better.
     pub(super) fn last(
         &mut self,
         finalists: Step,
@@ -81,8 +80,8 @@ impl Rounds<'_, '_> {
         Ok((best.plan.clone(), Some(best)))
     }
 
-    /// The best of the finalists, or what is given unless that is clearly worse, with more features
-    /// on the sample: what is averaged is judged by this trial.
+    /// Tries the best finalist, or the given settings unless they are clearly worse, with more
+    /// features on the sample. Averaging is decided by this trial.
     fn last_of_sample(
         &mut self,
         finalists: Vec<Done>,
@@ -91,7 +90,7 @@ impl Rounds<'_, '_> {
         let Some(found) = finalists.into_iter().next() else {
             return Ok((given, None));
         };
-        // Small penalties have to be borne by all features.
+        // Small penalties have to be solvable with all features.
         let judged = match found.plan.lambda < AMPLE {
             true => all,
             false => all.map(|d| d.min(self.effort().judged_features)),
@@ -109,14 +108,13 @@ impl Rounds<'_, '_> {
         }
         let mut plan = self.resized(done.plan.clone(), all)?;
         if !self.sample.is_all() {
-            // More rows want less of a penalty, which their fit chooses.
+            // More rows need a smaller penalty, which their fit chooses.
             plan.lambda = Plan::AS_GIVEN;
         }
         Ok((plan, Some(done)))
     }
 
-    /// More features tell jumps and directions apart that fewer do not: curves once more by them,
-    /// or the metric where a sample says what all rows would.
+    /// Learns curves or metric again with all features, which resolve more than few features do.
     fn tell_apart(&mut self, best: &mut Done) -> Result<()> {
         if self.is_along_curves(&best.plan) {
             self.follow(best, Extent::All)
@@ -127,7 +125,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// The best of the finalists on all rows, with the features that they have.
+    /// Refines the finalists on all rows with their features, and returns the best.
     fn settled(&mut self, finalists: Vec<Done>, field: &[Plan]) -> Result<Option<Done>> {
         let mut best: Option<Done> = None;
         for finalist in finalists {
@@ -157,22 +155,22 @@ impl Rounds<'_, '_> {
         Ok(Some(best))
     }
 
-    /// A plan that was tried on a sample, on all rows.
+    /// Tries a plan from the sample on the rows of the last trials.
     fn with_all_rows(&mut self, plan: Plan) -> Result<Option<Done>> {
         let extent = self.last_rows();
-        // More rows want less of a penalty.
+        // More rows need a smaller penalty.
         let first = self.penalties_beside(plan.lambda, &[0.1, 0.3, 1.0, 3.0]);
         if let Some(done) = self.attempt(plan.clone(), &first, extent)? {
             return Ok(Some(done));
         }
-        // Other sums may want more of a penalty.
+        // Other sums may need a larger penalty.
         let more = self.penalties_beside(plan.lambda, &[10.0, 100.0, 1000.0]);
         self.attempt(plan, &more, extent)
     }
 
-    /// Whether what is given stays: what was found is better by no more than so few rows held out
-    /// can tell, for the best of many trials is the luckiest of them, too. Both have the same
-    /// number of features.
+    /// Whether the given settings stay: the gain of the best trial is within the noise of the
+    /// hold-out set, since the best of many trials is also a lucky one. Both have the same number
+    /// of features.
     fn stays(&mut self, given: &Plan, found: &Done, extent: Extent) -> Result<bool> {
         if self.search.metric_required {
             return Ok(false);
@@ -186,16 +184,15 @@ impl Rounds<'_, '_> {
         Ok(found.trial.loss().0 >= self.clear(extent) * done.trial.loss().0)
     }
 
-    /// The share of a loss that another must fall to, for chance among the rows held out.
+    /// Returns the ratio of losses that exceeds the noise of the hold-out set.
     pub(super) fn clear(&self, extent: Extent) -> f64 {
         let held_out = HELD_OUT / (1.0 - HELD_OUT) * self.sample.fitted(extent);
         1.0 - CLEAR / held_out.max(1.0).sqrt()
     }
 
-    /// A plan of the sample on all rows: bandwidths to either side, and the metric of these rows,
-    /// in turn as long as the bandwidth goes far and the metric of it gains. On many more rows than
-    /// the sample a metric that gains much is worth another turn, too: these are its first with
-    /// them. A sample of all rows has said all but what a finer step of the bandwidth does.
+    /// Refines bandwidth and metric of a plan on all rows in turn, as long as the bandwidth moves
+    /// far or the metric gains. If the sample has all rows, only finer steps of the bandwidth
+    /// remain.
     fn settle(&mut self, sampled: Done) -> Result<Option<Done>> {
         let is_all = self.sample.is_all();
         let tried = if is_all {
@@ -208,14 +205,14 @@ impl Rounds<'_, '_> {
         };
         let walks = self.search.bandwidth;
         if self.is_along_curves(&best.plan) {
-            // Curves scale columns already, place by place.
+            // Curves scale columns locally already.
             if walks {
                 self.walk(&mut best, &BESIDE, &FINE, Extent::All)?;
             }
             return Ok(Some(best));
         }
         for round in 0..ROUNDS {
-            // On more rows than the sample the bandwidth comes first: that of the sample is wide.
+            // On more rows the bandwidth comes first: that of the sample is wide.
             let is_first = round == 0 && walks;
             let again = round > usize::from(walks);
             let before = best.trial.loss().0;
@@ -237,9 +234,8 @@ impl Rounds<'_, '_> {
         Ok(Some(best))
     }
 
-    /// The metric of this fit, if it is better than the one that the fit has: of the same kind
-    /// where that was found on most rows, else of any. Once it is, however many turns there were.
-    /// Of any kind is `again` that which won before.
+    /// Learns the metric again from this fit, and keeps it if the loss falls. Its kind stays if the
+    /// sample has most rows, or in later turns (`again`); otherwise all kinds are tried.
     fn relearn(&mut self, best: &mut Done, again: bool) -> Result<bool> {
         let kinds = self.kinds(best.plan.kernel.norm());
         let kind = best.plan.metric.as_ref().map(LearnedMetric::kind);

@@ -1,4 +1,4 @@
-//! How columns are prepared: as is given, or without far values.
+//! Comparison of preparations of the columns.
 
 use super::{
     Rounds,
@@ -12,7 +12,7 @@ use crate::{
 use std::sync::Arc;
 
 impl Rounds<'_, '_> {
-    /// The kernels that stay in the race, the best first, of columns as they are prepared best.
+    /// Returns the plans of the remaining kernels with the best preparation, sorted by loss.
     pub(super) fn field(
         &mut self,
         kernels: Vec<Arc<dyn Kernel>>,

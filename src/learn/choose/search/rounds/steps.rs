@@ -1,4 +1,4 @@
-//! Steps from a plan that was tried to a better one: its bandwidth, and its metric.
+//! Refinement of bandwidth and metric.
 
 use super::{Done, Rounds};
 use crate::{
@@ -11,18 +11,18 @@ use crate::{
     model::Metric,
 };
 
-/// A bandwidth to either side of the last, for a metric that is new.
+/// Factors of the bandwidth that are tried with a new metric.
 pub(super) const BESIDE: [f64; 2] = [0.7, 1.4];
-/// Penalties beside the best of a trial before, and beside one that is nearly right.
+/// Factors of the best penalty of an earlier trial, coarse and fine.
 pub(super) const NEAR: [f64; 3] = [0.1, 1.0, 10.0];
 pub(super) const FINE: [f64; 3] = [0.3, 1.0, 3.0];
-/// Steps of a bandwidth in one direction, at most.
+/// Largest number of steps of the bandwidth in one direction.
 const STEPS: usize = 8;
-/// An outer product gains if the loss falls to this share.
+/// Ratio of losses below which an outer product counts as a gain.
 pub(super) const GAIN: f64 = 0.99;
 
 impl Rounds<'_, '_> {
-    /// The best bandwidth, from that of `plan` on.
+    /// Refines the bandwidth of a plan.
     pub(super) fn best_bandwidth(&mut self, plan: Plan) -> Result<Option<Done>> {
         let raced = plan.lambda > 0.0;
         let lambdas = if raced {
@@ -30,7 +30,7 @@ impl Rounds<'_, '_> {
         } else {
             self.lambdas()
         };
-        // The race has bandwidths to either side of its own; more features want shorter ones.
+        // The first comparison had bandwidths to both sides; more features allow shorter ones.
         let factors: &[f64] = if !(raced && (0.5..=2.0).contains(&plan.multiple)) {
             &[0.5, 2.0]
         } else if plan.multiple > 1.0 {
@@ -47,8 +47,8 @@ impl Rounds<'_, '_> {
         Ok(Some(best))
     }
 
-    /// Moves the bandwidth of `best` by one of some factors, as often as that helps, and says how
-    /// often it did.
+    /// Multiplies the bandwidth of `best` by one of some factors as long as the loss falls. Returns
+    /// the number of steps.
     pub(super) fn walk(
         &mut self,
         best: &mut Done,
@@ -75,7 +75,7 @@ impl Rounds<'_, '_> {
         Ok(0)
     }
 
-    /// The best metric, unless none is as good.
+    /// Learns metrics, and returns the best result with or without one.
     pub(super) fn metrics(&mut self, none: Done) -> Result<Done> {
         let mut learned: Option<(MetricOptions, Done)> = None;
         for options in self.kinds(none.plan.kernel.norm()) {
@@ -110,8 +110,8 @@ impl Rounds<'_, '_> {
         Ok(if wins { best } else { none })
     }
 
-    /// The metrics to learn for a norm: that of columns one by one has no use for directions across
-    /// them, unless nothing else is wanted.
+    /// Returns the metrics to learn for a norm: the L1 norm has no use for directions across
+    /// columns, unless nothing else is requested.
     pub(super) fn kinds(&self, norm: Norm) -> Vec<MetricOptions> {
         let all = &self.search.metrics;
         let alone = |options: &&MetricOptions| options.kind == Metric::Diagonal;
@@ -122,7 +122,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// A fit with the outer product of another, the best of some bandwidths beside its own.
+    /// Tries the metric of the outer product of another fit, at several bandwidths.
     pub(super) fn turn(
         &mut self,
         from: &Done,
