@@ -1,4 +1,4 @@
-//! The rows of a search: a sample in memory, of which a fifth is held out, and one trial on them.
+//! Sample and hold-out set of a search, and single trials.
 
 use super::{
     SearchData,
@@ -25,18 +25,18 @@ use crate::{
 };
 use ndarray::{Axis, concatenate};
 
-/// Rows that trials see at most, before the last of them.
+/// Largest number of sampled rows.
 pub(in crate::learn) const MOST_ROWS: usize = 20_000;
-/// The share of rows that is held out.
+/// Share of the rows in the hold-out set.
 pub(super) const HELD_OUT: f64 = 0.2;
-/// The share of all rows that tells of all.
+/// Share of all rows from which on a sample is as good as all rows.
 const TELLING: f64 = 0.4;
-/// Rows of the race of kernels, at most.
+/// Largest number of rows in the first comparison of kernels.
 const FEW_ROWS: usize = 5000;
-/// Features whose sums over all rows are taken once more before the fit.
+/// Number of features up to which penalties are checked on sums over all rows.
 const FEW_FEATURES: usize = 500;
 
-/// The rows of a trial, of which a fifth is held out.
+/// Rows of a trial, including the hold-out set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::learn) enum Extent {
     /// [`FEW_ROWS`] of the sample.
@@ -47,40 +47,40 @@ pub(in crate::learn) enum Extent {
     All,
 }
 
-/// What a search looks at, and its sample.
+/// Input of a search, and its sample.
 pub(in crate::learn) struct Sample<'a> {
     pub(super) data: SearchData<'a>,
     pub(super) rows: Box<dyn ChunkSource>,
-    /// Whether these are all.
+    /// Whether the sample has all rows.
     is_all: bool,
-    /// Ways to prepare columns, the one that is given first.
+    /// Preparations of the columns, the given one first.
     pub(super) prepared: Vec<Prepared>,
     /// Variances of the targets.
     pub(super) variance_t: Vec<f64>,
-    /// How rows are held out.
+    /// Rule for the hold-out set.
     pub(super) parting: Parting,
 }
 
-/// What a trial gave.
+/// Result of a trial.
 pub(in crate::learn) struct Tried {
     pub(in crate::learn) lambda: f64,
     pub(in crate::learn) error: f64,
     pub(in crate::learn) squared: f64,
     pub(super) rows: u64,
-    /// Map and coefficients; its outputs are those of the targets as they are encoded.
+    /// Map and coefficients, for encoded targets.
     pub(super) model: LinearModel,
-    /// None where its rows were solved for without: in the dual, or in bins.
+    /// Normal equations; `None` for the dual and for binning.
     pub(super) sums: Option<NormalEquations>,
 }
 
 impl Tried {
-    /// D.
+    /// Returns the number of features.
     pub(in crate::learn) fn features(&self) -> usize {
         self.model.map.output_dim()
     }
 }
 
-/// A silent run with the room of a trial: the fit to all rows holds a quarter more in bins.
+/// Returns a silent run with the memory of a trial: the final fit holds a quarter more for binning.
 fn run_of(plan: &Plan, run: &Run) -> Run {
     let mut silent = run.silent();
     if plan.is_binned {
@@ -135,18 +135,18 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// Whether it has all rows.
+    /// Whether the sample has all rows.
     pub(super) fn is_all(&self) -> bool {
         self.is_all
     }
 
-    /// Whether what holds of it holds of all rows: it has a good part of them.
+    /// Whether the sample has a large share of all rows.
     pub(super) fn tells(&self) -> bool {
         let sampled = self.rows.rows().unwrap_or(0) as f64;
         sampled >= TELLING * self.data.survey.rows as f64
     }
 
-    /// About how many rows a trial fits.
+    /// Returns the approximate number of training rows of a trial.
     pub(super) fn fitted(&self, extent: Extent) -> f64 {
         let sampled = self.rows.rows().unwrap_or(0);
         let rows = match extent {
@@ -157,21 +157,23 @@ impl<'a> Sample<'a> {
         (1.0 - HELD_OUT) * rows
     }
 
-    /// How many rows, against the features, decide whether a trial is solved in the dual: of all
-    /// rows as many as the fit will have, so that its penalty is one that the fit bears, too.
+    /// Returns the number of rows that decides between the dual and normal equations: for the last
+    /// trials that of the final fit, so that it can be solved at the same penalty.
     fn deciding(&self, extent: Extent) -> f64 {
         match extent {
             Extent::All => self.data.survey.rows as f64,
+            // Last trials of a brief search use the sample.
+            _ if self.parting.by_contents && self.is_all => self.data.survey.rows as f64,
             Extent::Few | Extent::Sample => self.fitted(extent),
         }
     }
 
-    /// Variances of the targets, 1 of those that are constant.
+    /// Returns the variances of the targets, 1 for constant ones.
     pub(super) fn variances(&self) -> &[f64] {
         &self.variance_t
     }
 
-    /// Hands `take` the rows that trials of this extent hold out.
+    /// Calls `take` with the hold-out set.
     pub(super) fn with_held_out(
         &mut self,
         extent: Extent,
@@ -193,8 +195,7 @@ impl<'a> Sample<'a> {
         &self.data
     }
 
-    /// Fits with each of some penalties, and keeps the best by the rows held out: of the sample, or
-    /// of all rows.
+    /// Runs a trial: fits at several penalties, and keeps the one with the least held-out loss.
     pub(in crate::learn) fn run(
         &mut self,
         plan: &Plan,
@@ -210,7 +211,7 @@ impl<'a> Sample<'a> {
         } = self.data;
         let silent = run_of(plan, run);
         let deciding = self.deciding(extent);
-        // Bins are numbered as rows come.
+        // Bins are numbered in the order of the rows.
         let is_sampled = plan.is_binned && extent != Extent::All;
         let map = self.draw(plan, is_sampled, &silent)?;
         let draws = seed.0.wrapping_add(4);
@@ -255,7 +256,7 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// The map of a plan, drawn on the rows of the data or of the sample.
+    /// Draws the map of a plan, from all rows or from the sample.
     fn draw(&mut self, plan: &Plan, is_sampled: bool, run: &Run) -> Result<Box<dyn FeatureMap>> {
         let SearchData { survey, seed, .. } = self.data;
         let source: &mut dyn ChunkSource = if is_sampled {
@@ -274,7 +275,8 @@ impl<'a> Sample<'a> {
         metric::draw(plan.builder.as_ref(), rows, metric, plan.lengthscale)
     }
 
-    /// The relative Frobenius error of the map of a plan, on rows of [`Self::compared`].
+    /// Returns the relative Frobenius error of the kernel matrix of a plan, on rows of
+    /// [`Self::compared`].
     pub(super) fn kernel_error(&mut self, plan: &Plan, exact: &ExactKernel) -> Result<f64> {
         let silent = self.data.run.silent();
         let map = self.draw(plan, false, &silent)?;
@@ -282,9 +284,8 @@ impl<'a> Sample<'a> {
         Ok(exact.error(map.as_ref(), &silent)?.frobenius)
     }
 
-    /// The penalty of what was tried, times the least power of ten that the sums over all rows
-    /// bear. Few features may have passed trials by luck, and their sums cost little; of many,
-    /// some direction has shown that there is no room.
+    /// Returns the penalty of a trial times the least power of ten for which the sums over all rows
+    /// can be solved. Only few features need this check, and their sums are cheap.
     pub(super) fn bearable(&mut self, tried: &Tried) -> Result<f64> {
         let mut lambda = tried.lambda;
         if lambda >= AMPLE || tried.features() > FEW_FEATURES || tried.sums.is_none() {
@@ -308,8 +309,8 @@ impl<'a> Sample<'a> {
         Ok(lambda)
     }
 
-    /// The map of what was tried on all rows, with its coefficients on these and the rows that were
-    /// held out; with more of a penalty if their sums want it.
+    /// Returns map and coefficients of a trial on all rows, refitted with the hold-out set;
+    /// increases the penalty if necessary.
     pub(in crate::learn) fn finish(
         &mut self,
         tried: Tried,
@@ -332,7 +333,7 @@ impl<'a> Sample<'a> {
             let intercept = options.has_intercept();
             let model = loop {
                 source.rewind()?;
-                // The same map once more, if a penalty is too small for all rows.
+                // Copies the map, in case the penalty is too small for all rows.
                 let dual = Dual { lambda, intercept };
                 let (again, targets) = (again(map.as_ref())?, targets.clone());
                 match dual::fit(again, source, targets, dual, &run.silent()) {
@@ -355,7 +356,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// The metric of the gradients of what was tried.
+    /// Returns the metric from the gradients of a trial.
     pub(in crate::learn) fn learn(
         &self,
         (tried, scaling): (&Tried, usize),
@@ -372,12 +373,12 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// What decides which rows are held out: other draws than those of other splits by the same seed.
+/// Returns the seed of the hold-out set, which differs from those of other splits.
 pub(super) fn split_seed(seed: Seed) -> u64 {
     seed.0.wrapping_add(3)
 }
 
-/// All rows of a source, in memory, with their groups.
+/// Reads all rows of a source into memory, with their groups.
 fn gather(source: &mut dyn ChunkSource) -> Result<Box<dyn ChunkSource>> {
     let (mut xs, mut ys, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(chunk) = source.next_chunk(CHUNK)? {
