@@ -34,11 +34,16 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
             if seen.into_iter().filter(|seen| *seen).count() >= 2 {
                 let of = (class_m.as_slice(), rows.weight_m.as_slice());
                 let on = (rows.observations(), rows.on);
-                // The slope is of rows left out, the offset of the rows as they were fitted, as a
-                // logistic regression with a free intercept has it.
+                // The slope comes from left-out scores. For two classes the offset comes from fitted
+                // scores, as in logistic regression with a free intercept. Fitted scores of more
+                // classes are so far apart that their offsets would move likeliest classes.
                 let share_t = shares(of, labels.len());
+                let scores_mt = match labels.len() {
+                    2 => rows.fitted(),
+                    _ => rows.scores(),
+                };
                 let match_shares = |probabilities: &mut Probabilities| {
-                    probabilities.match_shares(&rows.fitted(), &rows.weight_m, &share_t);
+                    probabilities.match_shares(&scores_mt, &rows.weight_m, &share_t);
                 };
                 judge_classes(model, rows.scores(), of, on, match_shares);
             }
