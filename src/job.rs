@@ -1,23 +1,23 @@
-//! A fit from end to end, written once for every door: data -> scales -> map -> fit -> calibrate.
+//! Specification of a fit, and its stages from rows to a calibrated model.
 //!
 //! The builders of [`models`](crate::models), the command line and the Python package fill in a
-//! [`Job`] and say what came of it. [`Job::fit`] runs all stages. The command line and Python have
-//! something to say between them, or sum rows in parts, and call them one by one, in this order;
-//! they are public for these two alone, and may change in any release.
+//! [`Job`] and report its result. [`Job::fit`] runs all stages. The command line and Python call
+//! the stages one by one, in this order, to report between them or to sum rows in parts; the stages
+//! are public for these two alone, and may change in any release.
 //!
-//! | stage | what it does |
+//! | stage | result |
 //! |---|---|
-//! | [`check`](Job::check) | refuses what does not go together |
-//! | `survey` | reads the rows once |
-//! | `settled` | what leave-one-out errors choose of preparation and bandwidth |
-//! | `scales` | how columns are prepared, and lengthscales |
-//! | `choose` | what a search chooses, if one is asked for |
-//! | `draw` | the map |
-//! | `learn` | the learner, with probabilities and class weights |
-//! | `kept_back` | which rows the fit does not see, for intervals |
-//! | `grow_leaves` | in the place of the three above: a tree with a model in each leaf |
+//! | [`check`](Job::check) | an error if options exclude each other |
+//! | `survey` | moments, labels and a sample of the rows, from one pass |
+//! | `settled` | preparation and bandwidth with the least leave-one-out error |
+//! | `scales` | preparation of the columns, and lengthscales |
+//! | `choose` | result of a search on held-out rows, if one is requested |
+//! | `draw` | the feature map |
+//! | `learn` | the model, with probabilities and class weights |
+//! | `kept_back` | rows that the fit does not see, for intervals |
+//! | `grow_leaves` | instead of the last three: a tree with a model in each leaf |
 //!
-//! [`Job::cross_validate`] runs all of them for each fold of the rows.
+//! [`Job::cross_validate`] runs all stages for each fold of the rows.
 
 mod choose;
 mod codes;
@@ -63,8 +63,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A fit as plain data: what is done before the learner sees a row, the learner, and what is done
-/// around it. The same job on the same rows gives the same model from every door.
+/// Specification of a fit: preparation of the rows, learner, and calibration. The same job on the
+/// same rows gives the same model in Rust, from the command line and in Python.
 ///
 /// ```
 /// use bochner::{Run, data::MemorySource, job::{Job, Meaning}, models::RidgeOptions, prelude::*};
@@ -80,50 +80,50 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Job<L> {
-    /// What is learnt, with its options.
+    /// The learner, with its options.
     pub learner: L,
     /// Scales, bandwidth, map and seed.
     pub preparation: Preparation,
-    /// Whether a classifier is to have probabilities where it has none of its own.
+    /// Whether to calibrate probabilities for a classifier that has none.
     pub probabilities: bool,
-    /// What classes count.
+    /// Weights of the classes.
     pub class_weights: ClassWeights,
-    /// Rows after which a row counts for half of what the newest does.
+    /// Exponential forgetting: number of rows after which the weight of a row halves.
     pub half_life: Option<f64>,
-    /// The share of the rows that is kept back from the fit for intervals.
+    /// Share of the rows that is held out of the fit to calibrate intervals.
     pub calibrate: Option<f64>,
-    /// What rows held out choose before the fit.
+    /// Search on held-out rows before the fit.
     pub search: Option<Search>,
-    /// Most rows of a leaf, where rows are parted by a tree.
+    /// Largest number of rows in a leaf, if a tree divides the rows.
     pub leaves: Option<usize>,
-    /// On what scale amounts are fitted.
+    /// Scale on which a numeric target is fitted.
     pub target_scale: TargetScale,
-    /// Whether the columns themselves stand beside the features of the map.
+    /// Whether the columns themselves are concatenated to the features of the map.
     pub linear: Linear,
-    /// Whether a small map looks at each column of the table.
+    /// Whether each column gets a small map of its own (additive model).
     pub additive: Additive,
 }
 
-/// What a job came to.
+/// Result of a job.
 #[derive(Debug)]
 pub struct Fitted {
-    /// The model, which knows the names of its columns.
+    /// The model, with the names of its columns.
     pub model: LinearModel,
-    /// What one pass over the rows found.
+    /// Moments, labels and sample from one pass over the rows.
     pub survey: Survey,
-    /// How their columns are prepared.
+    /// Preparation of the columns.
     pub scales: Scales,
-    /// What a search chose, if there was one.
+    /// Result of the search, if there was one.
     pub found: Option<Found>,
-    /// What leave-one-out errors chose of preparation and bandwidth, if that was left to them.
+    /// Choice of preparation and bandwidth by leave-one-out errors, if nothing else chose them.
     pub race: Option<Race>,
 }
 
-/// Who hears of each trial of a search, with the best error so far; an error ends the search.
+/// Callback for each trial of a search, with the best error so far; an error ends the search.
 pub type Hear<'a> = &'a mut dyn FnMut(&Trial, f64) -> Result<()>;
 
 impl<L> Job<L> {
-    /// This learner on this map, with a default for everything else.
+    /// Creates a job for a learner and a map, with defaults for everything else.
     pub fn new(learner: L, map: impl MapBuilder + 'static) -> Self {
         Self {
             learner,
@@ -140,7 +140,7 @@ impl<L> Job<L> {
         }
     }
 
-    /// The same job of another learner.
+    /// Returns the same job with another learner.
     pub(crate) fn learning<M>(self, learner: M) -> Job<M> {
         Job {
             learner,
@@ -159,7 +159,7 @@ impl<L> Job<L> {
 }
 
 impl<L: Fit> Job<L> {
-    /// The job whichever its learner is: what all stages are of.
+    /// Returns the job with a dynamically typed learner, as all stages take it.
     pub fn any(&self) -> Job<&dyn Fit> {
         Job {
             learner: &self.learner as &dyn Fit,
@@ -178,14 +178,14 @@ impl<L: Fit> Job<L> {
 }
 
 impl Job<&dyn Fit> {
-    /// How wide the kernel is: as asked for, else as the map has it, else as the learner has it.
+    /// Returns the requested bandwidth, or the default of the map, or that of the learner.
     #[doc(hidden)]
     pub fn bandwidth(&self) -> Bandwidth {
         self.preparation
             .bandwidth_or(self.learner.usual().bandwidth)
     }
 
-    /// Rows that a survey samples: for the bandwidth, the map and a search.
+    /// Returns the number of rows that the survey samples for bandwidth, map and search.
     #[doc(hidden)]
     pub fn sample_rows(&self) -> usize {
         let searches = self.search.is_some() || self.leaves.is_some();
@@ -201,28 +201,29 @@ impl Job<&dyn Fit> {
             self.deciding_rows((source.columns(), source.targets())),
         );
         let survey = (self.preparation).survey_deciding(source, rows, run)?;
-        // Before all work, which no model could hold.
+        // A schema that no model file can hold is an error before the fit.
         source.schema().map_or(Ok(()), Schema::require_room)?;
         Ok(survey)
     }
 
-    /// How columns are prepared, and lengthscales. Errors as [`Bandwidth::lengthscales`] does.
+    /// Returns the preparation of the columns, and lengthscales. Errors as
+    /// [`Bandwidth::lengthscales`] does.
     #[doc(hidden)]
     pub fn scales(&self, survey: &Survey) -> Result<Scales> {
         self.preparation.scales(survey, self.bandwidth())
     }
 
-    /// Draws the map, with what a search chose if there was one. Errors as the map does.
+    /// Draws the map, with the result of a search if there was one. Errors as the map does.
     #[doc(hidden)]
     pub fn draw(&self, rows: Rows<'_>, found: Option<&Found>) -> Result<DrawnMap> {
         let sampling = self.learner.usual().sampling;
         self.preparation.draw(rows, found, sampling)
     }
 
-    /// What sums of rows stand on that come in parts: the first of them, with the targets that
-    /// `targets` reads off their survey, decide on scales, bandwidth and map as in a fit to them
-    /// alone. Amounts stay as they are unless another scale is asked for: rows that come later
-    /// may have none. Errors as these stages do, and as [`Self::check`] of what parts cannot do.
+    /// Returns the basis of sums over parts of the rows. The first part decides on scales,
+    /// bandwidth and map, as in a fit to it alone; `targets` derives the targets from its survey.
+    /// Numeric targets keep their scale unless another is requested, since later rows may have no
+    /// logarithm. Errors as these stages do, and as [`Self::check`] if an option excludes parts.
     #[doc(hidden)]
     pub fn begin(
         &self,
@@ -243,8 +244,8 @@ impl Job<&dyn Fit> {
         Ok(basis)
     }
 
-    /// What sums of rows stand on that were surveyed and whose targets are known, with their
-    /// lengthscales. Errors as the stages from [`Self::settled`] on do.
+    /// Returns the basis of sums over surveyed rows with known targets, and the lengthscales.
+    /// Errors as the stages from [`Self::settled`] on do.
     #[doc(hidden)]
     pub fn basis(
         &self,
@@ -281,8 +282,7 @@ impl Job<&dyn Fit> {
         Ok((basis, scales.lengthscales))
     }
 
-    /// All stages. Every trial of a search is a
-    /// [`Step::Trial`].
+    /// Runs all stages. Reports each trial of a search as [`Step::Trial`].
     pub fn fit(&self, source: &mut dyn ChunkSource, meaning: Meaning, run: &Run) -> Result<Fitted> {
         let mut tried = 0;
         let mut hear = |_: &Trial, best: f64| {
@@ -293,7 +293,7 @@ impl Job<&dyn Fit> {
         self.fit_heard(source, meaning, run, &mut hear)
     }
 
-    /// As [`Self::fit`], with `hear` to hear of trials.
+    /// Runs all stages as [`Self::fit`] does, and calls `hear` for each trial.
     pub fn fit_heard(
         &self,
         source: &mut dyn ChunkSource,
@@ -313,16 +313,16 @@ impl Job<&dyn Fit> {
         Ok(fitted)
     }
 
-    /// The share of the rows that is kept back from the fit for intervals, if there is one, and the
-    /// seed of the [`Split`] that draws it: the next one, for the first may have drawn rows that
-    /// are held out for a score.
+    /// Returns the share of the rows that is held out for intervals, if any, and the seed of the
+    /// [`Split`] that draws it: one more than the seed of the job, which may have drawn the rows
+    /// that are held out for a score.
     #[doc(hidden)]
     pub fn kept_back(&self) -> Option<(f64, u64)> {
         let seed = self.preparation.seed().0.wrapping_add(1);
         self.calibrate.map(|share| (share, seed))
     }
 
-    /// All stages but calibration, on all rows.
+    /// Runs all stages but calibration, on all rows.
     fn fit_all(
         &self,
         source: &mut dyn ChunkSource,

@@ -271,7 +271,7 @@ const HASHES: [u64; 23] = [
     0x7088_7588_ca74_d772, // ridge, penalty chosen
     0x6f12_f501_2e49_79fc, // logistic
     0xa98c_71d8_c5f5_0bac, // support vectors
-    0x6ed0_3a57_a4d0_83fb, // lasso
+    0x32e4_196e_bde9_4e39, // lasso
     0x8fa4_7cbe_5b25_ce9f, // kmeans
 ];
 

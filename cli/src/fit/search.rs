@@ -46,10 +46,9 @@ pub(super) enum Beside {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Search options")]
 pub(super) struct SearchArgs {
-    /// Choose kernel, bandwidth, penalty, metric and preparation on held-out rows, then refit
-    /// (ridge only)
+    /// Choose kernel, bandwidth, penalty and metric on held-out rows, then refit (ridge only)
     ///
-    /// Options that are given are kept.
+    /// Also tries preparations of the columns. Options that are given are kept.
     #[arg(long)]
     auto: bool,
     /// With --features auto: as many features as leave the kernel matrix of 1,000 rows off by this
@@ -61,8 +60,9 @@ pub(super) struct SearchArgs {
     /// rows held out by less than this share [default: 0.01]
     #[arg(long, value_name = "SHARE", value_parser = fraction, allow_hyphen_values = true)]
     accuracy_loss: Option<f64>,
-    /// End the search after this number of trials, or after a time such as 60s or 5m (which may
-    /// give another model the next time), or, with `brief`, after about the work of three fits
+    /// Limit the search: a number of trials, a time such as 60s or 5m, or `brief`
+    ///
+    /// A time may give another model in the next run. `brief` takes about as long as three fits.
     #[arg(long, value_name = "TRIALS|TIME|brief", value_parser = budget)]
     budget: Option<Budget>,
     /// Average so many fits, of other draws of the features that were found, or fewer that have

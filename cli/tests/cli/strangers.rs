@@ -172,7 +172,7 @@ fn nested_kernels_end_no_command() {
         });
         fs::write(here.path().join("b.sums"), changed).expect("writes");
         for arguments in [
-            format!("{FIT} -o m.model --gamma 1 --kernel {kernel}"),
+            format!("{FIT} -o m.model --sigma 1 --kernel {kernel}"),
             "merge b.sums -o m.model".into(),
         ] {
             let run = bochner(here.path(), &arguments, &[]);
