@@ -34,9 +34,9 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
             if seen.into_iter().filter(|seen| *seen).count() >= 2 {
                 let of = (class_m.as_slice(), rows.weight_m.as_slice());
                 let on = (rows.observations(), rows.on);
-                // The slope comes from left-out scores. For two classes the offset comes from fitted
-                // scores, as in logistic regression with a free intercept. Fitted scores of more
-                // classes are so far apart that their offsets would move likeliest classes.
+                // The slope comes from left-out scores. For two classes the offset comes from
+                // fitted scores, as in logistic regression with a free intercept. Fitted scores of
+                // more classes are so far apart that their offsets would move likeliest classes.
                 let share_t = shares(of, labels.len());
                 let scores_mt = match labels.len() {
                     2 => rows.fitted(),
