@@ -3,7 +3,10 @@
 
 mod table;
 
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    path::Path,
+};
 use table::{Row, fit, rows};
 
 /// A change of the rows of a fit that changes its predictions in a known way.
@@ -122,11 +125,13 @@ fn compare(
     let (train, grid) = (rows(200, 7), rows(200, 8));
     let options = format!("{learner} {}", of.options);
     let [before, after] = of.weighted;
-    if !bases.contains_key(&(of.options, before)) {
-        let base = fit(folder, (&train, before), &grid, (target, &options))?;
-        bases.insert((of.options, before), base);
-    }
-    let base = &bases[&(of.options, before)];
+    let base = match bases.entry((of.options, before)) {
+        Entry::Occupied(base) => base.into_mut(),
+        Entry::Vacant(place) => {
+            place.insert(fit(folder, (&train, before), &grid, (target, &options))?)
+        }
+    };
+    let base = &*base;
     let (train, other) = ((of.fit)(train), (of.grid)(grid.clone()));
     let other = fit(folder, (&train, after), &other, (target, &options))?;
     let other: Vec<f64> = other.into_iter().map(of.back).collect();

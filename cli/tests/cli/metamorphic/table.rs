@@ -67,7 +67,7 @@ pub(super) fn scale(rows: Vec<Row>, unit: f64) -> Vec<Row> {
 pub(super) fn shuffle(mut rows: Vec<Row>) -> Vec<Row> {
     let n = rows.len();
     let stride = (2 * n / 5..)
-        .find(|&s| n % s != 0 && gcd(s, n) == 1)
+        .find(|&s| !n.is_multiple_of(s) && gcd(s, n) == 1)
         .unwrap_or(1);
     let old = rows.clone();
     for (i, row) in rows.iter_mut().enumerate() {
