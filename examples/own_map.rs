@@ -131,7 +131,7 @@ impl LoadedMap for Loaded {
 fn main() -> Result<()> {
     features::register(NAME, Signs::read)?;
     let x = Array2::from_shape_fn((500, 40), |(i, j)| {
-        (((i + 3) * (j + 5)) % 17) as f64 / 17.0 - 0.5
+        (((i + 3) * (j + 5)) % 509) as f64 / 509.0 - 0.5
     });
     let y: Array1<f64> = x
         .rows()
