@@ -1,7 +1,8 @@
-//! The door of the library: builders on a map, what they take, and how they go on.
+//! Builders on a map: the learners' Rust interface, the data that they accept, and incremental
+//! fits.
 //!
-//! A builder fills in a [`Job`](crate::job::Job), as the command line and Python do; nothing but
-//! the public face, [`models`](crate::models), imports one.
+//! A builder fills in a [`Job`](crate::job::Job), as the command line and Python do. Outside tests
+//! only [`models`](crate::models), which re-exports it, and `hypothesis` import this module.
 
 mod class_weights;
 mod features;

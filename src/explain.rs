@@ -1,16 +1,17 @@
-//! What a model goes by: which columns matter to it, along which curves its predictions go, and
-//! what each column adds to the prediction of a row.
+//! Explanations of a model: which columns matter to it, how its predictions depend on each column,
+//! and how much each column adds to the prediction of a row.
 //!
-//! * [`Importance`] says which columns matter: the rise of the error when a column is exchanged
-//!   between rows, beside its share in the squared gradient.
-//! * [`PartialDependence`] has the mean prediction with a column set to each of some values, and
+//! * [`Importance`] ranks the columns: the rise of the error when a column is permuted between
+//!   rows, and the column's share of the squared gradient.
+//! * [`PartialDependence`] has the mean prediction with a column set to each value of a grid, and
 //!   the curves of single rows.
-//! * [`Shapley`] says what each column adds to the prediction of a row, against a background.
-//! * [`Shapes`] are the functions that an additive model is the sum of, with their standard errors.
+//! * [`Shapley`] has the contribution of each column to the prediction of a row, against a
+//!   background sample.
+//! * [`Shapes`] has the component functions of an additive model, with their standard errors.
 //!
-//! A column is one of the table: all columns that a text became go together. What is explained are
-//! amounts, of classifiers probabilities, or scores where there are none; of two classes those of
-//! the second alone.
+//! A column is a column of the table: all columns that encode one text move together. The
+//! explained outputs are amounts for regression; for classifiers they are probabilities, or scores
+//! if the model has no probabilities. With two classes only the second is explained.
 //!
 //! ```
 //! use bochner::{
@@ -23,7 +24,7 @@
 //! let options = ExplainOptions::default();
 //! let mut explainer = Explainer::new(model.linear(), &mut rows, options, &Device::cpu())?;
 //! let importance = explainer.importance()?;
-//! // Of y = 3 x_0 the error rises by 2 * 9 var x_0.
+//! // For y = 3 x_0 the error rises by 2 * 9 var x_0.
 //! let first = importance.columns[0];
 //! assert_eq!(explainer.columns()[first.column].name, "0");
 //! assert!((first.rise / (18.0 * x.column(0).var(0.0)) - 1.0).abs() < 0.1);
@@ -63,35 +64,36 @@ use measure::Judge;
 use ndarray::Array2;
 use outputs::Outputs;
 
-/// Values of the rows that are looked at, however many columns they have.
+/// Limit on the number of values in the sampled rows (rows times columns).
 const VALUES: usize = 1 << 24;
-/// Rows that are predicted for the importance of all columns, about.
+/// Approximate limit on the rows predicted for the importance of all columns.
 const EXCHANGED: usize = 1 << 20;
-/// Rows at least, where there are so many.
+/// Minimum number of permuted rows, if the sample has that many.
 const LEAST: usize = 100;
-/// Rows that a partial dependence is the mean over.
+/// Number of rows that a partial dependence averages over.
 const AVERAGED: usize = 500;
-/// Rows whose curves of all outputs are kept, however many there are.
+/// Number of rows whose curves are kept however many outputs there are.
 const FEW_CURVES: usize = 5;
-/// Rows that are predicted on the way to the Shapley values of all rows, about, and rows of their
-/// background at least.
+/// Approximate limit on the rows predicted for the Shapley values of all explained rows, and the
+/// minimum size of their background sample.
 const ON_THE_WAY: usize = 1 << 20;
 const BACKGROUND: usize = 8;
 
-/// How much is looked at.
+/// Sample sizes and repeats of an [`Explainer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExplainOptions {
-    /// By which rows are sampled and exchanged.
+    /// Seed of the sampling and the permutations.
     pub seed: Seed,
-    /// Rows of the data at most: of more a uniform sample is taken.
+    /// Maximum number of rows; larger data are sampled uniformly.
     pub rows: usize,
-    /// How often each column is exchanged.
+    /// Number of permutations of each column.
     pub repeats: usize,
-    /// Values that a number or a date is set to, at most.
+    /// Maximum number of grid values for a number or a date.
     pub grid: usize,
-    /// Rows whose own curves are kept: of several outputs so many curves, but five rows at least.
+    /// Number of single-row curves in a partial dependence, divided by the number of outputs but at
+    /// least five.
     pub curves: usize,
-    /// Rows of the background of Shapley values, at most: fewer of many columns or rows.
+    /// Maximum number of background rows for Shapley values; many columns or rows lower it.
     pub background: usize,
 }
 
@@ -108,7 +110,7 @@ impl Default for ExplainOptions {
     }
 }
 
-/// A model on a device with rows that it is explained on.
+/// A model on a device, with the sample of rows that it is explained on.
 #[derive(Debug)]
 pub struct Explainer<'m> {
     model: &'m LinearModel,
@@ -117,18 +119,18 @@ pub struct Explainer<'m> {
     sample: RowSample,
     options: ExplainOptions,
     run: Run,
-    /// Rows that were predicted.
+    /// Number of rows predicted so far.
     done: u64,
 }
 
 impl<'m> Explainer<'m> {
-    /// Reads `source` once, and keeps some of its rows. With targets these are those of the model,
-    /// in its order; without any, importance is by how far predictions move. `run` is a `&Device`
-    /// or a [`Run`].
+    /// Reads `source` once and keeps a sample of its rows. Targets, if the source has any, are
+    /// those of the model in its order; without targets importance measures how far predictions
+    /// move. `run` is a `&Device` or a [`Run`].
     ///
-    /// Errors with [`Error::Unsupported`] for models without targets, with [`Error::Shape`] where
-    /// the data has no rows, other columns or another number of targets, and as sources and devices
-    /// do.
+    /// Errors with [`Error::Unsupported`] for models without targets, with [`Error::Shape`] if the
+    /// data has no rows, other columns or another number of targets, and with the errors of sources
+    /// and devices.
     pub fn new(
         model: &'m LinearModel,
         source: &mut dyn ChunkSource,
@@ -169,7 +171,7 @@ impl<'m> Explainer<'m> {
         &self.columns
     }
 
-    /// The place of the column of this name. Errors with [`Error::Parameter`] where there is none.
+    /// Returns the index of the column with this name, or [`Error::Parameter`] if there is none.
     pub fn place_of(&self, name: &str) -> Result<usize> {
         let found = self.columns.iter().position(|column| column.name == name);
         found.ok_or_else(|| {
@@ -189,7 +191,7 @@ impl<'m> Explainer<'m> {
         })
     }
 
-    /// Rows that are looked at.
+    /// Number of sampled rows.
     pub fn rows(&self) -> usize {
         self.sample.x_nd.nrows()
     }
@@ -199,24 +201,24 @@ impl<'m> Explainer<'m> {
         self.sample.y_nt.ncols() > 0
     }
 
-    /// What the outputs are.
+    /// Returns the kind of the outputs.
     pub fn output_kind(&self) -> OutputKind {
         self.outputs.kind()
     }
 
-    /// What the outputs are called: targets, or classes.
+    /// Names of the outputs: targets or classes.
     pub fn output_names(&self) -> Vec<String> {
         self.outputs.names()
     }
 
-    /// Who hears of the work from now on: [`Step::Rows`] counts predicted rows, of about
+    /// Sets the callback for progress: [`Step::Rows`] counts predicted rows, out of about
     /// [`Self::planned_rows`].
     pub fn progress(&mut self, hear: impl Fn(Step) + Send + Sync + 'static) {
         self.run = self.run.clone().progress(hear);
     }
 
-    /// About how many rows importance, the dependence on so many columns and Shapley values of so
-    /// many rows take.
+    /// Approximate number of predicted rows for the importance, the dependence on `drawn` columns
+    /// and the Shapley values of `explained` rows.
     pub fn planned_rows(&self, drawn: usize, explained: usize) -> u64 {
         let exchanged = self.exchanged_rows() * (1 + self.columns.len() * self.options.repeats);
         let averaged = self.rows().min(AVERAGED) * self.options.grid * drawn;
@@ -225,12 +227,13 @@ impl<'m> Explainer<'m> {
         (exchanged + averaged + explained * each) as u64
     }
 
-    /// What Shapley values are exact of; `None` where orders of the columns are sampled.
+    /// Returns the solver for exact Shapley values; `None` if permutations of the columns are
+    /// sampled.
     fn exact(&self) -> Option<Exact<'m>> {
         Exact::of(self.model, &self.columns, self.outputs.is_sum())
     }
 
-    /// Rows between a row of the background and an explained one.
+    /// Number of rows predicted for each pair of a background row and an explained row.
     fn rows_between(&self) -> usize {
         let columns = self.columns.len();
         match self.exact() {
@@ -239,25 +242,25 @@ impl<'m> Explainer<'m> {
         }
     }
 
-    /// Rows of the background of so many explained rows.
+    /// Number of background rows for `explained` explained rows.
     fn background_rows(&self, explained: usize) -> usize {
         let each = (explained * self.rows_between()).max(1);
         let most = (ON_THE_WAY / each).max(BACKGROUND);
         self.rows().min(self.options.background).min(most).max(1)
     }
 
-    /// Rows that are exchanged: fewer of many columns.
+    /// Number of permuted rows; it falls with the number of columns.
     fn exchanged_rows(&self) -> usize {
         let each = (self.columns.len() * self.options.repeats).max(1);
         self.rows().min((EXCHANGED / each).max(LEAST))
     }
 
-    /// Which columns matter, the most important first.
+    /// Importance of the columns, the most important first.
     ///
-    /// Of a model that is linear in independent columns, `f = sum_j beta_j x_j`, the squared error
-    /// rises by `2 beta_j^2 var x_j`, and the share in the squared gradient is that of `beta_j^2
-    /// var x_j`. Columns that tell the same share what they tell: exchanged alone, neither matters
-    /// much.
+    /// For a model that is linear in independent columns, `f = sum_j beta_j x_j`, the squared error
+    /// rises by `2 beta_j^2 var x_j`, and the share of the squared gradient is that of `beta_j^2
+    /// var x_j`. Correlated columns share their importance: permuted alone, neither of two equal
+    /// columns matters much.
     pub fn importance(&mut self) -> Result<Importance> {
         let measure = Measure::of_model(self.model, self.has_targets());
         let sample = self.sample.thinned(self.exchanged_rows());
@@ -288,16 +291,16 @@ impl<'m> Explainer<'m> {
         })
     }
 
-    /// The columns to look along: those that matter most and have an axis, at most so many.
+    /// Returns the most important columns that have an axis to draw, at most `most`.
     pub fn most_important(&self, importance: &Importance, most: usize) -> Vec<usize> {
         let all = importance.columns.iter().map(|of| of.column);
         let drawn = all.filter(|&j| self.columns[j].has_axis());
         drawn.take(most).collect()
     }
 
-    /// How outputs go along the column at this place, with all other columns as they are in the
+    /// Partial dependence of the outputs on this column, with all other columns as in the sampled
     /// rows. Errors with [`Error::Unsupported`] for a column of hashed texts or words, which has no
-    /// axis, and as devices do.
+    /// axis, and with the errors of devices.
     pub fn partial_dependence(&mut self, column: usize) -> Result<PartialDependence> {
         let of = self.columns.get(column).ok_or_else(|| {
             let count = self.columns.len();
@@ -323,14 +326,14 @@ impl<'m> Explainer<'m> {
         Ok(dependence::summed_up(column, levels, &curves_ngk, kept))
     }
 
-    /// What each column adds to the prediction of at most so many of the rows, evenly spread over
-    /// them. Errors with [`Error::Parameter`] for none, and as devices do.
+    /// Shapley values of at most `rows` sampled rows, evenly spaced in the sample. Errors with
+    /// [`Error::Parameter`] for 0 rows, and with the errors of devices.
     ///
-    /// Of a linear model the value of column j is `beta_j (x_j - mean_j)`, with the mean over the
-    /// background. Of a sum of functions of at most six columns each, and of a model of at most six
-    /// columns, values are exact ([`Shapley::is_exact`]): of a sum `sum_p f_p` that of a column is
-    /// the sum of its values in each `f_p`, which for a function of it alone is
-    /// `f_p(x_j) - mean f_p`. Of others orders of the columns are sampled.
+    /// For a linear model the value of column j is `beta_j (x_j - mean_j)`, with the mean over the
+    /// background. The values are exact ([`Shapley::is_exact`]) for a model of at most six columns
+    /// and for a sum of functions of at most six columns each: a column's value is the sum of its
+    /// values in each `f_p` of `sum_p f_p`, and `f_p(x_j) - mean f_p` for a function of that column
+    /// alone. Other models use sampled permutations of the columns.
     pub fn shapley(&mut self, rows: usize) -> Result<Shapley> {
         if rows == 0 {
             return Err(Error::parameter(
@@ -354,7 +357,7 @@ impl<'m> Explainer<'m> {
         )
     }
 
-    /// The values of the columns in the row at this place in the data, if it is looked at.
+    /// Returns the column values of the row with this index in the data, if it was sampled.
     pub fn values(&self, row: u64) -> Option<Vec<Option<ColumnValue>>> {
         let at = self.sample.index_n.binary_search(&row).ok()?;
         let row_d = self.sample.x_nd.row(at);
@@ -367,7 +370,7 @@ impl<'m> Explainer<'m> {
     }
 }
 
-/// Outputs by `ask`, each call of which is counted and told of.
+/// Wraps `ask` so that each call counts its rows and reports progress.
 fn counting<'a, 'm>(
     outputs: &'a mut Outputs<'m>,
     run: &'a Run,

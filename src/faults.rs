@@ -1,5 +1,5 @@
-//! Tests of what happens when a device is full or lost in the middle of work, on every adapter.
-//! Those of matrices alone are in maps/src/faults.rs.
+//! Tests of devices that are full or lost during work, on every adapter. `maps/src/faults.rs` has
+//! those that need matrices alone.
 
 use crate::{
     Device, Error, Matrix,
@@ -43,7 +43,7 @@ fn fourier(columns: usize, features: usize) -> DenseFeatures {
     map.build(Affine::identity(columns)).expect("a map")
 }
 
-/// Limits the device to `bytes` beyond what is in use, and hears what `work` says then.
+/// Runs `work` with device memory limited to `bytes` more than is in use now.
 fn within<R>(gpu: &GpuDevice, bytes: u64, work: impl FnOnce() -> R) -> R {
     gpu.limit_memory(Some(gpu.bytes_in_use() + bytes));
     let result = work();
@@ -79,7 +79,7 @@ fn features_come_in_smaller_chunks_from_a_full_device() {
         };
         let (parts, whole) = run().expect("there is room");
         assert_eq!(parts, [9000]);
-        // Full when the features are allocated, and full only when they are to be read back.
+        // The first limit fails when the features are allocated, the second only at the readback.
         for room in [8_000_000, 14_000_000] {
             let (parts, all) = within(&gpu, room, run).expect("a quarter fits");
             assert_eq!(parts, [2048, 2048, 2048, 2048, 808]);
@@ -93,8 +93,8 @@ fn features_come_in_smaller_chunks_from_a_full_device() {
 #[test]
 fn a_fit_counts_every_row_once_on_a_full_device() {
     // 20,000 rows of 64 features are 5.1 MB; a quarter in whole blocks, 4,096 rows, takes 4 MB less
-    // and is summed in the same blocks. What sums take beside is 25 MB on a GPU of 132 cores, and
-    // four times as much where tuning has them in tiles of 128 x 128.
+    // and is summed in the same blocks. The sums themselves take 25 MB on a GPU of 132 cores, and
+    // four times that if tuning chose tiles of 128 x 128.
     let map = fourier(4, 64);
     let targets = Targets::Real {
         columns: 1,
@@ -107,7 +107,7 @@ fn a_fit_counts_every_row_once_on_a_full_device() {
         };
         let whole = run().expect("there is room");
         assert_eq!(whole.rows, 20_000);
-        // The least room that there has to be is less than all rows take.
+        // The smallest limit that works is below the memory of all rows at once.
         let mut rooms = (1..256).map(|room| within(&gpu, room << 20, run));
         let parts = rooms.find_map(Result::ok).expect("a quarter fits");
         assert!(parts == whole, "other sums on {device:?}");
@@ -168,7 +168,7 @@ fn products_with_streamed_features_are_the_same_on_a_full_device() {
     }
 }
 
-/// A source during which a device is lost, when chunk `at` is read.
+/// A source that loses its device when chunk `at` is read.
 struct Losing {
     rows: MemorySource,
     gpu: GpuDevice,
@@ -225,13 +225,14 @@ fn is_lost(error: &Error, kept: u64) {
     );
 }
 
-/// Chunks of 256 rows for 4 columns, 64 features and a target.
+/// Memory in bytes for chunks of 256 rows with 4 columns, 64 features and a target.
 const SMALL: u64 = 150_000;
 
-/// Rows whose sums go to the host together: in the middle of a chunk.
+/// Rows between readbacks of the sums; ends in the middle of a chunk.
 const STRETCH: u64 = 1000;
 
-/// Stretches are rounded to f64 each: the sums of one alone are others, but not by much.
+/// Each stretch is rounded to f64, so the sums of one stretch differ slightly from those of
+/// several.
 fn assert_near_alone(
     (map, targets, device): (&DenseFeatures, &Targets, &Device),
     whole: &NormalEquations,
@@ -244,8 +245,8 @@ fn assert_near_alone(
         .expect("runs");
     assert_ne!(alone.gram_dd, whole.gram_dd);
     for (a, b) in alone.gram_dd.iter().zip(&whole.gram_dd) {
-        // Blocks of at most 16 in f32 begin at another row: 1e-5 was seen, and no chain of 512
-        // errs by more than 5e-4. A row is 1/64 on the diagonal, in the mean.
+        // f32 blocks of at most 16 rows start at another row: 1e-5 was observed, and no chain of
+        // 512 errs by more than 5e-4. A row adds 1/64 to the diagonal, on average.
         assert!((a - b).abs() <= 1e-4, "{a} {b}");
     }
 }
@@ -273,7 +274,7 @@ fn a_fit_goes_on_to_the_same_bits_after_its_device_is_lost() {
         // 2,560 rows are read before the loss. One chunk is read ahead, and its successor while it
         // is in work; a reader that has to wait for a core lets all be counted first.
         assert!([1000, 2000].contains(&kept.rows), "{}", kept.rows);
-        // These are the sums of so many rows.
+        // The kept sums equal those of the first `n` rows.
         let n = kept.rows as usize;
         let x = normal(rows, 4).slice_move(s![..n, ..]);
         let y = x.map_axis(Axis(1), |x| 3.0 + x[0].sin());
@@ -281,12 +282,12 @@ fn a_fit_goes_on_to_the_same_bits_after_its_device_is_lost() {
         let mut same = none();
         run.add(&mut first, &mut same).expect("runs");
         assert!(kept == same, "other sums on {device:?}");
-        // On a device of the same kind the rest comes to them, as if nothing had happened.
+        // On a device of the same kind the remaining rows give the bits of an uninterrupted run.
         run.add(&mut source(rows, 4), &mut kept).expect("goes on");
         assert_eq!(kept.rows, 5000);
         assert!(kept == whole, "other bits on {device:?}");
         assert_near_alone((&map, &targets, &other), &whole, rows);
-        // Nothing is left to add.
+        // A further call has no rows to add.
         let before = kept.clone();
         run.add(&mut source(rows, 4), &mut kept)
             .expect("nothing to do");
@@ -342,7 +343,7 @@ fn a_lost_device_is_a_typed_error_everywhere() {
     for (name, work) in works {
         for (device, gpu) in gpus() {
             work(&device, &mut source(5000, 4)).expect("runs");
-            // In the middle, and before anything is read.
+            // Lost in the middle, and before anything is read.
             for at in [6, 0] {
                 let mut losing = Losing::new(source(5000, 4), &gpu, at);
                 let error = work(&device, &mut losing).expect_err(name);

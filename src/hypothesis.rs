@@ -1,18 +1,18 @@
-//! Tests of hypothesis on features: whether two samples come from one law, whether columns depend
-//! on each other, and whether they still do when others are given. All stream, in time linear in
-//! rows, with fixed seeds. Every row counts once: weights of a source are left out.
+//! Hypothesis tests on features: whether two samples have the same distribution, whether columns
+//! depend on each other, and whether they still do given other columns. All tests stream, in time
+//! linear in rows, with fixed seeds. Every row has weight 1: weights of a source are ignored.
 //!
 //! | question | test |
 //! |---|---|
 //! | did the data change? | [`TwoSample`], by maximum mean discrepancy; [`column_shifts`]: where |
-//! | did it, where sums alone are left? | [`sums_differ`], the same by running sums |
-//! | do targets still depend on rows as they did? | [`SumsOutcome::of_targets`], by those sums |
+//! | did it, if only sums were kept? | [`sums_differ`], the same test on running sums |
+//! | do targets still depend on rows as before? | [`SumsOutcome::of_targets`], on those sums |
 //! | do x and y depend on each other? | [`Independence`], by the Hilbert-Schmidt criterion |
 //! | do they still, given z? | [`ConditionalIndependence`], by RCoT or RCIT |
 //!
-//! The null hypothesis is that nothing is there to be found: one law, or independence. A test
-//! rejects it at a level (0.05) if its p-value is at most that, which happens at that rate where
-//! the hypothesis holds.
+//! The null hypothesis is equality of the distributions, or independence. A test rejects it at a
+//! level (0.05) if its p-value is at most that level, which happens at that rate if the null
+//! hypothesis holds.
 
 mod columns;
 mod conditional;

@@ -1,5 +1,5 @@
 //! Kernel methods at the cost of linear ones, on any GPU: rows x are mapped to random features z(x)
-//! with z(x)'z(y) close to k(x, y), and something linear is fitted to them as the data stream by.
+//! with z(x)'z(y) close to k(x, y), and a linear model is fitted to them while the data stream by.
 //!
 //! ```
 //! use bochner::prelude::*;
@@ -16,45 +16,45 @@
 //! ```
 //!
 //! Here `x` is any `ndarray` array of two dimensions and `y` one of one or two; both may be views,
-//! and of any type of number. The work runs on the best GPU, or on the CPU where there is none.
+//! and of any numeric type. The work runs on the best GPU, or on the CPU if there is none.
 //!
-//! # Where things are
+//! # Modules
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | [`prelude`] | what most programs need |
-//! | [`models`] | learners, such as [`Ridge`](models::Ridge), and the models that they give |
-//! | [`job`] | a fit from end to end, in stages: what every door fills in |
+//! | [`prelude`] | the items that most programs need |
+//! | [`models`] | learners, such as [`Ridge`](models::Ridge), and the fitted models |
+//! | [`job`] | a fit from end to end, in stages; shared by Rust, command line and Python |
 //! | [`features`] | the maps: Fourier, Fastfood, SORF, Nystrom and more; scales, bandwidths |
-//! | [`metric`] | which directions of the rows matter to a model |
-//! | [`kernels`] | exact k(x, y) and spectral measures; a kernel of your own is one trait |
-//! | [`sampling`] | how frequencies are drawn: at random, orthogonal, evenly, by leverage |
+//! | [`metric`] | the directions of the inputs that matter to a model |
+//! | [`kernels`] | exact k(x, y) and spectral measures; a trait for custom kernels |
+//! | [`sampling`] | distributions of frequencies: random, orthogonal, quasi-random, by leverage |
 //! | [`data`] | arrays, .npy, .npz and .csv in chunks; splits, surveys, writers |
-//! | [`solve`] | normal equations that merge and resume, and what solves them |
-//! | [`stream`] | learning row by row: ridge regression that forgets, bandits |
+//! | [`solve`] | normal equations that merge and resume, and their solvers |
+//! | [`stream`] | online learning: ridge regression with forgetting, bandits |
 //! | [`hypothesis`] | tests: did the data change, do columns depend on each other |
 //! | [`analysis`] | measured kernel errors, bounds, variances |
 //! | [`explain`] | which columns matter to a model, and what they add to a prediction |
 //! | [`export`] | models for other runtimes: ONNX |
-//! | [`device`] | CPU and GPUs, how one is chosen, matrices that live there |
-//! | [`Run`], [`Step`] | where work runs, with how much memory, and what it says of itself |
-//! | [`ops`] | the matrix product, of which maps of your own are made, on any device |
-//! | [`seed`], [`error`] | one seed for all draws; errors that say what to do |
+//! | [`device`] | CPU and GPUs, how one is chosen, matrices in device memory |
+//! | [`Run`], [`Step`] | device and memory limit of a run, and its progress |
+//! | [`ops`] | the matrix product on any device, for custom maps |
+//! | [`seed`], [`error`] | one seed for all random draws; the error type |
 //!
-//! Each stage can be used alone, with every choice in your hands: [`data::Survey`],
+//! Each stage can be called alone, with every setting explicit: [`data::Survey`],
 //! [`features::Standardize`], [`features::Bandwidth`], a map's own `build`,
 //! [`models::LinearModel::fit`], [`models::Predictor`].
 //!
 //! # Features
 //!
-//! | feature | what it adds |
+//! | feature | contents |
 //! |---|---|
-//! | `learn`, on by default | learners, searches, tests: all that makes a model, and `files` |
-//! | `files` | files of rows, and tables; without it rows are arrays |
+//! | `learn`, on by default | learners, hyperparameter search, hypothesis tests, and `files` |
+//! | `files` | files of rows, and tables; without it rows come from arrays |
 //! | `parquet`, `excel`, `sqlite` | files of these formats |
-//! | `web` | the clock of a page, for a browser |
+//! | `web` | the clock of a browser page |
 //!
-//! Without `learn` there are models, which predict, and maps: half as much to compile.
+//! Without `learn` there are only the maps and the models that predict: half as much to compile.
 
 #[cfg(feature = "learn")]
 mod door;
@@ -90,7 +90,7 @@ pub use bochner_maps::{as_its_source, bench, check, form, registry};
 #[cfg(feature = "learn")]
 pub use learn::metric;
 
-// The rooms below that users do not see.
+// Modules of `bochner-maps` that users do not see.
 #[cfg(feature = "learn")]
 use bochner_maps::{clock, instructions, simd};
 use bochner_maps::{flow, linalg, order, parallel, progress, settings, special, store, text, wait};

@@ -1,4 +1,4 @@
-//! What predicts: a linear model on a map, and what it says of rows.
+//! Fitted models: a linear model on a map, with links, probabilities, intervals and scores.
 
 pub(crate) mod class_sets;
 pub(crate) mod class_spread;

@@ -1,11 +1,11 @@
-//! What a user fits and keeps: a feature map with coefficients, in one file that predicts anywhere.
+//! Learners and fitted models: a feature map with coefficients, saved in one file.
 //!
-//! [`Ridge`] and [`RidgeClassifier`] are the front door: learners on a map, with a default for
-//! everything else. What all learners share lies in [`Learner`], and what they give back is a
-//! [`Model`]. Below lie [`LinearModel`], which is fitted to a map that is drawn, and its
+//! [`Ridge`] and [`RidgeClassifier`] are the usual start: learners on a map, with a default for
+//! every other setting. [`Learner`] has the methods that all learners share, and a fit returns a
+//! [`Model`]. The lower level is [`LinearModel`], fitted to a map that is already drawn, and its
 //! [`Predictor`].
 
-// A face alone: no room imports it.
+// Re-exports only: no other module imports this one.
 #[doc(hidden)]
 pub use crate::model::LeftOutScores;
 pub use crate::model::{
@@ -30,7 +30,7 @@ pub use crate::{
     solve::OwnLoss,
     sums::{Embedding, HeldOutSums, RidgeSums, Sums},
 };
-// What the command line and Python call of learners, beside what users do.
+// Items that the command line and the Python package call in addition to the public ones.
 #[cfg(feature = "learn")]
 #[doc(hidden)]
 pub use crate::{

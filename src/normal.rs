@@ -1,5 +1,5 @@
-//! [`NormalEquations`]: all that a linear fit needs of the data. Sums only, so that parts computed
-//! anywhere merge.
+//! [`NormalEquations`]: the sufficient statistics of a linear fit. Sums only, so that parts
+//! computed on different machines merge.
 
 mod accumulation;
 pub(crate) mod double;
@@ -24,22 +24,22 @@ use std::path::Path;
 
 const KIND: &str = "normal-equations";
 
-/// `Z'Z`, `Z'Y` and the sums beside them, in f64: a monoid under [`Self::merge`].
+/// `Z'Z`, `Z'Y` and the related sums, in f64: a monoid under [`Self::merge`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct NormalEquations {
     /// Number of rows, n.
     pub rows: u64,
-    /// The sum of the rows' weights, which is the n of every formula; without weights, their
-    /// number. Every sum below counts a row of weight w as often as that.
+    /// The sum of the rows' weights, which is the n of every formula; the number of rows if there
+    /// are no weights. Every sum below multiplies a row by its weight w.
     pub weight: f64,
-    /// The sum of the logarithms of the weights, of which only a likelihood asks: minus infinity
-    /// where a row has weight 0, and NaN where nobody knows.
+    /// The sum of the logarithms of the weights, used by likelihoods only: minus infinity if a row
+    /// has weight 0, and NaN if unknown.
     pub log_weight: f64,
-    /// The sum of the squares of the weights, by which rows count as `weight^2 / weight_squares` of
-    /// equal weight; NaN where nobody knows.
+    /// The sum of the squared weights; `weight^2 / weight_squares` is the effective number of rows.
+    /// NaN if unknown.
     pub weight_squares: f64,
-    /// `Z'Z`, `[D, D]`, lower triangle. Above the diagonal lies what rounding took from it: less
-    /// than 2^-52 of the sums, where there are some thousands of rows, and zeros otherwise.
+    /// `Z'Z`, `[D, D]`, lower triangle. The part above the diagonal holds the rounding errors of
+    /// the lower triangle: below 2^-52 of the sums for some thousands of rows, and zeros otherwise.
     pub gram_dd: Array2<f64>,
     /// `Z'Y`, `[D, t]`.
     pub zty_dt: Array2<f64>,
@@ -49,14 +49,14 @@ pub struct NormalEquations {
     pub y_sum_t: Array1<f64>,
     /// Sums of squares of Y, `[t]`.
     pub y_square_t: Array1<f64>,
-    /// What rounding took from the other sums: of the diagonal of `Z'Z`, then of the numbers
-    /// beside it. Empty where it took nothing.
+    /// Rounding errors of the other sums: those of the diagonal of `Z'Z`, then those of all further
+    /// sums. Empty if there are none.
     #[doc(hidden)]
     pub rest: Vec<f64>,
 }
 
 impl NormalEquations {
-    /// No rows.
+    /// Sums of no rows.
     pub fn zero(features: usize, targets: usize) -> Self {
         Self {
             rows: 0,
@@ -72,14 +72,14 @@ impl NormalEquations {
         }
     }
 
-    /// The numbers beside `Z'Z`, one after another.
+    /// All sums except `Z'Z`, in a fixed order.
     fn beside(&self) -> impl Iterator<Item = &f64> {
         let vectors = self.z_sum_d.iter().chain(&self.y_sum_t);
         let vectors = self.zty_dt.iter().chain(vectors).chain(&self.y_square_t);
         vectors.chain([&self.weight, &self.log_weight, &self.weight_squares])
     }
 
-    /// Gives each number that has none a rest of 0, and says how many the diagonal of `Z'Z` has.
+    /// Fills `rest` up with zeros, and returns how many entries belong to the diagonal of `Z'Z`.
     fn fill_rests(&mut self) -> usize {
         let features = self.gram_dd.nrows();
         let numbers = features + self.beside().count();
@@ -87,14 +87,14 @@ impl NormalEquations {
         features
     }
 
-    /// `Z'Z`, and what rounding took from its diagonal: see [`compensated`].
+    /// `Z'Z` and the rounding errors of its diagonal: see [`compensated`].
     fn gram_and_rest(&mut self) -> (&mut Array2<f64>, &mut [f64]) {
         let features = self.fill_rests();
         (&mut self.gram_dd, &mut self.rest[..features])
     }
 
-    /// Adds `sign` times other sums of the same shape, but for the number of rows. The sums come
-    /// out the same in whatever order they are added.
+    /// Adds `sign` times other sums of the same shape, except the number of rows. The result does
+    /// not depend on the order of additions.
     fn add(&mut self, other: &Self, sign: f64) {
         let of_diagonal = other.rest.get(..other.gram_dd.nrows()).unwrap_or_default();
         let others = (&other.gram_dd, of_diagonal);
@@ -102,7 +102,7 @@ impl NormalEquations {
         self.add_beside(other, sign);
     }
 
-    /// As [`Self::add`], of what is beside `Z'Z`.
+    /// Does [`Self::add`] for all sums except `Z'Z`.
     fn add_beside(&mut self, other: &Self, sign: f64) {
         let features = self.fill_rests();
         let vectors = self.z_sum_d.iter_mut().chain(&mut self.y_sum_t);
@@ -125,13 +125,13 @@ impl NormalEquations {
     }
 
     /// Streams `source` through `map` on a device: chunks are read, featurized and summed; the
-    /// features never leave the device. `run` is a `&Device` or a [`Run`], which hears
+    /// features never leave the device. `run` is a `&Device` or a [`Run`], whose callback gets
     /// [`Step::Rows`](crate::Step::Rows). The sums are read back at the end, and at multiples of
     /// [`COPY_EVERY`] rows.
     ///
-    /// Errors on a source without rows, or without targets where some are wanted
-    /// ([`Targets::none`]), on a label that is no class, and on everything that sources and devices
-    /// report.
+    /// Errors if the source has no rows, or has no targets where some are required
+    /// ([`Targets::none`]), on a label that is not a class, and on all errors of sources and
+    /// devices.
     pub fn accumulate(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
@@ -141,8 +141,8 @@ impl NormalEquations {
         Accumulation::new(map, targets, run, COPY_EVERY).all(source)
     }
 
-    /// As [`Self::accumulate`] of a part of the rows, which may be none, or all of weight 0; behind
-    /// those that were summed before.
+    /// Does [`Self::accumulate`] for a part of the rows, which may be empty or all of weight 0, and
+    /// continues from the sums in `resume`.
     pub(crate) fn of_part(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
@@ -153,7 +153,7 @@ impl NormalEquations {
         Accumulation::new(map, targets, run, COPY_EVERY).part(source, resume)
     }
 
-    /// The sums of some rows, in a browser too. They are fewer than [`COPY_EVERY`].
+    /// The sums of fewer than [`COPY_EVERY`] rows; works in a browser, too.
     pub(crate) async fn of_part_later(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
@@ -164,13 +164,14 @@ impl NormalEquations {
         accumulation.part_later(source).await
     }
 
-    /// Adds the rows of `source` after the first [`Self::rows`], which are counted already;
-    /// otherwise as [`Self::accumulate`], with the same map, targets and source every time.
+    /// Adds the rows of `source` after the first [`Self::rows`], which are already counted.
+    /// Otherwise like [`Self::accumulate`]; map, targets and source have to be the same in every
+    /// call.
     ///
-    /// A GPU can be lost in the middle. Its sums therefore go to the host at multiples of
-    /// [`COPY_EVERY`] rows. After such an error the sums are those of the rows up to there,
-    /// [`Self::rows`] says of how many, and the same call goes on behind them, on any device: on
-    /// the same one to the bits of a fit that nothing stopped.
+    /// A GPU can be lost during the work. Its sums therefore go to the host at multiples of
+    /// [`COPY_EVERY`] rows. After such an error the sums hold the first [`Self::rows`] rows, and
+    /// the same call continues after them on any device. On the same device the result has the bits
+    /// of an uninterrupted fit.
     ///
     /// ```
     /// use bochner::{Device, data::MemorySource, features::{Affine, Fourier}, kernels::Gaussian};
@@ -182,7 +183,7 @@ impl NormalEquations {
     /// let targets = Targets::Real { columns: 1, shift: vec![0.0] };
     /// let (device, mut sums) = (Device::cpu(), NormalEquations::zero(8, 1));
     /// for rows in [15, 40] {
-    ///     // The first call stands for one that ended early.
+    ///     // The first call stands in for an interrupted one.
     ///     let x = x.slice(ndarray::s![..rows, ..]).to_owned();
     ///     let mut source = MemorySource::new(&x, Some(x.clone()))?;
     ///     sums.resume(&map, &mut source, &targets, &device)?;
@@ -192,9 +193,9 @@ impl NormalEquations {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     ///
-    /// Errors as [`Self::accumulate`] does, with [`Error::DeviceLost`] with the number of rows
-    /// kept, and with [`Error::Shape`] when the sums are for other features or targets, or of more
-    /// rows than `source` has.
+    /// Errors as [`Self::accumulate`] does, with [`Error::DeviceLost`] and the number of summed
+    /// rows, and with [`Error::Shape`] if the sums have other features or targets, or more rows
+    /// than `source`.
     #[doc(hidden)]
     pub fn resume(
         &mut self,
@@ -207,8 +208,8 @@ impl NormalEquations {
     }
 
     /// Adds the sums of other rows. Parts of the rows, cut at multiples of [`ADD_EVERY`] rows and
-    /// summed on the CPU, merge to the bits of all rows summed at once, in whatever order: sums
-    /// keep what rounding takes from them. Other parts agree to 1e-6.
+    /// summed on the CPU, merge to the same bits as all rows summed at once, in any order: the sums
+    /// keep their rounding errors. Other parts agree to 1e-6.
     ///
     /// Errors when the shapes differ.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
@@ -224,10 +225,10 @@ impl NormalEquations {
         Ok(())
     }
 
-    /// Takes the sums of some of the rows out again, which forgets them. Rounding stays: what is
-    /// left is as exact as the sums that were there.
+    /// Subtracts the sums of some of the rows, so that a fit forgets them. Rounding errors stay:
+    /// the result is as exact as the sums before.
     ///
-    /// Errors when the shapes differ, and when the others are of more rows or weight.
+    /// Errors if the shapes differ, or if the other sums have more rows or weight.
     pub fn subtract(&mut self, other: &Self) -> Result<()> {
         if self.zty_dt.dim() != other.zty_dt.dim() {
             return Err(Error::shape(format!(
@@ -250,12 +251,12 @@ impl NormalEquations {
         Ok(())
     }
 
-    /// Writes the sums to a file, whole or not at all.
+    /// Writes the sums to a file, atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.store().save(KIND, path.as_ref())
     }
 
-    /// The bytes of the file that [`Self::save`] writes, to send to where sums are merged.
+    /// Returns the bytes of the file that [`Self::save`] writes, to send to another process.
     ///
     /// ```
     /// use bochner::solve::NormalEquations;
@@ -267,7 +268,7 @@ impl NormalEquations {
         self.store().to_bytes(KIND)
     }
 
-    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    /// Reads bytes of [`Self::to_bytes`]. Errors with [`Error::Format`] on other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(&Store::from_bytes(bytes, KIND)?)
     }

@@ -1,6 +1,6 @@
-//! What most programs need: `use bochner::prelude::*;`.
+//! Items that most programs need: `use bochner::prelude::*;`.
 
-// Each item has its page where it is defined.
+// Inlining is off: each item is documented where it is defined.
 #[cfg(feature = "files")]
 #[doc(no_inline)]
 pub use crate::data::DataFile;

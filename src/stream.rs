@@ -1,8 +1,8 @@
-//! Learning row by row: ridge regression that forgets, and bandits that choose by what it knows.
+//! Online learning: ridge regression with exponential forgetting, and bandits on top of it.
 //!
-//! [`job`](crate::job) and [`models`](crate::models) fit rows that are there. Here a row comes, is
-//! predicted, and is learned once its target is known; what it teaches is there for the next. Rows
-//! are features: those of a map, or columns as they are.
+//! [`job`](crate::job) and [`models`](crate::models) fit stored rows. Here a row arrives, is
+//! predicted, and is learned when its target is known; the next prediction uses it. Rows are
+//! features, either those of a map or columns as they are.
 
 mod bandit;
 mod recursive;

@@ -1,4 +1,4 @@
-//! Sums over rows: what merges, is taken apart again, and travels as bytes.
+//! Sums over rows that merge, subtract, and serialise to bytes.
 
 mod any_sums;
 mod embedding;
@@ -18,35 +18,34 @@ pub(crate) use crate::normal::{check_all_there, keeping};
 use crate::{Error, Result, normal::NormalEquations, store::Store};
 use std::fmt::Debug;
 
-/// What the bytes of sums say they are.
+/// The kind in the header of serialised sums.
 const KIND: &str = "sums";
-/// Which sums they are, by [`Sums::NAME`].
+/// The property that holds [`Sums::NAME`].
 const NAME: &str = "sums";
-/// The version of sums as bytes, and its property. A reader refuses later ones.
+/// The version of serialised sums, and its property. A reader rejects later versions.
 const VERSION: u32 = 1;
 const VERSION_NAME: &str = "sums_version";
 
-/// Sums over rows, to which those of other rows are added, and from which they are taken again.
+/// Sums over rows, which can be merged with and subtracted from each other.
 ///
-/// As bytes they go from process to process and from machine to machine: [`Self::to_bytes`] gives a
-/// safetensors file, the same bytes for the same sums, with numbers as little-endian f64 and of
-/// Gram matrices the lower triangle; `docs/long-runs.md` lists its arrays.
+/// They move between processes and machines as bytes: [`Self::to_bytes`] returns a safetensors
+/// file, the same bytes for the same sums, with numbers as little-endian f64 and the lower triangle
+/// of each Gram matrix. `docs/long-runs.md` lists its arrays.
 pub trait Sums: Clone + Debug + Send + Sync + Sized {
-    /// What bytes call sums of this kind.
+    /// The name of this kind of sums in serialised bytes.
     const NAME: &'static str;
 
     /// Number of rows.
     fn rows(&self) -> u64;
 
-    /// Adds the sums of other rows. Errors when they are of another shape.
+    /// Adds the sums of other rows. Errors if the shapes differ.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// Takes the sums of some of the rows out again. Errors when they are of another shape or of
+    /// Subtracts the sums of some of the rows. Errors if the shapes differ or the other sums have
     /// more rows.
     fn subtract(&mut self, other: &Self) -> Result<()>;
 
-    /// Has every row count for so many times what it did, from 0 to 1: what makes rows of the past
-    /// count for less.
+    /// Multiplies the weight of every row by `share`, from 0 to 1: exponential forgetting.
     fn fade(&mut self, share: f64);
 
     /// Sums of the same shape, of no rows. Errors as [`Self::subtract`] does.
@@ -56,17 +55,17 @@ pub trait Sums: Clone + Debug + Send + Sync + Sized {
         Ok(none)
     }
 
-    /// Errors unless a model can come of them: with [`Error::Shape`] when there are no rows, with
-    /// [`Error::Data`] when all of them have weight 0.
+    /// Checks that a model can be fitted: errors with [`Error::Shape`] if there are no rows, and
+    /// with [`Error::Data`] if all of them have weight 0.
     fn check(&self) -> Result<()>;
 
-    /// Whether they are of rows with so many features and fitted columns.
+    /// Returns whether the sums have `features` features and `outputs` fitted columns.
     fn are_of(&self, features: usize, outputs: usize) -> bool;
 
-    /// Puts the sums under names of their own.
+    /// Writes the sums into a store.
     fn write(&self, store: &mut Store);
 
-    /// What [`Self::write`] put. Errors with [`Error::Format`], [`Error::Missing`] or
+    /// Reads what [`Self::write`] wrote. Errors with [`Error::Format`], [`Error::Missing`] or
     /// [`Error::Shape`] on anything else.
     fn read(store: &Store) -> Result<Self>;
 
@@ -86,20 +85,20 @@ pub trait Sums: Clone + Debug + Send + Sync + Sized {
         store.to_bytes(KIND)
     }
 
-    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes, of a later
-    /// version, or of other sums.
+    /// Reads bytes of [`Self::to_bytes`]. Errors with [`Error::Format`] on other bytes, on a later
+    /// version, or on another kind of sums.
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         read_marked(&Store::from_bytes(bytes, KIND)?)
     }
 }
 
-/// Says of which kind and version the sums in a store are.
+/// Writes the kind and the version of the sums into the store.
 pub(super) fn mark<S: Sums>(store: &mut Store) {
     store.set(NAME, S::NAME);
     store.set(VERSION_NAME, VERSION);
 }
 
-/// Sums that [`mark`] marked. Errors on others.
+/// Reads sums that [`mark`] marked. Errors on others.
 pub(super) fn read_marked<S: Sums>(store: &Store) -> Result<S> {
     let version = store.text(VERSION_NAME)?;
     if !matches!(version.parse::<u32>(), Ok(v) if (1..=VERSION).contains(&v)) {
@@ -118,7 +117,7 @@ pub(super) fn read_marked<S: Sums>(store: &Store) -> Result<S> {
     }
 }
 
-/// Errors on no rows, and on none that counts.
+/// Errors if there are no rows, or if their total weight is 0.
 pub(super) fn check_some(rows: u64, weight: f64) -> Result<()> {
     match () {
         () if rows == 0 => Err(Error::shape("the data has no rows")),
@@ -163,8 +162,8 @@ impl Sums for NormalEquations {
     }
 }
 
-/// The rows of two sums together. Errors with [`Error::Format`] beyond 64 bits, which no rows of
-/// anybody are: a damaged file says so.
+/// Adds two row counts. Errors with [`Error::Format`] beyond 64 bits, which happens in damaged
+/// files only.
 pub(crate) fn rows_together(own: u64, other: u64) -> Result<u64> {
     own.checked_add(other).ok_or_else(|| {
         Error::format(format!(
@@ -180,7 +179,7 @@ mod tests {
     use crate::sums::{AnySums, HeldOutSums};
     use ndarray::{Array, Array1, Array2};
 
-    /// Every number differs, and none is a round one.
+    /// Sums in which all numbers differ and none is round.
     fn numbers(features: usize, targets: usize, from: f64) -> NormalEquations {
         let entry = |k: usize| (from + k as f64).sqrt();
         let gram_dd = Array2::from_shape_fn((features, features), |(i, j)| {
@@ -210,7 +209,7 @@ mod tests {
             assert_eq!(bytes, Sums::to_bytes(&read).expect("writes"), "the same");
         }
         let bytes = |features| Sums::to_bytes(&numbers(features, 1, 1.0)).expect("writes");
-        // 8 D (D + 1) / 2 bytes and little beside them.
+        // 8 D (D + 1) / 2 bytes and a small header.
         let (small, large) = (bytes(100).len(), bytes(200).len());
         let triangles = 4 * (200 * 201 - 100 * 101);
         assert!(large - small - triangles < 4000, "{small} {large}");
@@ -233,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Files from before there were sums of squares of weights know them where there were none.
+    /// Files without sums of squared weights imply them only if all weights are 1.
     #[test]
     fn older_files_know_squares_of_ones_alone() {
         for (weight, known) in [(10.0, Some(10.0)), (12.5, None)] {
@@ -260,8 +259,8 @@ mod tests {
         }
     }
 
-    /// Every sum of rows counts for the share, those of squares of weights for its square, and what
-    /// rounding took as well.
+    /// All sums are multiplied by the share, those of squared weights by its square, and rounding
+    /// errors likewise.
     #[test]
     fn rows_of_the_past_fade() {
         let whole = NormalEquations {
@@ -290,8 +289,7 @@ mod tests {
         }
     }
 
-    /// A sum of sums is the same however they are put together, but for rounding; each is once in
-    /// it.
+    /// Merging in any order gives the same sums except for rounding, and counts each part once.
     #[test]
     fn bytes_merge_in_any_order() {
         let parts: Vec<_> = (0..4).map(|k| numbers(8, 2, 10.0 * f64::from(k))).collect();
@@ -374,7 +372,7 @@ mod tests {
         says(wide.merge(&numbers(5, 1, 1.0)), "do not merge");
     }
 
-    /// A file may say that it has any number of rows.
+    /// The header of a file may claim any number of rows.
     #[test]
     fn rows_beyond_counting_are_refused() {
         assert_eq!(

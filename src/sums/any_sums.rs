@@ -1,4 +1,4 @@
-//! The sums of any learner.
+//! [`AnySums`]: the sums of any learner.
 
 use super::{NAME, mark, read_marked};
 use crate::{
@@ -8,27 +8,27 @@ use crate::{
     sums::{Embedding, HeldOutSums, RidgeSums, Sums},
 };
 
-/// The sums of any learner of this library that has some.
+/// The sums of any learner of this library that supports sums.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AnySums {
-    /// Of Gaussian processes and kernel PCA.
+    /// Gaussian processes and kernel PCA.
     Normal(Box<NormalEquations>),
-    /// Of ridge regression.
+    /// Ridge regression.
     Ridge(Box<RidgeSums>),
-    /// Of greedy fits and boosting.
+    /// Greedy fits and boosting.
     HeldOut(Box<HeldOutSums>),
-    /// Of densities.
+    /// Densities.
     Embedding(Embedding),
 }
 
 impl AnySums {
-    /// Nothing yet, of no features.
+    /// Sums of no rows and no features.
     pub fn of_none() -> Self {
         Self::Normal(Box::new(NormalEquations::zero(0, 0)))
     }
 
-    /// Sums of these rows are of this kind.
+    /// The name of this kind of sums.
     fn name(&self) -> &'static str {
         match self {
             Self::Normal(_) => NormalEquations::NAME,
@@ -115,7 +115,7 @@ impl Sums for AnySums {
         }
     }
 
-    /// Which kind it is stands beside the sums.
+    /// Stores the kind next to the sums.
     fn write(&self, store: &mut Store) {
         let mut own = Store::default();
         match self {
@@ -146,12 +146,12 @@ fn write_marked<S: Sums>(sums: &S, store: &mut Store) {
     mark::<S>(store);
 }
 
-/// Sums of one kind among all.
+/// Conversion between one kind of sums and [`AnySums`].
 pub trait OneOfSums: Sums {
-    /// As one of all kinds.
+    /// Wraps the sums.
     fn any(self) -> AnySums;
 
-    /// If it is of this kind.
+    /// Unwraps sums of this kind; `None` for another kind.
     fn of_any(sums: AnySums) -> Option<Self>;
 }
 

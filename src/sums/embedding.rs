@@ -1,4 +1,4 @@
-//! The mean of features over rows, from sums that merge.
+//! Kernel mean embeddings: the mean of features over rows, from sums that merge.
 
 use crate::{
     Error, Result,
@@ -15,7 +15,7 @@ use crate::{
 use ndarray::{Array1, ArrayView2, Axis};
 use std::{mem, ops::Range};
 
-/// Columns that a thread sums at least.
+/// Minimum number of columns that one thread sums.
 const COLUMNS: usize = 64;
 
 /// The kernel mean embedding of rows on features (Smola, Gretton, Song & Schoelkopf 2007): sums of
@@ -30,7 +30,7 @@ pub struct Embedding {
     pub(crate) weight_squares: f64,
     /// `sum_i w_i z_i`, `[D]`.
     pub(crate) sum_d: Array1<f64>,
-    /// `sum_i w_i^2 |z_i|^2`: what rows have of their own in the square of the sum.
+    /// `sum_i w_i^2 |z_i|^2`: the share of single rows in the square of the sum.
     pub(crate) own: f64,
 }
 
@@ -45,10 +45,10 @@ impl Embedding {
         }
     }
 
-    /// The sums of the rows of `source`, in one pass; there may be none. Features are summed on the
-    /// host, so that a GPU reads them back.
+    /// Sums the rows of `source` in one pass; there may be none. Features are summed on the host,
+    /// so that a GPU reads them back.
     ///
-    /// Errors as sources and devices do, and on fewer rows than were summed before.
+    /// Errors as sources and devices do, and if there are fewer rows than were summed before.
     pub(crate) fn accumulate(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
@@ -58,7 +58,7 @@ impl Embedding {
         let mut sums = vec![resume.from.unwrap_or_else(|| Self::zero(map.output_dim()))];
         let mut nobody = Ok;
         let keep: &mut Keep<'_, Self> = resume.keep.unwrap_or(&mut nobody);
-        // Rows are added one after another: sums may end, and go on, at any.
+        // Rows are added one at a time: sums may end and resume at any row.
         let before = sums[0].rows;
         let mut pieces = Pieces::new(source)?;
         let source = &mut pieces.piece(before, u64::MAX);
@@ -70,7 +70,7 @@ impl Embedding {
         Ok(sums.swap_remove(0))
     }
 
-    /// The same of several maps whose features are stored, in one pass for all of them.
+    /// Does the same for several maps with stored features, in one pass for all of them.
     pub(crate) fn of_each(
         maps: &[&dyn FeatureMap],
         source: &mut dyn ChunkSource,
@@ -83,7 +83,8 @@ impl Embedding {
         Ok(sums)
     }
 
-    /// As [`Self::of_each`], of rows that may be none, onto these sums; the first are kept.
+    /// Like [`Self::of_each`] for rows that may be none, added to `sums`; `keep` gets the first
+    /// sums.
     fn of_any(
         maps: &[&dyn FeatureMap],
         source: &mut dyn ChunkSource,
@@ -109,7 +110,7 @@ impl Embedding {
         (sums, keep): (&mut Self, &mut Keep<'_, Self>),
     ) -> Result<()> {
         let needs = RowNeeds::read(source.columns() + source.targets());
-        // Column numbers as they come, and grid after grid.
+        // Bin numbers in two layouts, by row and by grid: 8 bytes for each grid.
         let chunk = needs.and_bytes(8 * map.grids()).rows_of(run)?;
         let mut binner = map.on(run)?;
         let hear = |rows| run.say(Step::Rows(rows));
@@ -120,7 +121,7 @@ impl Embedding {
             let sum_d = sums.sum_d.as_slice_mut().expect("one after another");
             binned.add_weighted(&weight_n, sum_d);
             sums.count(&weight_n);
-            // Each row is in one bin of every grid, and so of length 1.
+            // Each row has one bin in every grid, and therefore length 1.
             for w in &weight_n {
                 sums.own += w * w;
             }
@@ -129,7 +130,7 @@ impl Embedding {
         Ok(())
     }
 
-    /// Lets someone keep the sums so far.
+    /// Passes the sums so far to the `keep` callback.
     fn keep(&mut self, keep: &mut Keep<'_, Self>) -> Result<()> {
         *self = keep(mem::replace(self, Self::zero(0)))?;
         Ok(())
@@ -143,8 +144,8 @@ impl Embedding {
         }
     }
 
-    /// Adds rows of features, `[m, D]`. Every thread has columns of its own and goes over the rows
-    /// in order, so that neither threads nor chunks show in the sums.
+    /// Adds rows of features, `[m, D]`. Every thread sums its own columns over the rows in order,
+    /// so that the sums depend neither on threads nor on chunks.
     fn add(&mut self, z_nd: ArrayView2<'_, f32>, weight_n: &[f64]) {
         self.count(weight_n);
         let width = COLUMNS.max(self.sum_d.len().div_ceil(rayon::current_num_threads()));
@@ -262,7 +263,7 @@ impl Embedding {
     }
 }
 
-/// What the rows of a chunk count for.
+/// The weights of a range of a chunk's rows.
 fn weights(chunk: &Chunk, range: Range<usize>) -> Vec<f64> {
     match &chunk.weights {
         Some(weight_n) => weight_n.slice(ndarray::s![range]).to_vec(),

@@ -1,16 +1,16 @@
-//! Sums of rows that are fitted, and of rows that say when to stop.
+//! Sums of training rows and of validation rows for early stopping.
 
 use crate::{Error, Result, normal::NormalEquations, store::Store, sums::Sums};
 
-/// Rows held out in a file of sums.
+/// The prefix of the validation sums in a file.
 const HELD_OUT: &str = "held_out";
 
-/// The sums of rows that are fitted and of those that are held out.
+/// The sums of training rows and of validation rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldOutSums {
-    /// Of rows that are fitted.
+    /// Sums of training rows.
     pub fitted: NormalEquations,
-    /// Of rows that say when to stop, if there are to be some.
+    /// Sums of validation rows for early stopping, if used.
     pub held_out: Option<NormalEquations>,
 }
 
@@ -47,7 +47,7 @@ impl Sums for HeldOutSums {
     }
 
     fn check(&self) -> Result<()> {
-        // One part without rows is none: all rows are fitted then.
+        // A part without weight is not checked: all rows are fitted then.
         let parts = [Some(&self.fitted), self.held_out.as_ref()];
         let mut some = parts.into_iter().flatten().filter(|sums| sums.weight > 0.0);
         match some.next() {

@@ -1,30 +1,30 @@
-//! What ridge regression sums.
+//! Sums of ridge regression.
 
 use crate::{Error, Result, data::KeptRows, normal::NormalEquations, store::Store, sums::Sums};
 
-/// Where the normal equations and the kept rows lie in a file.
+/// Prefixes of the normal equations and of the kept rows in a file.
 const NORMAL: &str = "normal";
 
 const KEPT: &str = "kept";
 
-/// What ridge regression sums: the normal equations, and beside them, where a penalty is to be
-/// chosen, some of the rows, by whose leave-one-out errors that is done.
+/// Sums of ridge regression: the normal equations and, if a penalty has to be chosen, a sample of
+/// the rows for leave-one-out errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RidgeSums {
     /// The sums of all rows.
     pub normal: NormalEquations,
-    /// Rows that a penalty is chosen by.
+    /// Sampled rows for the choice of a penalty.
     pub(crate) kept: Option<KeptRows>,
 }
 
 impl RidgeSums {
-    /// How many different rows are kept, if some are to be.
+    /// Number of distinct sampled rows, if any are kept.
     #[doc(hidden)]
     pub fn kept_rows(&self) -> Option<usize> {
         self.kept.as_ref().map(KeptRows::len)
     }
 
-    /// Both or neither keep rows.
+    /// Pairs the sampled rows of both; errors if only one of the two has some.
     fn kept_of<'a>(
         &'a mut self,
         other: &'a Self,
@@ -77,7 +77,7 @@ impl Sums for RidgeSums {
     fn of_no_rows(&self) -> Result<Self> {
         Ok(Self {
             normal: self.normal.of_no_rows()?,
-            // Nothing is forgotten of rows that were never there.
+            // An empty reservoir of the same shape.
             kept: self.kept.as_ref().map(KeptRows::none),
         })
     }

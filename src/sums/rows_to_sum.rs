@@ -1,19 +1,19 @@
-//! Rows on their way into sums, and what a model of these needs beside them.
+//! Arguments of summing rows, and of fitting a model to sums.
 
 use crate::{data::ChunkSource, features::ScaledKernel, flow::Run, model::Targets, seed::Seed};
 use std::fmt::Debug;
 
-/// Rows on their way into sums.
+/// Arguments of summing rows.
 pub struct RowsToSum<'a> {
-    /// The rows, from the first.
+    /// The rows, starting with the first.
     pub source: &'a mut dyn ChunkSource,
-    /// What their targets mean.
+    /// The type of the targets.
     pub targets: &'a Targets,
-    /// The kernel that the map estimates, where it is known.
+    /// The kernel that the map approximates, if known.
     pub kernel: Option<&'a ScaledKernel>,
-    /// The seed of what the learner draws itself.
+    /// The seed of the learner's own random draws.
     pub seed: Seed,
-    /// Where, with how much memory, and who hears of it.
+    /// Device, memory limit and progress callback.
     pub run: &'a Run,
 }
 
@@ -26,13 +26,13 @@ impl Debug for RowsToSum<'_> {
     }
 }
 
-/// What a model of sums needs beside them.
+/// Arguments of a fit to sums, in addition to the sums.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelContext<'a> {
-    /// What targets mean.
+    /// The type of the targets.
     pub targets: &'a Targets,
-    /// The kernel that the map estimates, where it is known.
+    /// The kernel that the map approximates, if known.
     pub kernel: Option<&'a ScaledKernel>,
-    /// Where the fit ran.
+    /// The settings that the fit ran with.
     pub run: &'a Run,
 }
