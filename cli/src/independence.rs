@@ -14,7 +14,10 @@ use crate::{
 use anyhow::Result;
 use bochner::{
     Error, Run, Step,
-    data::{ChunkSource, ColumnChoice, Format, NanRows, OpenOptions, Survey, open},
+    data::{
+        ChunkSource, ColumnChoice, Format, Missing, NanRows, OpenOptions, Survey, TableOptions,
+        open,
+    },
     error::Remedy,
     features::{Form, Fourier, MapSpec, Standardize},
     hypothesis::{ConditionalIndependence, Independence, Null, Outcome, Variant, outer_features},
@@ -213,6 +216,11 @@ impl Args {
             format: self.format,
             layout: self.layout.layout(),
             nan: self.nan.clone(),
+            // Filled values would depend on the other rows.
+            table: TableOptions {
+                missing: Missing::Error,
+                ..TableOptions::default()
+            },
             ..OpenOptions::default()
         };
         let source = open(&self.input, &options)?;

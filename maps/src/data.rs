@@ -76,8 +76,8 @@ pub use self::rescale::{Rescale, Rescaled, RescaledTargets};
 pub use self::schema::date_text;
 #[cfg(feature = "files")]
 pub use self::schema::{
-    DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, Schema, TableOptions, TargetMeans,
-    Words,
+    DateFormat, DateParts, Dates, Field, Kind, Marks, Missing, NumericImputation, Schema,
+    TableOptions, TargetMeans, Words,
 };
 pub use self::sparse::SparseRows;
 pub use self::split::Split;

@@ -44,6 +44,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
             multi_output=True,
             y_numeric=True,
             ensure_min_samples=at_least,
+            ensure_all_finite=self._finite(),
             reset=reset,
         )
         y = y.astype(np.float64)
@@ -51,6 +52,7 @@ class Regressor(Explains, MultiOutputMixin, RegressorMixin, Learner):
             self._one_target = y.ndim == 1
         if sample_weight is not None:
             sample_weight = weights_of(sample_weight, X)
+        X = self._imputed(X, (y, sample_weight, False), reset)
         return X, y.reshape(len(y), -1), sample_weight
 
     def _scanned(self, X, y, sample_weight, reset):
@@ -199,7 +201,14 @@ class Classifier(Explains, ClassifierMixin, Learner):
         if scanned:
             seen(self, X)
         else:
-            X, y = validated(self, X, plain(y), accept_sparse="csr", dtype=FLOATS)
+            X, y = validated(
+                self,
+                X,
+                plain(y),
+                accept_sparse="csr",
+                dtype=FLOATS,
+                ensure_all_finite=self._finite(),
+            )
         y = column_or_1d(host(y, "y"), warn=True)
         check_classification_targets(y)
         weights = None
@@ -209,6 +218,8 @@ class Classifier(Explains, ClassifierMixin, Learner):
             weights = weights_of(sample_weight, X)
             kept = weights > 0
             X, y, weights = X[kept], y[kept], weights[kept]
+        if not scanned:
+            X = self._imputed(X, (y, weights, True), reset=True)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -255,8 +266,18 @@ class Classifier(Explains, ClassifierMixin, Learner):
                 require_targets(X)
                 return X, None, scan_weights(sample_weight)
         else:
-            X, y = validated(self, X, plain(y), accept_sparse="csr", dtype=FLOATS, reset=reset)
+            X, y = validated(
+                self,
+                X,
+                plain(y),
+                accept_sparse="csr",
+                dtype=FLOATS,
+                reset=reset,
+                ensure_all_finite=self._finite(),
+            )
         y = column_or_1d(host(y, "y"), warn=True)
+        if not scanned:
+            X = self._imputed(X, (y, None, True), reset)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             raise ValueError(

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _native
 from ._arrays import FLOATS, dense, lengthscale, lengthscales, seed_of, table
 from ._dlpack import host, validated
+from ._missing import MeanImputer, dense_with_missing
 from ._parameters import OfMap
 from ._progress import heard
 from ._rows import checked, seen
@@ -86,6 +87,7 @@ class Learner(BaseEstimator):
             "device": self.device,
             "memory": self.memory,
             "columns": self._names(),
+            "imputation": None if self._imputer is None else self._imputer.parts(),
             "importances": getattr(self, "importances", None),
             "calibrate": getattr(self, "calibrate", None),
         }
@@ -98,6 +100,23 @@ class Learner(BaseEstimator):
         else:
             options["lengthscales"] = lengthscales(kernel, gamma, getattr(self, "n_features_in_", None))
         return options
+
+    #: Whether `fit` imputes missing values of arrays, and the imputer of the training rows.
+    _imputes = False
+    _imputer = None
+
+    def _finite(self):
+        """Value of ``ensure_all_finite`` for scikit-learn's validation."""
+        return "allow-nan" if self._imputes else True
+
+    def _imputed(self, X, about, reset):
+        """X with imputed missing values; ``about`` is (y, weights, whether y has labels)."""
+        if not self._imputes:
+            return X
+        X = dense_with_missing(X, None if reset else self._imputer)
+        if reset:
+            self._imputer = None if sparse.issparse(X) else MeanImputer.fit(X, *about)
+        return X if self._imputer is None else self._imputer.transform(X)
 
     def _names(self):
         """Names of the columns, or None."""
@@ -288,9 +307,13 @@ class Learner(BaseEstimator):
             raise ValueError(f"{path} holds a model of {model.learner!r}, not of {cls._learner!r}")
         self = cls(**parameters)
         self._model = model
-        self.n_features_in_ = model.n_features
-        if model.column_names is not None:
-            self.feature_names_in_ = np.array(model.column_names, dtype=object)
+        self.n_features_in_, names = model.n_features, model.column_names
+        if cls._imputes and model.imputation is not None:
+            names, *imputation = model.imputation
+            self._imputer = MeanImputer(*imputation)
+            self.n_features_in_ = len(self._imputer.means)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         self._loaded()
         self._facts()
         return self
@@ -304,6 +327,7 @@ class Learner(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._imputes
         return tags
 
 

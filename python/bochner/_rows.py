@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from ._arrays import FLOATS
 from ._dlpack import validated
+from ._missing import dense_with_missing
 from ._scan import Scan
 
 if TYPE_CHECKING:
@@ -24,9 +25,17 @@ if TYPE_CHECKING:
 
 def checked(estimator, X):
     """Validated X for a fitted estimator; chunks of a scan were validated when they were read."""
-    if isinstance(X, _native.HeldRows) or _plainly_valid(estimator, X):
+    if isinstance(X, _native.HeldRows):
         return X
-    return validated(estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+    imputer = getattr(estimator, "_imputer", None)
+    if not _plainly_valid(estimator, X):
+        finite = True if imputer is None else "allow-nan"
+        X = validated(
+            estimator, X, accept_sparse="csr", dtype=FLOATS, reset=False, ensure_all_finite=finite
+        )
+    elif imputer is None or not imputer.adds_columns:
+        return X
+    return X if imputer is None else imputer.transform(dense_with_missing(X, imputer))
 
 
 def fitted_rows(estimator, X):
@@ -64,6 +73,7 @@ def seen(estimator, X):
     """Set number and names of features from a scan."""
     estimator.n_features_in_ = X.n_features
     estimator.__dict__.pop("feature_names_in_", None)
+    estimator.__dict__.pop("_imputer", None)
     if X.feature_names is not None:
         estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
 
@@ -84,10 +94,13 @@ def of_scans(method: _Method) -> _Method:
             return method(self, X, *args, **options)
         check_is_fitted(self)
         X = X._for(self)
-        if X.n_features != self.n_features_in_:
+        # A scan of an imputed table includes the indicator columns.
+        imputer = getattr(self, "_imputer", None)
+        expected = self.n_features_in_ if imputer is None else self._model.n_features
+        if X.n_features != expected:
             raise ValueError(
                 f"X has {X.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
+                f"{expected} features as input"
             )
         chunks = (method(self, rows, *args, **options) for rows in X.chunks(self.memory))
         return chunks if output is None else write(chunks, output, method.__name__)

@@ -65,7 +65,7 @@ class Scan:
         columns: str | Sequence[str] | None = None,
         width: int | None = None,
         *,
-        missing: str = "error",
+        missing: str = "auto",
         categorical: str | Sequence[str] | None = None,
         numeric: str | Sequence[str] | None = None,
         most_categories: int = 64,
@@ -151,7 +151,7 @@ def scan(
     columns: str | Sequence[str] | None = None,
     width: int | None = None,
     *,
-    missing: str = "error",
+    missing: str = "auto",
     categorical: str | Sequence[str] | None = None,
     numeric: str | Sequence[str] | None = None,
     most_categories: int = 64,
@@ -195,9 +195,11 @@ def scan(
         Number of features of a .libsvm file. None for the largest index in the file, or, in
         predictions, for the number of the fit.
 
-    missing : {'error', 'mean', 'median', 'indicator'}, default='error'
+    missing : {'auto', 'mean', 'median', 'indicator', 'error'}, default='auto'
         Imputation of missing values in a table: the mean or median of the column, or the mean and
-        an additional column that is 1 if the value is missing. ``'error'`` raises an error.
+        an additional column that is 1 if the value is missing. ``'auto'`` imputes means, adds the
+        indicator if it is predictive of the target, and warns with the counts; ``'error'`` raises an
+        error.
 
     categorical : str or list of str, default=None
         Columns of a table whose values are categories although they look like numbers.

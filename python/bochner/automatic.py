@@ -77,6 +77,7 @@ class _Auto(OfMap):
     budget: int | str | None = None
 
     _learner = "ridge"
+    _imputes = True
     _own = ("metric", "metric_power", "metric_iterations", "linear")
 
     def _kernel(self):
@@ -124,8 +125,14 @@ class _Auto(OfMap):
             self.best_params_["target_scale"] = found["target_scale"]
         importance = found["importance"]
         found = None if importance is None else np.array(importance)
-        self.feature_importances_: NDArray[np.float64] | None = found
+        self.feature_importances_: NDArray[np.float64] | None = self._by_column(found)
         return model
+
+    def _by_column(self, shares):
+        """Merges shares of encoded columns into those of the columns of X."""
+        if shares is None or self._imputer is None or not self._imputer.adds_columns:
+            return shares
+        return self._imputer.merge_indicators(shares)
 
     def _facts(self) -> None:
         super()._facts()
@@ -133,7 +140,7 @@ class _Auto(OfMap):
         metric = self._model.metric()
         self.metric_: NDArray[np.float64] | None = None if metric is None else metric[1]
         if metric is not None:
-            self.feature_importances_ = np.array(metric[2])
+            self.feature_importances_ = self._by_column(np.array(metric[2]))
 
 
 def _budget(budget):
@@ -164,6 +171,9 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
 
     The other parameters are described in `KernelRidgeRegressor`: map, form, standardize,
     fit_intercept, random_state, device, memory, verbose and calibrate.
+
+    NaN, None and pandas' NA in X are missing values: they are imputed with the mean of the column,
+    and an indicator column is added if it is predictive of the targets.
 
     Parameters
     ----------
@@ -237,7 +247,8 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
 
     metric_ : ndarray of shape (n_features_in_, n_features_in_) or None
         Matrix M of the metric: the kernel depends on ``(x - y)' M (x - y)``, with features after
-        the scaling of ``standardize``. None without a metric.
+        the scaling of ``standardize``. None without a metric. The indicator column of missing
+        values of a feature has its own row and column, after those of the features.
 
     penalty_ : float
         Penalty of the fitted model, given or chosen.
@@ -305,6 +316,7 @@ class AutoClassifier(OfLabels, _Auto, KeepingLabels, Classifier):
     The other parameters are described in `AutoRegressor`: kernel, gamma, n_components, map,
     sampling, form, standardize, penalty, metric, metric_power, metric_iterations, linear, bag,
     beside, budget, fit_intercept, random_state, device, memory and verbose.
+    Missing values in X are imputed as in `AutoRegressor`.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 use bochner::{
     Result, Run,
-    data::{ChunkSource, Survey},
+    data::{ChunkSource, NumericImputation, Schema, Survey},
     job::{Fitted, Job, Meaning},
     metric::importance,
     models::{Fit, LinearModel, Targets},
@@ -91,6 +91,10 @@ fn goes_on(
         })
 }
 
+/// Fill value of each column, whether a training row misses a value, and whether the column has an
+/// indicator.
+pub(crate) type Imputation = (Vec<f64>, Vec<bool>, Vec<bool>);
+
 /// Stores names of columns and classes in the model: column names of a table, or else from Python;
 /// class names of the table if it has the targets, or else from Python.
 pub(crate) fn keep_names(
@@ -98,13 +102,40 @@ pub(crate) fn keep_names(
     source: &dyn ChunkSource,
     names: Option<Vec<String>>,
     own_targets: bool,
-    columns: Option<Vec<String>>,
+    (columns, imputation): (Option<Vec<String>>, Option<Imputation>),
 ) {
     model.name_columns(source);
-    if model.schema.is_none() {
+    if let Some((means, missed, indicated)) = imputation {
+        let name = |j: usize| format!("x{j}");
+        let names = columns.unwrap_or_else(|| (0..means.len()).map(name).collect());
+        let imputation = NumericImputation {
+            means,
+            missed,
+            indicated,
+        };
+        let schema = Schema::from_imputation(&names, &imputation);
+        model.column_names = Some(schema.column_names());
+        model.schema = Some(schema);
+    } else if model.schema.is_none() {
         model.column_names = columns;
     }
     if !own_targets || names.is_some() {
         model.class_names = names;
     }
+}
+
+/// Names of the columns, and their [`Imputation`].
+type NamedImputation = (Option<Vec<String>>, Vec<f64>, Vec<bool>, Vec<bool>);
+
+/// Returns the imputation of a model with numeric columns, or `None` for columns of other kinds.
+pub(crate) fn imputation(model: &LinearModel) -> Option<NamedImputation> {
+    if let Some(schema) = &model.schema {
+        let found = schema.imputation()?;
+        let names = schema.features().iter();
+        let names = Some(names.map(|field| field.name().to_owned()).collect());
+        return Some((names, found.means, found.missed, found.indicated));
+    }
+    let means = model.ranges.as_ref()?.means()?.to_vec();
+    let none = vec![false; means.len()];
+    Some((model.column_names.clone(), means, none.clone(), none))
 }

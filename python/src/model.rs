@@ -4,14 +4,15 @@ use crate::{
     arrays::Table,
     asked::{Asked, heard},
     calls::{exception, run, without_gil},
-    fitting::{Fitting, keep_names, meaning},
+    fitting::{Fitting, imputation, keep_names, meaning},
     options::Options,
+    predictions::{Loaded, SharedModel},
     scan::Scan,
     views::TableView,
 };
 use bochner::{
     export::onnx::Input,
-    models::{LinearModel, Predictor, Probabilities, Targets},
+    models::{LinearModel, Probabilities, Targets},
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{
@@ -19,22 +20,10 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
-use self_cell::self_cell;
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex},
 };
-
-type SharedModel = Arc<LinearModel>;
-
-self_cell!(
-    /// A model, and its predictor on a device.
-    pub(crate) struct Loaded {
-        owner: SharedModel,
-        #[not_covariant]
-        dependent: Predictor,
-    }
-);
 
 /// A fitted model.
 #[pyclass(frozen, module = "bochner._native")]
@@ -82,7 +71,7 @@ impl Model {
         let job = options.job(fit.as_ref())?;
         let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
         let progress = options.get("progress")?;
-        let columns = options.get("columns")?;
+        let columns = (options.get("columns")?, options.get("imputation")?);
         let importances = options.get("importances")?.unwrap_or(false);
         let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
         let weights = weights.as_ref().map(|weights| weights.as_array());
@@ -127,6 +116,13 @@ impl Model {
     #[getter]
     fn has_schema(&self) -> bool {
         self.model.schema.is_some()
+    }
+
+    /// Imputation of a model with numeric columns: names, fill values, whether a training row
+    /// misses a value, and whether the column has an indicator.
+    #[getter]
+    fn imputation(&self) -> Option<(Option<Vec<String>>, Vec<f64>, Vec<bool>, Vec<bool>)> {
+        imputation(&self.model)
     }
 
     /// Outputs for rows `x`, `[n, t]`: predicted values, or one score per class.

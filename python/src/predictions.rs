@@ -3,12 +3,28 @@
 use crate::{
     asked::Asked,
     calls::device,
-    model::{Loaded, Model},
+    model::Model,
     views::{Source, TableView},
 };
-use bochner::{Error, Result, Run, features::Transformer, models::Targets};
+use bochner::{
+    Error, Result, Run,
+    features::Transformer,
+    models::{LinearModel, Predictor, Targets},
+};
 use ndarray::{Array2, ArrayView1, s};
-use std::sync::PoisonError;
+use self_cell::self_cell;
+use std::sync::{Arc, PoisonError};
+
+pub(crate) type SharedModel = Arc<LinearModel>;
+
+self_cell!(
+    /// A model, and its predictor on a device.
+    pub(crate) struct Loaded {
+        owner: SharedModel,
+        #[not_covariant]
+        dependent: Predictor,
+    }
+);
 
 /// Inputs of up to this many values are copied at once instead of streamed with a reader thread.
 const FEW_VALUES: usize = 1 << 16;

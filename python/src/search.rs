@@ -102,7 +102,7 @@ pub(crate) fn fit_searched<'py>(
     job.search = Some(options.search()?);
     let (name, memory): (String, _) = (options.need("device")?, options.get("memory")?);
     let progress = options.get("progress")?;
-    let columns = options.get("columns")?;
+    let columns = (options.get("columns")?, options.get("imputation")?);
     let (given, y) = (x.given(), y.as_ref().map(|y| y.as_array()));
     let weights = weights.as_ref().map(|weights| weights.as_array());
     given.check(y, weights)?;

@@ -516,6 +516,8 @@ def test_missing_values_categories_and_weights(table):
     lines[1] = "," + rest
     path.write_text("\n".join(lines))
     with pytest.raises(ValueError, match="let missing='indicator' .* stand for it"):
+        KernelRidgeRegressor(**options).fit(bochner.scan(path, missing="error", **columns))
+    with pytest.warns(UserWarning, match=r"missing: 1 of \d+ rows; size \(1\) filled with means"):
         KernelRidgeRegressor(**options).fit(bochner.scan(path, **columns))
     for missing in ("mean", "median"):
         scan = bochner.scan(path, missing=missing, **columns)
@@ -526,14 +528,14 @@ def test_missing_values_categories_and_weights(table):
     shown = bochner.scan(path, missing="indicator", **columns)
     model = KernelRidgeRegressor(**options).fit(shown)
     assert list(model.feature_names_in_) == ["size", "size is missing"]
-    with pytest.raises(ValueError, match="none of error, mean"):
+    with pytest.raises(ValueError, match="none of auto, mean"):
         bochner.scan(path, missing="some", **columns)
     expected = next(iter(model.predict(shown)))
-    lines[1] = "-" + lines[1]
+    lines[1] = "nix" + lines[1]
     path.write_text("\n".join(lines))
-    with pytest.raises(ValueError, match='"-" among numbers; .* na="-"'):
+    with pytest.raises(ValueError, match='"nix" among numbers; .* na="nix"'):
         KernelRidgeRegressor(**options).fit(bochner.scan(path, missing="mean", **columns))
-    dashes = bochner.scan(path, missing="indicator", na="-", **columns)
+    dashes = bochner.scan(path, missing="indicator", na="nix", **columns)
     again = KernelRidgeRegressor(**options).fit(dashes)
     assert list(again.feature_names_in_) == ["size", "size is missing"]
     assert_allclose(next(iter(again.predict(dashes))), expected)

@@ -4,6 +4,7 @@ use crate::{Result, data::Survey, store::Store};
 
 /// The names of the arrays of a model file.
 const NAMES: [&str; 2] = ["seen.min", "seen.max"];
+const MEANS: &str = "seen.mean";
 /// A value is far outside where it lies beyond an end by more than this share of the width.
 const FAR: f64 = 0.5;
 
@@ -25,6 +26,8 @@ const FAR: f64 = 0.5;
 pub struct Ranges {
     min: Vec<f64>,
     max: Vec<f64>,
+    /// Column means; `None` for older files.
+    means: Option<Vec<f64>>,
 }
 
 /// What a column lay between.
@@ -51,6 +54,12 @@ fn without_sign(ends: &[f64]) -> Vec<f64> {
     ends.iter().map(|end| end + 0.0).collect()
 }
 
+/// Rounds to f32 if the value is in its range.
+fn rounded(mean: f64) -> f64 {
+    let short = f64::from(mean as f32);
+    if short.is_finite() { short + 0.0 } else { mean }
+}
+
 impl Ranges {
     /// Those of the rows that were surveyed.
     #[doc(hidden)]
@@ -58,6 +67,8 @@ impl Ranges {
         Self {
             min: without_sign(&survey.min),
             max: without_sign(&survey.max),
+            // Rounds off digits that depend on the order of the rows.
+            means: Some(survey.mean.iter().map(|&mean| rounded(mean)).collect()),
         }
     }
 
@@ -75,7 +86,16 @@ impl Ranges {
         }
     }
 
+    /// Column means, if known.
+    #[doc(hidden)]
+    pub fn means(&self) -> Option<&[f64]> {
+        self.means.as_deref()
+    }
+
     pub(crate) fn write(&self, store: &mut Store) {
+        if let Some(means) = &self.means {
+            store.put_vector(MEANS, means);
+        }
         for (name, ends) in NAMES.into_iter().zip([&self.min, &self.max]) {
             store.put_vector(name, ends);
         }
@@ -86,10 +106,12 @@ impl Ranges {
         if !NAMES.iter().all(|name| store.has(name)) {
             return Ok(None);
         }
-        let [min, max] = NAMES.map(|name| store.vector(name, columns));
+        let vector = |name: &str| Ok(store.vector(name, columns)?.to_vec());
+        let means = store.has(MEANS).then(|| vector(MEANS)).transpose()?;
         Ok(Some(Self {
-            min: min?.to_vec(),
-            max: max?.to_vec(),
+            min: vector(NAMES[0])?,
+            max: vector(NAMES[1])?,
+            means,
         }))
     }
 }
@@ -105,6 +127,7 @@ mod tests {
         let ranges = Ranges {
             min: vec![-0.0, 1e-300],
             max: vec![1.0 / 3.0, 2.0],
+            means: Some(vec![0.25, 1.0]),
         };
         ranges.write(&mut store);
         assert_eq!(Ranges::read(&store, 2).expect("reads"), Some(ranges));

@@ -3,7 +3,7 @@
 use crate::{
     Result,
     data::{ChunkSource, ColumnChoice, OpenOptions, TargetUse, open},
-    model::{LinearModel, Model, Predicted},
+    model::{LinearModel, Model, Predicted, Ranges},
 };
 use std::path::Path;
 
@@ -14,7 +14,13 @@ impl LinearModel {
     pub fn columns(&self) -> ColumnChoice {
         match (&self.schema, &self.column_names) {
             (Some(schema), _) => ColumnChoice::Known(Box::new(schema.clone())),
-            (None, Some(names)) => ColumnChoice::Matching(names.clone()),
+            (None, Some(names)) => match self.ranges.as_ref().and_then(Ranges::means) {
+                Some(means) => ColumnChoice::Imputed {
+                    names: names.clone(),
+                    means: means.to_vec(),
+                },
+                None => ColumnChoice::Matching(names.clone()),
+            },
             (None, None) => ColumnChoice::All,
         }
     }

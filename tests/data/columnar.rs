@@ -267,8 +267,10 @@ fn columns_become_what_those_of_text_become() {
             ]
         ));
     }
-    // Without a word on what stands for them, gaps are errors with their places.
-    let mut source = open(fixture("flats.parquet"), &OpenOptions::default()).unwrap();
+    // Errors name the place of a missing value.
+    let mut strict = OpenOptions::default();
+    strict.table.missing = Missing::Error;
+    let mut source = open(fixture("flats.parquet"), &strict).unwrap();
     let found = Survey::new(source.as_mut(), 0, 0);
     assert_says(
         found.map(drop),

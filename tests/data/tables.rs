@@ -79,6 +79,7 @@ fn a_model_keeps_what_its_columns_are_made_of() {
     assert!(error.contains("\"kind\" holds text"), "{error}");
     let gaps = DataFile::at(at("train.csv"))
         .target("kind")
+        .missing(Missing::Error)
         .with_text_labels();
     let error = says(learner.fit(gaps).unwrap_err());
     assert!(error.contains("line 7, column \"size\""), "{error}");

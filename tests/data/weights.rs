@@ -24,7 +24,7 @@ fn weights_weigh_what_stands_for_missing_values() {
     assert_eq!(x_of(chunk).row(3).to_vec(), [2.0, 0.75, 0.25]);
     // Numbers alone are read in one pass, weights beside them.
     let plain = TableOptions {
-        missing: Missing::Error,
+        missing: Missing::default(),
         ..table
     };
     let numbers = "a,w,y\n1,3,1\n5,0.5,2\n";

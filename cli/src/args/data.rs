@@ -43,10 +43,9 @@ pub(crate) struct DataArgs {
     /// Columns of a .csv that are neither features nor targets and are not read
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     ignore: Vec<Names>,
-    /// For missing values: mean, median, indicator, error
+    /// How to fill missing feature values: auto, mean, median, indicator or error
     ///
-    /// What stands for those of features. `indicator` adds a column that says where they are
-    /// missing; with `error` nothing stands for them.
+    /// `auto` takes means, and adds an indicator column if missing values predict the target.
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]
     missing: Missing,
     /// Texts that stand for no value, beside empty cells [default: those of pandas, as NA, N/A,

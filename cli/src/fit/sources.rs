@@ -8,7 +8,7 @@ use crate::report::{Usage, counted};
 use anyhow::Result;
 use bochner::{
     Error,
-    data::{ChunkSource, ColumnChoice, Part, Schema, Split, TargetUse},
+    data::{ChunkSource, ColumnChoice, Part, Schema, Split, Survey, TargetUse},
 };
 use std::{path::Path, sync::Arc};
 
@@ -80,10 +80,25 @@ impl Args {
         }
         let train = open()?;
         let test = match &self.test_input {
-            Some(path) => Some(self.open_test(path, &train, known)?),
+            Some(path) => {
+                let known = known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
+                let matching = || train.column_names().map(ColumnChoice::Matching);
+                Some(self.open_test(path, &train, known.or_else(matching))?)
+            }
             None => None,
         };
         Ok((train, test))
+    }
+
+    /// Test rows of a file of their own whose missing values get the means of the training rows, if
+    /// these are numbers without missing values.
+    pub(super) fn filled_test(&self, train: &Source, survey: &Survey) -> Result<Option<Source>> {
+        let (Some(path), Some(names)) = (&self.test_input, &survey.names) else {
+            return Ok(None);
+        };
+        let (names, means) = (names.clone(), survey.mean.clone());
+        let columns = Some(ColumnChoice::Imputed { names, means });
+        self.open_test(path, train, columns).map(Some)
     }
 
     /// Errors where rows without targets, in which a learner finds these, are to be scored.
@@ -100,10 +115,12 @@ impl Args {
     }
 
     /// The file of rows that are scored. Errors unless it has the columns of the training rows.
-    fn open_test(&self, path: &Path, train: &Source, known: Option<&Schema>) -> Result<Source> {
-        let columns = train.column_names().map(ColumnChoice::Matching);
-        let known = known.map(|schema| ColumnChoice::Known(Box::new(schema.clone())));
-        let columns = known.or(columns);
+    fn open_test(
+        &self,
+        path: &Path,
+        train: &Source,
+        columns: Option<ColumnChoice>,
+    ) -> Result<Source> {
         let test = self.data.open_beside(
             path,
             self.test_targets.as_deref(),

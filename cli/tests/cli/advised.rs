@@ -34,22 +34,22 @@ const FEATURES: [(Cell, &[&str], &[&str]); 7] = [
     (
         |i| {
             if i == 99 {
-                "Na".into()
+                "Ne".into()
             } else {
                 number(i).to_string()
             }
         },
-        &["line 101", "\"v\"", "\"Na\" among numbers", "--na Na"],
-        &["--na", "Na", "--missing", "mean"],
+        &["line 101", "\"v\"", "\"Ne\" among numbers", "--na Ne"],
+        &["--na", "Ne", "--missing", "mean"],
     ),
     (
         |i| match i {
             50 => "NA".into(),
-            99 => "Na".into(),
+            99 => "Ne".into(),
             i => number(i).to_string(),
         },
-        &["line 101", "\"Na\" among numbers", "--na 'NA,Na'"],
-        &["--na", "NA,Na", "--missing", "mean"],
+        &["line 101", "\"Ne\" among numbers", "--na 'NA,Ne'"],
+        &["--na", "NA,Ne", "--missing", "mean"],
     ),
     (
         |i| {
@@ -127,13 +127,13 @@ fn targets_of_amounts_are_not_advised_to_be_kinds() {
         (
             |i| {
                 if i == 99 {
-                    "Na".into()
+                    "Ne".into()
                 } else {
                     format!("{}.25", number(i))
                 }
             },
-            &["line 101", "\"y\"", "--na Na"],
-            &["--na", "Na", "--drop-rows-without-target"],
+            &["line 101", "\"y\"", "--na Ne"],
+            &["--na", "Ne", "--drop-rows-without-target"],
         ),
         (
             |i| {

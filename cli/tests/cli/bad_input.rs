@@ -74,7 +74,7 @@ fn csv() {
         &here,
         &[
             (
-                fit!("nan.csv"),
+                fit!("nan.csv" "--missing error"),
                 &["nan.csv", "line 3", "\"b\"", "NaN", "remove"],
             ),
             (fit!("inf.csv"), &["inf.csv", "line 3", "\"a\"", "infinite"]),
@@ -89,7 +89,10 @@ fn csv() {
                 fit!("text.csv"),
                 &["line 3", "\"b\"", "\"blue\"", "correct it"],
             ),
-            (fit!("gap.csv"), &["line 2", "\"b\"", "empty"]),
+            (
+                fit!("gap.csv" "--missing error"),
+                &["line 2", "\"b\"", "empty"],
+            ),
             (fit!("same.csv"), &["no spread", "--gamma"]),
             (fit!("one.csv"), &["labels are the same"]),
             (fit!("only.csv"), &["only target columns"]),
@@ -127,13 +130,16 @@ fn csv() {
                 "fit good.csv --target label --device cpu -o .",
                 &["is a directory"],
             ),
-            ("featurize nan.csv --device cpu -o old.npy", &["line 3"]),
             (
-                "featurize nan.csv --device cpu --gamma 1 -o old.npy",
+                "featurize nan.csv --missing error --device cpu -o old.npy",
                 &["line 3"],
             ),
             (
-                "featurize nan.csv --device cpu --gamma 1 -o new.npy",
+                "featurize nan.csv --missing error --device cpu --gamma 1 -o old.npy",
+                &["line 3"],
+            ),
+            (
+                "featurize nan.csv --missing error --device cpu --gamma 1 -o new.npy",
                 &["line 3"],
             ),
         ],

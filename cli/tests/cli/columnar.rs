@@ -64,7 +64,7 @@ fn features_and_predictions_are_written_and_read_again() {
     bochner(folder, &format!("{fit} -o words"), &[]).fails(&["row 2", "column \"city\"", "empty"]);
     let table = "rooms,city\n1,Bern\n2,Chur\n3,Bern\n4,Chur\n";
     fs::write(at("towns.csv"), table).expect("writes");
-    let fit = "fit towns.csv --target city --features 16 --gamma 1 -q -o words";
+    let fit = "fit towns.csv --target city --features 16 --gamma 1 --missing error -q -o words";
     bochner(folder, fit, &[]).ok();
     let predict = format!("predict words {flats} -q -o");
     bochner(folder, &format!("{predict} w.parquet"), &[]).fails(&["row 2", "column \"rooms\""]);

@@ -299,7 +299,7 @@ fn rows_without_a_target() {
     // A feature is none of its business, and its line is that of the file.
     let text = rows(&|i| if i < 2 { String::new() } else { target(i) }).replace("\n7,", "\n,");
     write(at, "t.csv", &text);
-    fit(at, "t.csv", "-q --drop-rows-without-target").fails(&[
+    fit(at, "t.csv", "-q --drop-rows-without-target --missing error").fails(&[
         "line 9, column \"t\": is empty",
         "--nan drop",
         "--missing indicator",
@@ -347,7 +347,7 @@ fn a_gap_in_predictions_is_cured_by_the_fit() {
         .collect();
     for text in [plain, format!("t,a,y\n{numbers}")] {
         write(at, "t.csv", &text);
-        fit(at, "t.csv", "-q -o m.model").ok();
+        fit(at, "t.csv", "-q -o m.model --missing error").ok();
         write(at, "gap.csv", text.replace("\n3,", "\n,"));
         for output in ["p.csv", "-"] {
             let run = bochner(

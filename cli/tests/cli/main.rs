@@ -42,6 +42,7 @@ mod maps;
 #[cfg(target_os = "linux")]
 mod memory;
 mod metamorphic;
+mod missing;
 mod noted;
 mod odd;
 mod outputs;

@@ -70,12 +70,12 @@ fn a_table_of_text_and_gaps_is_fitted_by_one_command() {
     );
     for (arguments, fragments) in [
         (
-            format!("{fit} --quiet"),
+            format!("{fit} --missing error --quiet"),
             vec!["line 5, column \"age\"", "--missing indicator"],
         ),
         (
             format!("{fit} --missing most"),
-            vec!["--missing", "error, mean, median, indicator"],
+            vec!["--missing", "auto, mean, median, indicator, error"],
         ),
         (
             format!("{fit} --missing mean --task regression -q"),
@@ -209,7 +209,7 @@ fn where_text_is_not_taken_one_line_says_what_to_do() {
     fs::write(folder.join("d.csv"), format!("age,y\n{gaps}")).expect("written");
     for (arguments, says) in [
         (
-            "drift a.csv b.csv",
+            "drift a.csv b.csv --missing error",
             &["a.csv: line 9", "age", "is empty", "--missing indicator"] as &[_],
         ),
         (

@@ -13,6 +13,7 @@ mod encode;
 mod field;
 mod forms;
 mod hashed;
+mod imputation;
 mod later;
 mod levels;
 mod marks;
@@ -42,18 +43,20 @@ use reading::Reading;
 pub use date::text as date_text;
 pub use date_format::DateFormat;
 pub use date_parts::{DateParts, Dates};
-pub(super) use encode::Encoder;
+pub(super) use encode::{Encoder, fill_note};
 pub use field::{Field, Kind};
 pub(super) use forms::composed;
+#[doc(hidden)]
+pub use imputation::NumericImputation;
 pub use marks::Marks;
 pub use means::TargetMeans;
-pub(super) use no_value::{MissingRule, NoValue, USUAL};
+pub(super) use no_value::{MissingRule, NoValue, USUAL, is_null_token};
 pub use options::{Missing, TableOptions};
 pub(super) use places::Places;
 pub(super) use row_names::numbers_rows;
 pub(super) use survey::{
-    Codes, Marked, NO_WEIGHT, Packed, Points, infinite, is_total, may_be_total, may_hold_copies,
-    missing, refused, says_nothing, survey,
+    Codes, Marked, NO_WEIGHT, Packed, Points, holds_numbers, infinite, is_total, may_be_total,
+    may_hold_copies, missing, refused, says_nothing, survey,
 };
 pub use words::Words;
 
@@ -89,6 +92,17 @@ impl Schema {
             weight_reading: None,
             no_value: NoValue::from_given(None),
             options: BTreeMap::new(),
+        }
+    }
+
+    /// Sets the fill value of each numeric feature; no training row misses one.
+    pub(super) fn set_fill_values(&mut self, means: &[f64]) {
+        for (field, &mean) in self.features.iter_mut().zip(means) {
+            field.fill = Some(Fill {
+                values: vec![mean],
+                indicator: false,
+                missed: false,
+            });
         }
     }
 
@@ -217,10 +231,7 @@ impl Schema {
     #[doc(hidden)]
     pub fn first_of_no_number(&self) -> Option<&str> {
         let is_plain = |f: &Field| matches!(f.kind, Kind::Number | Kind::Boolean);
-        let mut made = self
-            .features
-            .iter()
-            .filter(|f| f.may_miss() || !is_plain(f));
+        let mut made = self.features.iter().filter(|f| f.misses() || !is_plain(f));
         made.next().map(Field::name)
     }
 
@@ -254,7 +265,7 @@ impl Schema {
     /// Whether it does nothing that a file of numbers needs.
     pub(super) fn is_plain(&self) -> bool {
         let written = |f: &Field| f.kind == Kind::Number && f.reading.is_none();
-        let plain = |f: &Field| written(f) && f.fill.is_none();
+        let plain = |f: &Field| written(f) && !f.misses();
         self.weight_reading.is_none() && self.features.iter().chain(&self.targets).all(plain)
     }
 }

@@ -53,7 +53,7 @@ impl Fitting {
     pub(in crate::fit) fn prepare(&mut self) -> Result<Prepared> {
         let survey = self.survey()?;
         self.say_when_rows_were(&survey);
-        self.share_schema()?;
+        self.share_schema(&survey)?;
         let targets = self.targets(&survey)?;
         let (args, train) = (&self.args, &self.sources.train);
         let (rows, outputs) = (survey.rows, targets.outputs());
@@ -171,14 +171,17 @@ impl Fitting {
     }
 
     /// What the training rows made of the columns of a table holds for all other rows.
-    fn share_schema(&mut self) -> Result<()> {
+    fn share_schema(&mut self, survey: &Survey) -> Result<()> {
         let Some(schema) = self.sources.train.schema() else {
+            if let Some(test) = self.args.filled_test(&self.sources.train, survey)? {
+                self.sources.test = Some(test);
+            }
             became::describe_numbers(self.sources.train.as_ref(), &mut self.report);
             return Ok(());
         };
         if self.args.part.shard.is_some() {
-            let problem = "--shard takes files of numbers: sums do not say what columns of text \
-                           became; fit this table in one process, with --checkpoint";
+            let problem = "--shard takes files of numbers: sums do not say what columns of text, or \
+                           with gaps, became; fit this table in one process, with --checkpoint";
             return Err(Usage(problem.into()).into());
         }
         let others = self.args.sources(&self.chosen, Some(schema))?;

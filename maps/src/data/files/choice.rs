@@ -36,6 +36,13 @@ pub enum ColumnChoice {
     /// than these; else all. For rows
     /// that a model is to predict: `LinearModel::columns`.
     Matching(Vec<String>),
+    /// As [`Self::Matching`], with a fill value for each column.
+    Imputed {
+        /// Column names.
+        names: Vec<String>,
+        /// Fill value of each column for missing values.
+        means: Vec<f64>,
+    },
     /// Those of a schema, by which they are read, with its targets.
     Known(Box<Schema>),
 }
@@ -192,11 +199,13 @@ impl ColumnChoice {
             (0..names.len()).filter(free).collect()
         };
         let chosen = match self {
-            Self::Matching(wanted) if names_tell(names) && names_tell(wanted) => {
+            Self::Matching(wanted) | Self::Imputed { names: wanted, .. }
+                if names_tell(names) && names_tell(wanted) =>
+            {
                 return each(wanted, ", which the model was fitted on");
             }
             // Places, where the file has more columns than those.
-            Self::Matching(wanted)
+            Self::Matching(wanted) | Self::Imputed { names: wanted, .. }
                 if !names_tell(names)
                     && !names_tell(wanted)
                     && others(&[]).len() > wanted.len() =>
@@ -206,7 +215,7 @@ impl ColumnChoice {
             Self::Known(schema) => {
                 return each(&schema.feature_names(), ", which the model was fitted on");
             }
-            Self::Matching(_) => others(&[]),
+            Self::Matching(_) | Self::Imputed { .. } => others(&[]),
             Self::All => with_own_names(others(&[]), names, path)?,
             Self::AllBut(unwanted) => {
                 let left = others(&each(unwanted, " to leave out")?);

@@ -20,8 +20,10 @@ pub(in crate::data) use self::lines::Lines;
 pub(in crate::data) use self::number::{BEYOND, ROUNDED, number};
 
 use self::decimal::Slot;
+use self::number::Wrong;
 use self::records::Records;
 use super::choice::{self, ColumnChoice, TargetUse};
+use super::schema::fill_note;
 use super::table::short;
 use super::{Chunk, ChunkSource, Rows, require_rows};
 use crate::error::{Error, Result};
@@ -65,8 +67,10 @@ pub struct CsvSource {
     targets: Vec<usize>,
     /// Rows of the last chunk: what the next one reserves.
     expected: usize,
-    /// Whether a rounded feature was warned of.
-    warned: bool,
+    /// Fill value of each feature column.
+    means: Option<Vec<f64>>,
+    /// Whether notes on a rounded and on a missing feature were logged.
+    warned: [bool; 2],
 }
 
 impl CsvSource {
@@ -94,7 +98,8 @@ impl CsvSource {
             features: Vec::new(),
             targets: Vec::new(),
             expected: 0,
-            warned: false,
+            means: None,
+            warned: [false; 2],
         };
         source.choose(&options)?;
         source.slots = vec![Slot::Skipped; source.records.names.len()];
@@ -124,6 +129,11 @@ impl CsvSource {
             .collect()
     }
 
+    /// Sets the fill value of each feature column.
+    pub(in crate::data) fn set_fill_values(&mut self, means: &[f64]) {
+        self.means = Some(means.to_vec()).filter(|means| means.len() == self.features.len());
+    }
+
     /// Tells features and targets apart.
     fn choose(&mut self, options: &CsvOptions) -> Result<()> {
         let (names, path) = (&self.records.names, self.records.path());
@@ -144,14 +154,22 @@ impl CsvSource {
         let of_column = |j: usize, says: &str| {
             records.problem(format!(", column {}: {says}", short(&records.names[j])))
         };
-        let mut rounded = None;
+        let (mut rounded, mut filled) = (None, None);
         for (k, (columns, out)) in [(&self.features, x), (&self.targets, y)]
             .into_iter()
             .enumerate()
         {
-            for (&j, out) in columns.iter().zip(out) {
-                let (value, exact) = number(records.field(j))
-                    .map_err(|wrong| wrong.error(k == 0, |says| of_column(j, says)))?;
+            for (i, (&j, out)) in columns.iter().zip(out).enumerate() {
+                let mean = self.means.as_ref().filter(|_| k == 0).map(|means| means[i]);
+                let (value, exact) = match (number(records.field(j)), mean) {
+                    (Err(Wrong::Missing(says)), Some(mean)) => {
+                        filled = filled.or(Some((j, says)));
+                        (mean, true)
+                    }
+                    (found, _) => {
+                        found.map_err(|wrong| wrong.error(k == 0, |says| of_column(j, says)))?
+                    }
+                };
                 *out = value;
                 if exact {
                     continue;
@@ -162,9 +180,14 @@ impl CsvSource {
                 rounded = rounded.or(Some(j));
             }
         }
-        if let Some(j) = rounded.filter(|_| !self.warned) {
+        let [warned_rounded, warned_filled] = &mut self.warned;
+        if let Some(j) = rounded.filter(|_| !*warned_rounded) {
             log::warn!("{}", of_column(j, ROUNDED));
-            self.warned = true;
+            *warned_rounded = true;
+        }
+        if let Some((j, says)) = filled.filter(|_| !*warned_filled) {
+            log::warn!("{}", of_column(j, &fill_note(&says)));
+            *warned_filled = true;
         }
         Ok(())
     }

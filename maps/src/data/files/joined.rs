@@ -2,7 +2,7 @@
 
 use super::rows::stack;
 use super::{Chunk, ChunkSource, Format, OpenOptions, Rows, require_rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use std::path::{Path, PathBuf};
 
 /// What opens one file.
@@ -133,6 +133,11 @@ impl Joined {
     }
 }
 
+/// Advice for missing values: only one file has a schema that fills them.
+fn joined() -> Remedy {
+    Remedy::words("join the files to one, in which missing values are filled")
+}
+
 /// Chunks one below the other.
 fn stacked(mut chunks: Vec<Chunk>) -> Result<Option<Chunk>> {
     if chunks.len() < 2 {
@@ -167,7 +172,8 @@ impl ChunkSource for Joined {
         // Chunks are filled across files, so that many small ones are not many small chunks.
         let (mut chunks, mut rows) = (Vec::new(), 0);
         while rows < max_rows && self.current < self.files.len() {
-            match self.source(self.current)?.next_chunk(max_rows - rows)? {
+            let next = self.source(self.current)?.next_chunk(max_rows - rows);
+            match next.map_err(|error| error.instead(&Remedy::FillMissing, Some(joined())))? {
                 Some(chunk) => {
                     rows += chunk.x.nrows();
                     chunks.push(chunk);

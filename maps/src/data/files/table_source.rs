@@ -8,8 +8,8 @@ mod totals;
 use super::gaps::GaplessTable;
 use super::schema::{Encoder, NO_WEIGHT, NoValue, Places, survey};
 use super::{
-    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, OpenOptions, Schema, Table,
-    TargetUse, require_rows,
+    Chunk, ChunkSource, ColumnChoice, CsvOptions, CsvSource, Missing, NanRows, OpenOptions, Schema,
+    Table, TargetUse, require_rows,
 };
 use crate::error::{Error, Remedy, Result};
 use columns::{advised, choose, with_parts};
@@ -83,12 +83,15 @@ impl TableSource {
             Some(numbers) if !settled && reads_numbers(options) => {
                 let mut target = options.target.clone();
                 target.extend(options.table.weight.clone());
-                let numbers = numbers(CsvOptions {
+                let mut numbers = numbers(CsvOptions {
                     target,
                     target_use: options.target_use,
                     columns: options.columns.clone(),
                     layout: options.layout.clone(),
                 })?;
+                if let ColumnChoice::Imputed { means, .. } = &options.columns {
+                    numbers.set_fill_values(means);
+                }
                 Reader::Numbers(Box::new(numbers), places)
             }
             _ => {
@@ -205,7 +208,11 @@ fn first_schema(table: &dyn Table, places: &Places, options: &OpenOptions) -> (S
         _ => {
             let weight = options.table.weight.as_deref();
             let (features, targets) = (names(&places.features), names(&places.targets));
-            (Schema::of_numbers(&features, &targets, weight), false)
+            let mut schema = Schema::of_numbers(&features, &targets, weight);
+            if let ColumnChoice::Imputed { means, .. } = &options.columns {
+                schema.set_fill_values(means);
+            }
+            (schema, false)
         }
     }
 }
@@ -228,7 +235,13 @@ fn needed(
     if options.nan.is_of_targets() {
         return places.targets.clone();
     }
-    let fills = options.table.missing != Missing::Error;
+    // `NanRows::Drop` without an explicit `Missing` drops rows with missing features.
+    let drops = matches!(options.nan, NanRows::Drop(_));
+    let fills = match options.table.missing {
+        Missing::Error => false,
+        Missing::Auto => !drops,
+        Missing::Mean | Missing::Median | Missing::Indicator => true,
+    };
     let left_out = match &options.columns {
         ColumnChoice::Known(schema) if options.same_rows && !fills => schema.left_out_names(),
         _ => Vec::new(),
@@ -238,7 +251,12 @@ fn needed(
         names.position(|own| own == name)
     });
     let fields = schema.features().iter();
-    let needs = fields.map(|field| if settled { !field.may_miss() } else { !fills });
+    // Without an explicit `Missing` a model fills only what its training rows missed.
+    let is_auto = schema.options().all(|(name, _)| name != "missing");
+    let needs = fields.map(|field| match settled {
+        true => !(field.may_miss() && (field.misses() || !(is_auto && drops))),
+        false => !fills,
+    });
     let features = places.features.iter().zip(needs);
     let features = features.filter(|(_, needs)| *needs).map(|(j, _)| j);
     let beside = places.weight.iter().chain(&places.group);
@@ -274,7 +292,9 @@ impl ChunkSource for TableSource {
     fn next_chunk(&mut self, max_rows: usize) -> Result<Option<Chunk>> {
         require_rows(max_rows)?;
         let known = match &self.options.columns {
-            ColumnChoice::Known(_) | ColumnChoice::Matching(_) => true,
+            ColumnChoice::Known(_) | ColumnChoice::Matching(_) | ColumnChoice::Imputed { .. } => {
+                true
+            }
             ColumnChoice::All | ColumnChoice::These(_) | ColumnChoice::AllBut(_) => false,
         };
         // What stands for missing values and how cells are read a fit says, and a model keeps.

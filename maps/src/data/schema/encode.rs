@@ -1,5 +1,9 @@
 //! Batches of a table as the numbers that a schema makes of them.
 
+mod impute;
+
+pub(in crate::data) use impute::fill_note;
+
 use super::{
     Field, Kind, MissingRule, Schema, date,
     hashed::place_of,
@@ -18,7 +22,7 @@ use crate::data::{
     files::table::short,
 };
 use crate::error::{Error, Remedy, Result};
-use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, s};
+use ndarray::{Array1, Array2, ArrayViewMut2, s};
 
 /// What helps where a cell is not written as those of the fit were.
 const WRITE_SO: &str = "write it so, leave the row out, or fit with it as no value";
@@ -30,9 +34,9 @@ pub(in crate::data) struct Encoder {
     places: Places,
     /// What the rows have that the schema was learnt from, if it has means of their targets.
     training: Option<OutOfFold>,
-    /// Whether it was said that a category is unknown, that a label is, and that a number was
-    /// rounded.
-    said: [bool; 3],
+    /// Whether notes were logged: unknown category, unknown label, rounded number, missing value in
+    /// a column without missing training values.
+    said: [bool; 4],
 }
 
 const UNKNOWN: &str = "is a category that the fit did not see, so it counts as none of them";
@@ -45,7 +49,7 @@ impl Encoder {
             schema,
             places,
             training: None,
-            said: [false; 3],
+            said: [false; 4],
         }
     }
 
@@ -57,7 +61,7 @@ impl Encoder {
     /// One that says nothing of what it meets.
     pub(in crate::data) fn silent(self) -> Self {
         Self {
-            said: [true; 3],
+            said: [true; 4],
             ..self
         }
     }
@@ -216,16 +220,16 @@ impl Reading<'_> {
         field: &Field,
         j: usize,
         column: &Column,
-        said: &mut [bool; 3],
+        said: &mut [bool; 4],
         mut out_nw: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
         if matches!(field.kind, Kind::Id | Kind::Copy(_)) {
             return Ok(());
         }
-        let [unknown, _, rounded] = said;
+        let [unknown, _, rounded, filled] = said;
         cell::for_each_cell(column, self.rule, |i, cell| {
-            if let Cell::Missing(text) = cell {
-                return self.fill((i, j), (text, field), out_nw.row_mut(i));
+            if let Some(text) = self.missing(cell, field) {
+                return self.fill((i, j), (text, field), filled, out_nw.row_mut(i));
             }
             let (at, value) = match &field.kind {
                 Kind::Number => (0, self.number((i, j), (cell, field, true), rounded)?),
@@ -265,13 +269,13 @@ impl Reading<'_> {
         (field, (means, training, k)): (&Field, (&TargetMeans, Option<&OutOfFold>, usize)),
         j: usize,
         column: &Column,
-        said: &mut [bool; 3],
+        said: &mut [bool; 4],
         mut out_nw: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
-        let [unknown, ..] = said;
+        let [unknown, _, _, filled] = said;
         cell::for_each_cell(column, self.rule, |i, cell| {
             if let Cell::Missing(text) = cell {
-                return self.fill((i, j), (text, field), out_nw.row_mut(i));
+                return self.fill((i, j), (text, field), filled, out_nw.row_mut(i));
             }
             let row = self.first + i as u64;
             text_of(cell, |text| {
@@ -288,25 +292,6 @@ impl Reading<'_> {
             });
             Ok(())
         })
-    }
-
-    /// Writes what stands for a missing value, which is there as this text.
-    fn fill(
-        &self,
-        (i, j): (usize, usize),
-        (text, field): (&str, &Field),
-        mut out_w: ArrayViewMut1<'_, f64>,
-    ) -> Result<()> {
-        let Some(fill) = &field.fill else {
-            return Err(cell::refused(self.fault(i, j, &cell::missing(text)), true));
-        };
-        for (k, &value) in fill.values.iter().enumerate() {
-            out_w[k] = value;
-        }
-        if fill.indicator {
-            out_w[field.kind.width()] = 1.0;
-        }
-        Ok(())
     }
 
     fn date(&self, (i, j): (usize, usize), (cell, field): (Cell<'_>, &Field)) -> Result<f64> {
@@ -343,12 +328,12 @@ impl Reading<'_> {
         field: &Field,
         j: usize,
         column: &Column,
-        said: &mut [bool; 3],
+        said: &mut [bool; 4],
         mut put: impl FnMut(usize, f64),
     ) -> Result<()> {
-        let [_, unknown, _] = said;
+        let [_, unknown, ..] = said;
         cell::for_each_cell(column, self.rule, |i, cell| {
-            if let Cell::Missing(text) = cell {
+            if let Some(text) = self.missing(cell, field) {
                 let error = self.fault(i, j, &cell::missing(text));
                 return Err(cell::refused(error, false));
             }

@@ -68,6 +68,8 @@ pub(super) struct Fill {
     pub(super) values: Vec<f64>,
     /// Whether one more column says that it is missing.
     pub(super) indicator: bool,
+    /// Whether a training row misses the value.
+    pub(super) missed: bool,
 }
 
 impl Field {
@@ -141,6 +143,12 @@ impl Field {
     /// Whether values may be missing.
     pub fn may_miss(&self) -> bool {
         self.fill.is_some()
+    }
+
+    /// Whether a training row misses a value.
+    #[doc(hidden)]
+    pub fn misses(&self) -> bool {
+        self.fill.as_ref().is_some_and(|fill| fill.missed)
     }
 
     /// Whether one of its columns says where values are missing.

@@ -30,6 +30,59 @@ pub(crate) const USUAL: [&str; 22] = [
     "<NA>", "N/A", "NA", "NAN", "NULL", "NaN", "None", "Null", "n/a", "na", "nan", "null",
 ];
 
+/// Additional null tokens of numeric columns, in lower case and ascending order. In a text column
+/// each may be a category.
+const NULL_TOKENS: [&str; 39] = [
+    "#div/0!",
+    "#n/v",
+    "#name?",
+    "#null!",
+    "#num!",
+    "#nv",
+    "#ref!",
+    "#value!",
+    "(null)",
+    "*",
+    "-",
+    "--",
+    "---",
+    ".",
+    "..",
+    "...",
+    "<null>",
+    "??",
+    "[null]",
+    "\\n",
+    "_",
+    "k. a.",
+    "k.a.",
+    "missing",
+    "n.a.",
+    "n.d.",
+    "n/a",
+    "n/d",
+    "na",
+    "nan",
+    "nat",
+    "nd",
+    "nil",
+    "none",
+    "null",
+    "undefined",
+    "unknown",
+    "\u{2013}",
+    "\u{2014}",
+];
+/// Maximum length of a null token, in bytes.
+const MAX_NULL_TOKEN_BYTES: usize = 9;
+
+/// Whether a text is a null token in a numeric column.
+pub(in crate::data) fn is_null_token(text: &str) -> bool {
+    let may = text.len() <= MAX_NULL_TOKEN_BYTES && !text.starts_with(|c: char| c.is_ascii_digit());
+    let says = |text: &str| NULL_TOKENS.binary_search(&text).is_ok();
+    may && says(&text.trim().to_ascii_lowercase())
+}
+
 /// What said so before there was a list: in files of models that have none.
 const BEFORE: [&str; 8] = ["?", "NA", "na", "NaN", "nan", "NAN", "null", "NULL"];
 
@@ -80,10 +133,12 @@ impl NoValue {
     /// Which cells of a table hold no value. A table without types goes by any list, one of types
     /// by a list that was given: there a text `NA` is a text, unless the user says otherwise.
     pub(in crate::data) fn rule(&self, is_typed: bool) -> MissingRule<'_> {
-        let is_default = || self.texts == Self::from_given(None).texts || *self == Self::before();
+        let is_default = self.texts == Self::from_given(None).texts || *self == Self::before();
         MissingRule {
-            list: (!is_typed || !is_default()).then_some(self),
+            list: (!is_typed || !is_default).then_some(self),
             is_typed,
+            has_null_tokens: !is_typed && is_default,
+            is_numeric_column: false,
         }
     }
 
@@ -105,6 +160,11 @@ impl NoValue {
 pub(in crate::data) struct MissingRule<'a> {
     list: Option<&'a NoValue>,
     is_typed: bool,
+    /// Whether [null tokens](is_null_token) are missing values in numeric columns: only without a
+    /// given list.
+    has_null_tokens: bool,
+    /// Whether the current column is numeric and has such tokens.
+    is_numeric_column: bool,
 }
 
 impl<'a> MissingRule<'a> {
@@ -112,7 +172,22 @@ impl<'a> MissingRule<'a> {
     pub(in crate::data) const NONE: Self = Self {
         list: None,
         is_typed: true,
+        has_null_tokens: false,
+        is_numeric_column: false,
     };
+
+    /// Whether a text is a missing value in a column of numbers, dates or truth values.
+    pub(in crate::data) fn is_null_token(self, text: &str) -> bool {
+        self.has_null_tokens && is_null_token(text)
+    }
+
+    /// The rule for one column: null tokens are missing values if it is numeric.
+    pub(in crate::data) fn for_column(self, is_numeric: bool) -> Self {
+        Self {
+            is_numeric_column: is_numeric && self.has_null_tokens,
+            ..self
+        }
+    }
 
     /// Whether cells of text may stand for numbers, as in a table without types.
     pub(in crate::data) fn reads_text(self) -> bool {
@@ -122,7 +197,8 @@ impl<'a> MissingRule<'a> {
     /// Whether a cell of text stands for no value. An empty one of a column of text is a text.
     pub(in crate::data) fn text(self, text: &str) -> bool {
         let may = !(self.is_typed && text.is_empty());
-        may && self.list.is_some_and(|list| list.says(text))
+        let says = may && self.list.is_some_and(|list| list.says(text));
+        says || (self.is_numeric_column && is_null_token(text))
     }
 
     /// The text of the list that is this number, if there is one. Columns of f32 hold it rounded.

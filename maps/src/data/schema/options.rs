@@ -57,7 +57,7 @@ pub struct TableOptions {
 impl Default for TableOptions {
     fn default() -> Self {
         Self {
-            missing: Missing::Error,
+            missing: Missing::default(),
             categorical: Vec::new(),
             numeric: Vec::new(),
             codes: true,
@@ -79,18 +79,19 @@ impl Default for TableOptions {
 impl TableOptions {
     /// Whether a schema is wanted of a file of numbers too.
     pub(in crate::data) fn asks_for_schema(&self) -> bool {
-        let fills = self.missing != Missing::Error;
+        let says_missing = self.missing != Missing::default();
         let marks = self.decimal.or(self.thousands).is_some();
         let says = marks || self.date_format.is_some() || self.na.is_some();
-        fills || self.named_texts().next().is_some() || says
+        says_missing || self.named_texts().next().is_some() || says
     }
 
-    /// Whether nothing is said of how cells are read; that no column is to be by the target is
-    /// nothing, either.
+    /// Whether all options are defaults, up to an empty `by_target` and [`Missing::Error`].
     pub(in crate::data) fn is_usual(&self) -> bool {
         let none = self.by_target.as_ref().filter(|columns| columns.is_empty());
+        let strict = Some(Missing::Error).filter(|strict| *strict == self.missing);
         let usual = Self {
             by_target: none.cloned(),
+            missing: strict.unwrap_or_default(),
             ..Self::default()
         };
         *self == usual
@@ -140,8 +141,13 @@ impl TableOptions {
 /// lists. A column without any value is left out where something stands for it, and noted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// Nothing: it is an error.
+    /// As [`Self::Mean`], plus an indicator column (1 if the value is missing, else 0) for each
+    /// column whose missing values predict the target: the F statistic of the indicator alone is at
+    /// least 10, with at least 20 rows and 8 missing values. A warning lists the columns with
+    /// missing values.
     #[default]
+    Auto,
+    /// Nothing: it is an error.
     Error,
     /// The mean, over the rows that have the value, of each column that it becomes: of a category
     /// the shares of all of them.
@@ -160,12 +166,13 @@ impl FromStr for Missing {
 
     fn from_str(text: &str) -> Result<Self> {
         match text {
+            "auto" => Ok(Self::Auto),
             "error" => Ok(Self::Error),
             "mean" => Ok(Self::Mean),
             "median" => Ok(Self::Median),
             "indicator" => Ok(Self::Indicator),
             _ => Err(Error::parameter(format!(
-                "{text:?} is none of error, mean, median, indicator"
+                "{text:?} is none of auto, mean, median, indicator, error"
             ))),
         }
     }
@@ -174,6 +181,7 @@ impl FromStr for Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Auto => "auto",
             Self::Error => "error",
             Self::Mean => "mean",
             Self::Median => "median",

@@ -258,6 +258,9 @@ impl Field {
             let bits: Vec<u64> = fill.values.iter().map(|v| v.to_bits()).collect();
             value["fill"] = json!(bits);
             value["indicator"] = json!(fill.indicator);
+            if !fill.missed {
+                value["missed"] = json!(false);
+            }
         }
         value
     }
@@ -272,8 +275,13 @@ impl Field {
                 let values = values.map(|v| v.as_u64().map(f64::from_bits));
                 let values: Vec<f64> = values.collect::<Option<_>>()?;
                 let fits = values.len() == kind.width() && values.iter().all(|v| v.is_finite());
-                let indicator = value["indicator"].as_bool()?;
-                fits.then_some(Some(Fill { values, indicator }))?
+                let fill = Fill {
+                    values,
+                    indicator: value["indicator"].as_bool()?,
+                    // Older files have no such key.
+                    missed: value.get("missed").is_none_or(|missed| *missed == true),
+                };
+                fits.then_some(Some(fill))?
             }
         };
         let reading = match value.get("reading") {

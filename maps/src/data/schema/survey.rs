@@ -6,8 +6,10 @@ pub(super) mod cell;
 mod circles;
 mod codes;
 mod copies;
+pub(super) mod imputation;
 mod notes;
 mod packed;
+mod pass;
 mod points;
 mod prose;
 mod questions;
@@ -17,7 +19,7 @@ mod target_means;
 mod total;
 pub(super) mod weight;
 
-pub(in crate::data) use cell::{infinite, missing, refused, says_nothing};
+pub(in crate::data) use cell::{holds_numbers, infinite, missing, refused, says_nothing};
 pub(in crate::data) use codes::Codes;
 pub(in crate::data) use copies::may_hold_copies;
 pub(in crate::data) use packed::Packed;
@@ -26,16 +28,13 @@ pub(in crate::data) use total::{is_total, may_be_total};
 pub(in crate::data) use weight::NO_WEIGHT;
 
 use self::{
-    copies::Contents, prose::MOST_CLASSES, tally::Tally, target::Target, target_means::MOST_SHARES,
+    copies::Contents, pass::pass, prose::MOST_CLASSES, tally::Tally, target::Target,
+    target_means::MOST_SHARES,
 };
 use super::*;
 use super::{means::OutOfFold, order::Order, places::Answers, words::Prose};
 use crate::data::Table;
 use crate::error::{Error, Remedy, Result};
-
-/// Rows that are read at a time, and values.
-const ROWS: usize = 4096;
-const VALUES: usize = 1 << 18;
 
 /// Reads `table` once and says what becomes of its columns: of the rows that `takes` says yes to,
 /// which is asked of each in order.
@@ -56,29 +55,31 @@ pub(in crate::data) fn survey(
     let by = weights.as_ref().map(|(_, reading)| reading);
     let from = (places, &no_value, by);
     let (read, taken) = read(table, from, (options, takes), weights.as_ref())?;
-    let contents: Vec<Contents> = read[..places.features.len()]
-        .iter()
-        .map(|(tally, _)| tally.contents)
-        .collect();
+    let features = read[..places.features.len()].iter();
+    let contents: Vec<Contents> = features.map(|(tally, _)| tally.contents).collect();
     let mut ended = Ended::new(table, places, read, options)?;
     let targets = ended.fields.split_off(places.features.len());
-    let mut fields = ended.fields;
+    let mut fields = std::mem::take(&mut ended.fields);
     if fields.iter().all(|field| field.kind == Kind::Empty) {
         let problem = "has no value in any column of features";
         return Err(Error::data(table.path(), problem));
     }
-    let labels = ended.labels.filter(|labels| labels.len() > 1);
+    let labels = ended.labels.take().filter(|labels| labels.len() > 1);
     let target = |most| {
         let target = Target::from_fields(&targets, labels.as_deref(), most)?;
         Some(target.weighed_by(by.cloned()))
     };
     let of_dates = target(MOST_SHARES);
-    let (of_dates, dates) = (
-        (options, of_dates.as_ref()),
-        (&mut fields[..], &ended.parts[..]),
-    );
+    let of_dates = (options, of_dates.as_ref());
+    let dates = (&mut fields[..], &ended.parts[..]);
     let tell = circles::learn(table, (places, &no_value), dates, of_dates, &taken)?;
-    let seen = (&ended.prose[..], ended.ids, contents);
+    let mut missing = None;
+    if options.missing == Missing::Auto {
+        let about = (target(MOST_CLASSES), &taken);
+        let counts = imputation::choose_indicators(table, from, &mut fields, about)?;
+        missing = Some(counts);
+    }
+    let seen = (&ended.prose[..], std::mem::take(&mut ended.ids), contents);
     let out_of_fold = settle_texts(
         table,
         (places, &no_value),
@@ -86,13 +87,10 @@ pub(in crate::data) fn survey(
         &target,
         (options, taken),
     )?;
-    let numbers = (&ended.numbers_rows[..], ended.is_in_order);
-    let numbers = (numbers, &ended.numbered[..]);
-    let seen = (&ended.uniques[..], &ended.codes[..], &ended.prose[..]);
-    notes::of_fields(table, &fields, seen, numbers);
-    notes::of_capitals(table, fields.iter().chain(&targets));
-    let seen = (&ended.prose[..], &ended.parts[..], &tell[..]);
-    notes::of_choices(table, options, (&fields, seen));
+    if let Some(counts) = &missing {
+        notes::of_missing(table, &fields, (counts, &ended.null_tokens));
+    }
+    ended.note(table, options, (&fields, &targets, &tell));
     let schema = Schema {
         features: fields,
         targets,
@@ -119,7 +117,7 @@ fn read(
     let all = places.all();
     let features = places.features.len();
     let names: Vec<String> = all.iter().map(|&j| table.names()[j].clone()).collect();
-    let how = (options, table.has_decimal_commas());
+    let how = (options, table.has_decimal_commas(), table.is_typed());
     let new = |(k, name): (usize, &String)| Tally::new(name.clone(), k < features, how);
     let mut tallies: Vec<Tally> = names.iter().enumerate().map(new).collect();
     let mut taken = Answers::default();
@@ -138,22 +136,33 @@ fn read(
     for (tally, &j) in tallies.iter().zip(&all) {
         found.push(tally.found((table, j), marked)?);
     }
+    let mixed = mixed(table, &all, (&tallies, &found));
     let seen = (&tallies[..], &mut found[..]);
     tell_readings(table, (from, &all), seen, (options, &taken), weights)?;
     // Who fills gaps needs the values, which are known when all cells have told how to read them.
     let fills = options.missing != Missing::Error;
     // Dates of other years than the usual ones cover other days.
     let is_read_again = |reading: &Reading| fills || reading.has_own_years();
-    if found.iter().flatten().any(is_read_again) || coded.contains(&true) {
-        // In the same memory: tables have up to a million columns.
-        tallies.clear();
+    let is_mixed = mixed.iter().any(Option::is_some);
+    if found.iter().flatten().any(is_read_again) || coded.contains(&true) || is_mixed {
+        // In the same memory unless statistics of both passes are compared: tables have up to a
+        // million columns.
+        let first = if is_mixed {
+            std::mem::take(&mut tallies)
+        } else {
+            tallies.clear();
+            Vec::new()
+        };
         tallies.extend(names.iter().enumerate().map(new));
         take_as_text(&mut tallies, &coded);
+        let texts = tallies.iter_mut().zip(&mixed).filter(|(_, m)| m.is_some());
+        texts.for_each(|(tally, _)| tally.treat_as_categories());
         for (tally, reading) in tallies.iter_mut().zip(&found) {
             tally.reading.clone_from(reading);
         }
         let takes = &mut |row| taken.get(row);
         pass(table, from, &mut tallies, takes)?;
+        require_kinds(table, &all, (&tallies, &first), mixed)?;
     }
     Ok((tallies.into_iter().zip(found).collect(), taken))
 }
@@ -187,6 +196,41 @@ fn tell_readings(
     for (k, reading) in named.amounts {
         found[k] = Some(reading);
     }
+    Ok(())
+}
+
+/// Error of each column of numbers and texts that may be categorical.
+fn mixed(
+    table: &dyn Table,
+    all: &[usize],
+    (tallies, found): (&[Tally], &[Option<Reading>]),
+) -> Vec<Option<Error>> {
+    let each = tallies.iter().zip(found).zip(all);
+    let error = |((tally, found), j): ((&Tally, &Option<Reading>), &usize)| {
+        tally
+            .mixed_types_error(table, *j)
+            .filter(|_| found.is_none())
+    };
+    each.map(error).collect()
+}
+
+/// Returns the error of a `mixed` column that is not categorical, by its statistics in the `first`
+/// pass and in the second. Logs a note for the others.
+fn require_kinds(
+    table: &dyn Table,
+    all: &[usize],
+    (tallies, first): (&[Tally], &[Tally]),
+    mixed: Vec<Option<Error>>,
+) -> Result<()> {
+    let mut told = Vec::new();
+    for (k, error) in mixed.into_iter().enumerate() {
+        match error {
+            Some(error) if !tallies[k].is_categorical(&first[k]) => return Err(error),
+            Some(_) => told.push((&first[k], all[k])),
+            None => {}
+        }
+    }
+    notes::of_mixed(table, &told);
     Ok(())
 }
 
@@ -226,11 +270,29 @@ struct Ended {
     numbers_rows: Vec<String>,
     numbered: Vec<String>,
     is_in_order: bool,
+    /// Null tokens of numeric columns with their counts, by column name.
+    null_tokens: Vec<(String, Vec<(String, u64)>)>,
     /// Those of the last column, a target: its different numbers.
     labels: Option<Vec<f64>>,
 }
 
 impl Ended {
+    /// Logs notes on the features and targets, with the choice of date parts that pay.
+    fn note(
+        &self,
+        table: &dyn Table,
+        options: &TableOptions,
+        (fields, targets, pays): (&[Field], &[Field], &[DateParts]),
+    ) {
+        let numbers = (&self.numbers_rows[..], self.is_in_order);
+        let numbers = (numbers, &self.numbered[..]);
+        let seen = (&self.uniques[..], &self.codes[..], &self.prose[..]);
+        notes::of_fields(table, fields, seen, numbers);
+        notes::of_capitals(table, fields.iter().chain(targets));
+        let seen = (&self.prose[..], &self.parts[..], pays);
+        notes::of_choices(table, options, (fields, seen));
+    }
+
     /// What becomes of features and targets, with how their cells are read.
     fn new(table: &dyn Table, places: &Places, read: Read, options: &TableOptions) -> Result<Self> {
         let columns = read.into_iter().zip(places.all());
@@ -249,6 +311,10 @@ impl Ended {
         (table, j): (&dyn Table, usize),
         options: &TableOptions,
     ) -> Result<()> {
+        let null_tokens = tally.resolve_null_tokens();
+        if !null_tokens.is_empty() {
+            self.null_tokens.push((tally.name.clone(), null_tokens));
+        }
         let is_unique = tally.levels.are_unique();
         let (is_id, holds_codes) = (tally.tells_rows_apart(), tally.holds_codes());
         let numbers_rows = tally.numbers_rows() || tally.count_rows_behind_a_word();
@@ -315,64 +381,4 @@ fn leave_out(fields: &mut [Field], ids: &[bool], contents: Vec<Contents>, option
             }
         }
     }
-}
-
-/// Reads all rows once, and hands each cell to the tally of its column.
-fn pass(
-    table: &mut dyn Table,
-    (places, no_value, by): (&Places, &NoValue, Option<&Reading>),
-    tallies: &mut [Tally],
-    takes: &mut dyn FnMut(u64) -> bool,
-) -> Result<()> {
-    let rule = no_value.rule(table.is_typed());
-    let all = places.all();
-    let (features, targets) = (places.features.len(), places.targets.len());
-    table.select(&all)?;
-    let (mut first, mut any) = (0_u64, false);
-    let rows = (VALUES / all.len().max(1)).clamp(1, ROWS);
-    while let Some(batch) = table.next_batch(rows)? {
-        // Of several files a batch holds rows of one.
-        let in_file = table.row_in_file(first);
-        let mut weights = vec![0.0; batch.rows];
-        for (i, weight) in weights.iter_mut().enumerate() {
-            if takes(first + i as u64) {
-                *weight = 1.0;
-                any = true;
-            }
-        }
-        let taken = weights.clone();
-        if let Some(j) = places.weight {
-            cell::for_each_cell(&batch.columns[features + targets], rule, |i, cell| {
-                let row = first + i as u64;
-                let weight =
-                    weight::read_weight(cell, by).map_err(|says| table.fault(row, j, says))?;
-                weights[i] *= weight;
-                Ok::<_, Error>(())
-            })?;
-        }
-        for (k, tally) in tallies[..features + targets].iter_mut().enumerate() {
-            let counts = if k < features { &weights } else { &taken };
-            cell::for_each_cell(&batch.columns[k], rule, |i, cell| {
-                if counts[i] == 0.0 {
-                    return Ok(());
-                }
-                let row = first + i as u64;
-                if tally.add((row, in_file + i as u64), cell, counts[i]) {
-                    Ok(())
-                } else {
-                    let error = table.fault(row, all[k], "is infinite");
-                    Err(cell::infinite(error, tally.is_feature))
-                }
-            })?;
-        }
-        for tally in tallies.iter_mut() {
-            tally.see_total(&batch, first);
-        }
-        first += batch.rows as u64;
-    }
-    table.rewind()?;
-    if !any {
-        return Err(Error::shape("the data has no rows; give at least one"));
-    }
-    Ok(())
 }

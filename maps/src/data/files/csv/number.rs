@@ -3,7 +3,7 @@
 use crate::data::{
     files::table::short,
     rows::EXACT,
-    schema::{Marks, USUAL, infinite, missing, refused},
+    schema::{Marks, USUAL, infinite, is_null_token, missing, refused},
 };
 use crate::error::{Error, Remedy};
 use std::fmt;
@@ -76,7 +76,9 @@ pub(in crate::data) fn number(field: &[u8]) -> std::result::Result<(f64, bool), 
             short(text)
         ))),
         Ok(_) => Err(Wrong::Infinite),
-        Err(_) if text.is_empty() || USUAL.contains(&text) => Err(Wrong::Missing(missing(text))),
+        Err(_) if text.is_empty() || USUAL.contains(&text) || is_null_token(text) => {
+            Err(Wrong::Missing(missing(text)))
+        }
         Err(_) => Err(open(text).unwrap_or_else(|| {
             Wrong::Other(format!(
                 "holds the text {}; encode it as a number or remove it",

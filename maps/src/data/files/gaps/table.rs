@@ -2,13 +2,15 @@
 
 use super::{Gaps, NONE_LEFT, NanRows, Pass};
 use crate::data::files::table::{Batch, Column, Table, Texts, short};
-use crate::data::schema::{NoValue, Places, says_nothing};
+use crate::data::schema::{MissingRule, NoValue, Places, holds_numbers, says_nothing};
 use crate::error::{Remedy, Result};
 use crate::text::counted;
 use std::path::Path;
 
 /// Rows left out whose places are known, so that those behind them are found.
 const KNOWN: usize = 1 << 16;
+/// Number of rows that decide whether a column is numeric.
+const FIRST_ROWS: usize = 256;
 
 /// A table without the rows that miss a value, or hold one that is not finite, in a column where
 /// nothing stands for it.
@@ -21,6 +23,8 @@ pub(in crate::data) struct GaplessTable {
     /// The columns that every row needs, and whether one row has a value there.
     needed: Vec<usize>,
     has_value: Vec<bool>,
+    /// Whether each of them is numeric by its first rows: null tokens such as `-` are missing then.
+    are_numbers: Vec<bool>,
     targets: Vec<usize>,
     /// Whether targets alone have a row left out.
     of_targets: bool,
@@ -38,6 +42,8 @@ impl GaplessTable {
         (needed, places): (Vec<usize>, &Places),
     ) -> Result<Self> {
         let pass = Pass::new(inner.path());
+        let rule = no_value.rule(inner.is_typed());
+        let are_numbers = are_numbers(inner.as_mut(), &needed, rule)?;
         let all: Vec<usize> = (0..inner.names().len())
             .chain(needed.iter().copied())
             .collect();
@@ -49,6 +55,7 @@ impl GaplessTable {
             gaps: gaps.clone(),
             pass,
             has_value: vec![false; needed.len()],
+            are_numbers,
             needed,
             targets: places.targets.clone(),
             of_targets: nan.is_of_targets(),
@@ -124,6 +131,7 @@ impl Table for GaplessTable {
             let rule = self.no_value.rule(self.inner.is_typed());
             for (k, column) in batch.columns.drain(self.selected..).enumerate() {
                 let mut empty = 0;
+                let rule = rule.for_column(self.are_numbers[k]);
                 says_nothing(&column, rule, |i| {
                     good[i] = false;
                     empty += 1;
@@ -163,6 +171,23 @@ impl Table for GaplessTable {
         let name = self.names().get(column).map_or("", String::as_str);
         format!("row {row} of those that are kept (counted from 0), column {name:?}")
     }
+}
+
+/// Whether each of these columns is numeric by its first rows.
+fn are_numbers(
+    table: &mut dyn Table,
+    columns: &[usize],
+    rule: MissingRule<'_>,
+) -> Result<Vec<bool>> {
+    table.select(columns)?;
+    let first = table.next_batch(FIRST_ROWS);
+    table.rewind()?;
+    // The pass over all rows reports errors.
+    let Ok(Some(batch)) = first else {
+        return Ok(vec![false; columns.len()]);
+    };
+    let columns = batch.columns.iter();
+    Ok(columns.map(|column| holds_numbers(column, rule)).collect())
 }
 
 /// The good rows.

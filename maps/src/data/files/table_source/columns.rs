@@ -37,9 +37,13 @@ pub(super) fn with_parts(table: &dyn Table, options: &OpenOptions) -> OpenOption
 pub(super) fn advised(error: Error, table: &dyn Table, options: &OpenOptions) -> Error {
     let columns = match &options.columns {
         ColumnChoice::These(names) | ColumnChoice::AllBut(names) => names.clone(),
-        ColumnChoice::Matching(names) if choice::names_tell(names) => names.clone(),
+        ColumnChoice::Matching(names) | ColumnChoice::Imputed { names, .. }
+            if choice::names_tell(names) =>
+        {
+            names.clone()
+        }
         ColumnChoice::Known(schema) => schema.feature_names(),
-        ColumnChoice::All | ColumnChoice::Matching(_) => Vec::new(),
+        ColumnChoice::All | ColumnChoice::Matching(_) | ColumnChoice::Imputed { .. } => Vec::new(),
     };
     let cells = (options.table.weight.iter())
         .chain(&options.table.group)

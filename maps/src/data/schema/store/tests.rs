@@ -11,7 +11,11 @@ fn schema() -> Schema {
     let categories = Kind::Categories(vec!["a".into(), "b, \"c\"".into()]);
     let fill = |values: &[f64], indicator| {
         let values = values.to_vec();
-        Some(Fill { values, indicator })
+        Some(Fill {
+            values,
+            indicator,
+            missed: indicator,
+        })
     };
     Schema {
         features: vec![
@@ -197,6 +201,7 @@ fn how_cells_are_written_is_kept() {
         fill: Some(Fill {
             values: Vec::new(),
             indicator: false,
+            missed: true,
         }),
         reading: None,
     });

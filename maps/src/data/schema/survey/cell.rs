@@ -50,6 +50,20 @@ pub(in crate::data::schema) fn plain(text: &str) -> Option<f64> {
     (!is_beyond).then_some(value)
 }
 
+/// Whether `column` has a number or a date, and no text other than null tokens.
+pub(in crate::data) fn holds_numbers(column: &Column, rule: MissingRule<'_>) -> bool {
+    let mut any = false;
+    let told = for_each_cell(column, rule, |_, cell| match cell {
+        Cell::Text(text) if plain(text).or_else(|| date::days(text)).is_some() => {
+            any = true;
+            Ok(())
+        }
+        Cell::Text(text) if !rule.is_null_token(text) => Err(()),
+        _ => Ok(()),
+    });
+    told.is_ok() && any
+}
+
 /// Calls `take` with each row of `column` that holds no value, or a number that is not finite.
 pub(in crate::data) fn says_nothing(
     column: &Column,

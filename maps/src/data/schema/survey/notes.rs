@@ -1,9 +1,14 @@
 //! What is said of columns that were not taken as they stand.
 
 use super::{
-    DateParts, Field, Kind, Reading, TableOptions, packed::is_packed, tally::Tally, words::Prose,
+    DateParts, Field, Kind, Reading, TableOptions, imputation::MissingCounts, packed::is_packed,
+    tally::Tally, words::Prose,
 };
-use crate::data::{Table, files::table::short, schema::composed};
+use crate::data::{
+    Table,
+    files::table::{seen, short, shortened},
+    schema::composed,
+};
 use std::collections::BTreeMap;
 
 /// Says which columns are read in a manner that nobody gave.
@@ -253,6 +258,86 @@ fn of_dates(table: &dyn Table, features: &[Field], (covered, tell): (&[DateParts
         }
     }
     said.warn(table);
+}
+
+/// Logs a note for each column of numbers and texts that is read as text.
+pub(in crate::data::schema) fn of_mixed(table: &dyn Table, columns: &[(&Tally, usize)]) {
+    for (tally, j) in columns {
+        let Some((row, text, are_texts)) = tally.odd_cell() else {
+            continue;
+        };
+        let (path, place, text) = (table.path().display(), table.place(row, *j), short(text));
+        let others = if are_texts { "texts" } else { "numbers" };
+        let became = if tally.is_feature {
+            "categories"
+        } else {
+            "classes"
+        };
+        log::warn!(
+            "{path}, {place}: {text} among {others}: the column is read as {became}; correct the cell \
+             if it is a typo"
+        );
+    }
+}
+
+/// Logs the number of rows with missing values, the columns with their fill values and indicators,
+/// and the null tokens of single columns.
+pub(in crate::data::schema) fn of_missing(
+    table: &dyn Table,
+    features: &[Field],
+    (counts, null_tokens): (&MissingCounts, &[(String, Vec<(String, u64)>)]),
+) {
+    let path = table.path().display();
+    let mut named: [Vec<String>; 3] = Default::default();
+    let mut indicated = Vec::new();
+    for &(j, count) in &counts.features {
+        let field = &features[j];
+        let by = match field.kind {
+            Kind::Number | Kind::Date(_) | Kind::Boolean => 0,
+            Kind::Categories(_) | Kind::Hashed(_) => 1,
+            Kind::Means(_) | Kind::Words(_) => 2,
+            Kind::Empty | Kind::Id | Kind::Copy(_) => continue,
+        };
+        named[by].push(format!("{} ({count})", seen(&field.name)));
+        indicated.extend(field.has_indicator().then(|| seen(&field.name)));
+    }
+    if named.iter().all(Vec::is_empty) {
+        return;
+    }
+    let filled = named.iter().zip(["means", "shares of categories", "0"]);
+    let filled = filled.filter(|(names, _)| !names.is_empty());
+    let filled = filled.map(|(names, by)| format!("{} filled with {by}", shortened(names)));
+    let mut says = format!(
+        "missing: {} of {} rows; {}",
+        counts.missing,
+        counts.rows,
+        filled.collect::<Vec<_>>().join(", ")
+    );
+    if !indicated.is_empty() {
+        let names = shortened(&indicated);
+        says +=
+            &format!("; indicator columns for {names}, as their missing values predict the target");
+    }
+    let tokens = null_tokens.iter().map(|(name, texts)| {
+        let texts = texts.iter();
+        let texts = texts.map(|(text, count)| format!("{} ({count})", short(text)));
+        let texts: Vec<String> = texts.collect();
+        format!("{} in {}", shortened(&texts), seen(name))
+    });
+    let tokens: Vec<String> = tokens.collect();
+    let words = counts.words.iter();
+    let words = words.map(|(j, word)| format!("{} in {}", short(word), seen(&features[*j].name)));
+    let words: Vec<String> = words.collect();
+    if !words.is_empty() {
+        says += &format!(
+            "; counted as missing: {}, which --na '?' (na=) keeps as a category",
+            shortened(&words)
+        );
+    }
+    if !tokens.is_empty() {
+        says += &format!("; counted as missing: {}", shortened(&tokens));
+    }
+    log::warn!("{path}: {says}; --missing (missing=) chooses otherwise");
 }
 
 /// What is said of texts that are lists.

@@ -3,17 +3,21 @@
 mod fill;
 mod finish;
 mod found;
+mod mixed_types;
+mod null_tokens;
 mod strays;
 
 use super::{
     Fill, Kind, Marks, Missing, Reading, TableOptions,
     amount::Unit,
-    candidates::{Candidates, is_label, is_number},
+    candidates::{Candidates, is_label, is_limit, is_number},
     cell::{self, Cell},
     codes::{Codes, HexCodes},
     copies::{self, Contents},
     date,
     date_parts::{Covered, DateParts, Dates, Means},
+    hashed::number_of,
+    is_null_token,
     levels::Levels,
     may_be_total,
     numbered::Numbered,
@@ -24,6 +28,8 @@ use super::{
     target_means::MOST_SHARES,
 };
 use crate::data::{Batch, Column, TargetStats, survey::Reservoir};
+use null_tokens::NullTokens;
+use std::collections::HashSet;
 
 /// Classes that a target may name.
 const MOST_CLASSES: usize = TargetStats::MOST_DISTINCT;
@@ -41,6 +47,13 @@ pub(in crate::data::schema) struct Tally {
     first: [Option<(u64, String)>; 4],
     /// First row with none, and what is written there.
     missing: Option<(u64, String)>,
+    /// Null tokens: missing values of a numeric column, categories of a text column.
+    null_tokens: NullTokens,
+    /// Whether a number has a fraction, and whether a text has no digit or is a limit (`<5`).
+    has_fraction: bool,
+    has_word: bool,
+    /// Hashes of the distinct texts of a column of numbers and texts.
+    distinct: Option<HashSet<u64>>,
     /// Different texts that are limits, `<5`.
     limits: Vec<String>,
     /// What says beside it that the row is one of totals.
@@ -81,7 +94,7 @@ impl Tally {
     pub(in crate::data::schema) fn new(
         name: String,
         is_feature: bool,
-        (options, commas): (&TableOptions, bool),
+        (options, commas, is_typed): (&TableOptions, bool, bool),
     ) -> Self {
         let median = is_feature && options.missing == Missing::Median;
         let has_parts = is_feature && options.dates == Some(Dates::Parts);
@@ -94,6 +107,10 @@ impl Tally {
             is_feature,
             first: [const { None }; 4],
             missing: None,
+            null_tokens: NullTokens::new(options.na.is_none() && !is_typed),
+            has_fraction: false,
+            has_word: false,
+            distinct: None,
             limits: Vec::new(),
             total: None,
             weight: 0.0,
@@ -178,6 +195,13 @@ impl Tally {
             self.contents.add(copies::MISSING);
             return true;
         }
+        if let Cell::Text(text) = cell
+            && !self.as_text
+            && self.null_tokens.see(row, text, weight)
+        {
+            self.contents.add(copies::of_text(text));
+            return true;
+        }
         let (kind, value, text) = self.understand(row, cell);
         self.cells[kind] += 1;
         self.first[kind].get_or_insert_with(|| match cell {
@@ -204,6 +228,7 @@ impl Tally {
         }
         if kind > 0 {
             self.levels.add(&text, weight);
+            self.count_category(&text);
         }
         true
     }
@@ -236,6 +261,8 @@ impl Tally {
                     (.., Some(truth)) => (2, Some(f64::from(u8::from(truth))), text.to_owned()),
                     _ => {
                         self.see_limit(text);
+                        let has_digit = text.contains(|c: char| c.is_ascii_digit());
+                        self.has_word |= !has_digit || is_limit(text);
                         self.numbered.see(text);
                         let candidates = &self.candidates;
                         if candidates.may_be_texts() || candidates.is_of_limits(text) {
@@ -254,6 +281,7 @@ impl Tally {
             *counts &= value == (in_file + from as u64) as f64;
         }
         self.see_label(value);
+        self.has_fraction |= value.fract() != 0.0;
         self.order.iter_mut().for_each(|order| order.see(value));
         self.weight += weight;
         self.mean += weight / self.weight * (value - self.mean);

@@ -93,7 +93,7 @@ impl Target {
     }
 
     /// Its columns in a row; amounts less `shift`.
-    fn put(&self, value: f64, shift: f64, columns: &mut [f64]) {
+    pub(in crate::data::schema) fn put(&self, value: f64, shift: f64, columns: &mut [f64]) {
         match &self.values {
             Values::Amount => columns[0] = value - shift,
             Values::Classes(classes) => {
@@ -105,7 +105,7 @@ impl Target {
     }
 
     /// What reads the target and the weights of rows.
-    fn encoder(&self, places: &Places, no_value: &NoValue) -> Encoder {
+    pub(in crate::data::schema) fn encoder(&self, places: &Places, no_value: &NoValue) -> Encoder {
         let schema = Schema {
             features: Vec::new(),
             targets: vec![self.field.clone()],

@@ -27,7 +27,11 @@ pub(in crate::data::schema) fn learn(
     let (Some(j), Some(name)) = (places.weight, &options.weight) else {
         return Ok(None);
     };
-    let mut tally = Tally::new(name.clone(), false, (options, table.has_decimal_commas()));
+    let mut tally = Tally::new(
+        name.clone(),
+        false,
+        (options, table.has_decimal_commas(), table.is_typed()),
+    );
     let rule = no_value.rule(table.is_typed());
     table.select(&[j])?;
     let (mut first, mut are_plain) = (0, true);

@@ -26,7 +26,11 @@ impl Tally {
             Kind::Hashed(count) if indicator => vec![0.0; *count],
             _ => self.levels.shares(median),
         };
-        Ok(Some(Fill { values, indicator }))
+        Ok(Some(Fill {
+            values,
+            indicator,
+            missed: self.missing.is_some(),
+        }))
     }
 }
 

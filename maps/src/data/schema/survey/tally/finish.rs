@@ -64,8 +64,8 @@ impl Tally {
     /// alone, where nobody said that each is a kind. Truth values are read in any letters.
     fn are_answers(&mut self) -> bool {
         let [number, date, truth, text] = self.first.each_ref().map(Option::is_some);
-        let are_kinds = text || (truth && !self.is_feature);
-        let may = are_kinds && !(number || date || self.as_text) && self.reading.is_none();
+        let is_categorical = text || (truth && !self.is_feature);
+        let may = is_categorical && !(number || date || self.as_text) && self.reading.is_none();
         may && self.levels.fold_answers()
     }
 
@@ -111,7 +111,7 @@ impl Tally {
 
     /// The error of a column of two kinds, where cells of one are not meant to be: it blames one of
     /// which there are far fewer, or the one that came later.
-    fn two_kinds(&self, table: &dyn Table, j: usize) -> Option<Error> {
+    pub(super) fn two_kinds(&self, table: &dyn Table, j: usize) -> Option<Error> {
         let [number, date, truth, text] = &self.first;
         let [numbers, dates, _, texts] = self.cells;
         let others: u64 = self.cells[1..].iter().sum();

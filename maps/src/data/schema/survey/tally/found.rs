@@ -65,7 +65,7 @@ impl Tally {
                 Err(questions::no_numbers(place, cell, self.is_feature))
             }
             // Rows tell what these are.
-            (Some(_), None) if self.amount_behind().is_some() => Ok(None),
+            (Some(_), None) if self.amount_behind().is_some() || self.may_be_codes() => Ok(None),
             (Some(_), None) => self.understood(place).map(|()| None),
             _ => Ok(None),
         }
