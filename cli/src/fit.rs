@@ -59,6 +59,10 @@ use std::{
 use task::Task;
 use test_rows::TestRows;
 
+/// Minimum `--memory` for the search of a fit without options, which holds 8,400 rows and their
+/// features.
+const SEARCH_BYTES: u64 = 512 << 20;
+
 /// Arguments of `bochner fit`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
@@ -175,6 +179,23 @@ impl Args {
             additive: self.additive,
             ..job
         }
+    }
+
+    /// Whether no option names a learner, a map, a kernel, a bandwidth or a penalty, or asks for
+    /// what a search cannot do.
+    fn is_open(&self) -> bool {
+        let map = &self.map;
+        self.learner.is_open()
+            && map.kernel.is_open()
+            && !map.is_map_given()
+            && !map.is_by_rows()
+            && !map.is_by_error()
+            && self.additive == Additive::No
+            && !self.is_in_parts()
+            && self
+                .run
+                .given_memory()
+                .is_none_or(|bytes| bytes >= SEARCH_BYTES)
     }
 
     /// Errors on options that do not go together, or not with the learner.

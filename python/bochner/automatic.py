@@ -52,7 +52,7 @@ _CONSTRAINTS = {
     "metric_power": [POSITIVE],
     "metric_iterations": [COUNT],
     "linear": LINEAR,
-    "bag": [COUNT],
+    "bag": [COUNT, StrOptions({"auto"})],
     "beside": [StrOptions({"binning", "nystrom", "binning+nystrom", "none"})],
     "budget": [COUNT, str, None],
 }
@@ -64,7 +64,7 @@ class _Auto(OfMap):
     # Defaults other than gamma are those of `bochner fit --auto`.
     kernel: str = "auto"
     gamma: Gamma = "auto"
-    n_components: int = 2000
+    n_components: int = 1500
     sampling: str = "orthogonal"
     fit_intercept: bool = True
     penalty: float | str = "auto"
@@ -72,9 +72,9 @@ class _Auto(OfMap):
     metric_power: float = 1.0
     metric_iterations: int = 5
     linear: str = "auto"
-    bag: int = 5
+    bag: int | str = "auto"
     beside: str = "binning"
-    budget: int | str | None = None
+    budget: int | str | None = "brief"
 
     _learner = "ridge"
     _imputes = True
@@ -88,6 +88,8 @@ class _Auto(OfMap):
 
     def _options(self, X):
         trials, seconds = _budget(self.budget)
+        brief = self.budget == "brief"
+        draws = (2 if brief else 5) if self.bag == "auto" else self.bag
         return {
             **super()._options(X),
             "penalty": None if self.penalty == "auto" else self.penalty,
@@ -95,11 +97,12 @@ class _Auto(OfMap):
             "search_gamma": self.gamma == "auto",
             "search_penalty": self.penalty == "auto",
             "search_preparation": self.gamma == "auto" and self.standardize == "auto",
-            "bag": self.bag,
+            "bag": draws,
             "beside_binning": "binning" in self.beside and self._is_open(),
             "beside_nystrom": "nystrom" in self.beside,
             "trials": trials,
             "seconds": seconds,
+            "brief": brief,
         }
 
     def _is_open(self):
@@ -145,12 +148,14 @@ class _Auto(OfMap):
 
 def _budget(budget):
     """Parse a budget into (trials, seconds), one of them or both None."""
+    if budget == "brief":
+        return None, None
     if not isinstance(budget, str):
         return budget, None
     time = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([smh])\s*", budget)
     if time is None:
         raise ValueError(
-            f"budget is {budget!r}; give a number of trials, or a time such as '60s', '5m' or '1h'"
+            f"budget is {budget!r}; give 'brief', a number of trials, or a time such as '60s'"
         )
     return None, float(time[1]) * _UNITS[time[2]]
 
@@ -187,7 +192,7 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
         which is kept unless another is clearly better. A number refers to distances without a
         metric; with one it is rescaled as the median distance changes.
 
-    n_components : int, default=2000
+    n_components : int, default=1500
         Number of random features of the final trials and of the fit.
 
     sampling : str, default='orthogonal'
@@ -210,8 +215,9 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
     linear : {'auto', 'yes', 'no'}, default='auto'
         Whether to append the scaled input features to the random features; only ``'yes'`` does.
 
-    bag : int, default=5
-        Number of fits with different random features whose predictions are averaged.
+    bag : int or 'auto', default='auto'
+        Number of fits with different random features whose predictions are averaged. ``'auto'`` is
+        2 for the brief budget, and 5 otherwise.
 
     beside : {'binning', 'nystrom', 'binning+nystrom', 'none'}, default='binning'
         Additional models that are averaged with these fits if that lowers the hold-out error:
@@ -219,9 +225,11 @@ class AutoRegressor(OfAmounts, _Auto, KeepingNumbers, Regressor):
         ``penalty``; and Nystrom features of as many landmarks, with which predictions take many
         times as long.
 
-    budget : int, str or None, default=None
-        Maximum number of trials, or a time such as ``'60s'`` or ``'5m'``, after which the best
-        model so far is taken. The result of a time budget is not reproducible. None for no limit.
+    budget : int, str or None, default='brief'
+        ``'brief'`` for a search that takes about as long as three fits, of at most 8,400 samples,
+        the Gaussian and the Laplacian kernel and the diagonal metric. None for the full search.
+        A number of trials or a time such as ``'60s'`` limits the full search; the best model so
+        far is taken. The result of a time budget is not reproducible.
 
     target_scale : {'auto', 'as-is', 'log', 'rank'}, default='auto'
         Transformation of the targets before the fit, as in `KernelRidgeRegressor`.

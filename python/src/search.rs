@@ -37,9 +37,10 @@ struct Chosen {
 impl Options<'_, '_> {
     /// Reads the options `search_kernel`, `search_gamma`, `search_penalty`, `search_preparation`,
     /// `bag`, `beside_binning`, `beside_nystrom`, `metric`, `metric_power`, `metric_iterations`,
-    /// `trials` and `seconds`.
+    /// `trials`, `seconds` and `brief`.
     fn search(&self) -> PyResult<Search> {
         let metric: String = self.need("metric")?;
+        let brief: bool = self.need("brief")?;
         let of = |kind: Metric| -> PyResult<MetricOptions> {
             let default = MetricOptions::from(kind);
             Ok(MetricOptions {
@@ -50,6 +51,7 @@ impl Options<'_, '_> {
         };
         let metrics = match metric.as_str() {
             "none" => Vec::new(),
+            "auto" if brief => vec![of(Metric::Diagonal)?],
             "auto" => vec![of(Metric::Diagonal)?, of(Metric::Full)?],
             one => vec![of(one.parse().map_err(|e: Error| exception(&e))?)?],
         };
@@ -59,13 +61,14 @@ impl Options<'_, '_> {
         let budget = match (self.get("trials")?, seconds) {
             (Some(trials), _) => Budget::Trials(trials),
             (None, Some(time)) => Budget::Time(time),
+            (None, None) if brief => Budget::Brief,
             (None, None) => Budget::All,
         };
         Ok(Search {
-            kernels: if self.need("search_kernel")? {
-                Search::catalogue()
-            } else {
-                Vec::new()
+            kernels: match self.need("search_kernel")? {
+                true if brief => Search::brief().kernels,
+                true => Search::catalogue(),
+                false => Vec::new(),
             },
             bandwidth: self.need("search_gamma")?,
             lambda: self.need("search_penalty")?,

@@ -71,6 +71,9 @@ impl Fitting {
     }
 
     fn set_up(mut args: Args, console: Console, device: Option<&Device>) -> Result<Self> {
+        if args.is_open() {
+            args.search.search_by_default(args.map.is_count_given());
+        }
         let usual = args.learner.usual();
         args.map.usual = args.search.features().or(Some(usual.features));
         args.map.usual_map = Some(usual.map);
@@ -261,6 +264,9 @@ impl Fitting {
             let standardize = other.or(args.map.kernel.standardize());
             let standardize = standardize.filter(|&when| when != Standardize::Auto);
             search::describe(found, &at.survey, standardize, output, tries, report);
+            if args.search.is_brief() && !self.console.is_verbose() {
+                search::shorten(found, report);
+            }
         }
         describe(model, chosen, self.found.is_some(), report);
         if !matches!(chosen.takes, Takes::Rows(_)) {

@@ -29,9 +29,9 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LearnerArgs {
-    /// What is learnt on the features
-    #[arg(long, value_enum, default_value_t = Name::Ridge)]
-    model: Name,
+    /// What is learnt on the features [default: ridge]
+    #[arg(long, value_enum)]
+    model: Option<Name>,
     /// Whether weights count rows, to a model that may take them otherwise: those of a half-life
     /// do.
     #[arg(skip)]
@@ -99,6 +99,23 @@ pub(super) enum ModelBasis {
 }
 
 impl LearnerArgs {
+    fn model(&self) -> Name {
+        self.model.unwrap_or(Name::Ridge)
+    }
+
+    /// Whether no option names a learner, a penalty, or how it is solved for.
+    pub(super) fn is_open(&self) -> bool {
+        let lambda = &self.lambda;
+        let is_penalised = lambda.is_given() || lambda.is_by_given() || lambda.is_folds_given();
+        self.model.is_none()
+            && !is_penalised
+            && !self.penalised_intercept
+            && self.solver == Solver::Auto
+            && self.tolerance.is_none()
+            && self.iterations.is_none()
+            && self.loss.class_weights() == ClassWeights::Equal
+    }
+
     /// Whether an intercept is fitted.
     pub(super) fn intercept(&self) -> bool {
         !self.no_intercept
@@ -106,7 +123,7 @@ impl LearnerArgs {
 
     /// What the model stands on, which decides what is drawn for it.
     pub(super) fn basis(&self) -> ModelBasis {
-        match self.model {
+        match self.model() {
             Name::KernelRidge => ModelBasis::AllRows,
             Name::Falkon => ModelBasis::Landmarks(self.kernel.landmarks()),
             _ => ModelBasis::Features,
@@ -133,13 +150,13 @@ impl LearnerArgs {
 
     /// The model as it is spelled.
     pub(super) fn name(&self) -> String {
-        let name = self.model.to_possible_value();
+        let name = self.model().to_possible_value();
         name.map_or(String::new(), |value| value.get_name().to_owned())
     }
 
     /// What stands before it where nobody says so.
     pub(super) fn usual(&self) -> Usual {
-        match self.model {
+        match self.model() {
             Name::Density => DensityOptions::default().usual(),
             Name::Ica => KernelIcaOptions::default().usual(),
             Name::Spectral => SpectralEmbeddingOptions::default().usual(),
@@ -154,7 +171,7 @@ impl LearnerArgs {
         let shared = self.shared()?;
         let (loss, either) = (&self.loss, Takes::NumbersOrLabels);
         let kinked = loss.has_a_kink();
-        let chosen = match self.model {
+        let chosen = match self.model() {
             Name::Ridge => return self.ridge(dense, console),
             Name::KernelRidge => {
                 let fit = KernelMachineArgs::kernel_ridge(self.lambda.of_ridge()?, shared);
@@ -200,7 +217,7 @@ impl LearnerArgs {
     /// What most learners share.
     fn shared(&self) -> Result<Shared> {
         Ok(Shared {
-            lambda: match self.model {
+            lambda: match self.model() {
                 Name::Ridge | Name::KernelRidge | Name::Falkon => None,
                 _ => self.lambda.only()?,
             },
@@ -212,7 +229,7 @@ impl LearnerArgs {
 
     /// What classes count, of learners that do not weigh them themselves.
     fn class_weights(&self) -> ClassWeights {
-        match self.model {
+        match self.model() {
             Name::Logistic | Name::Svm => ClassWeights::Equal,
             _ => self.loss.class_weights(),
         }

@@ -1,8 +1,9 @@
 //! `--auto`, `--metric`, `--features auto`: choices that rows held out make before the fit.
 
+mod budget;
 mod describe;
 
-pub(super) use describe::{describe, importance};
+pub(super) use describe::{describe, importance, shorten};
 
 use super::chosen::Chosen;
 use crate::{
@@ -19,12 +20,13 @@ use bochner::{
     models::{Blend, Budget, Enough, Fit, FitPenalised, Found, LinearModel, Metric, Search, Trial},
 };
 use clap::Args;
-use std::{path::PathBuf, str::FromStr, sync::Arc, time::Duration};
+use std::{path::PathBuf, str::FromStr, sync::Arc};
 
-/// Features of `--auto`, as the library's `Auto` has them.
-const AUTOMATIC: usize = 2000;
-/// Those of each leaf.
-const OF_LEAVES: usize = 3000;
+/// Default number of features of a full search, of a brief one, whose final fit has to cost at most
+/// about twice that of a plain fit to 1,000 features, and of each leaf.
+const FULL_FEATURES: usize = 2000;
+const BRIEF_FEATURES: usize = 1500;
+const LEAF_FEATURES: usize = 3000;
 /// The accuracy that `--features auto` may lose, unless something else is given.
 const ACCURACY_LOSS: f64 = 0.01;
 
@@ -46,11 +48,16 @@ pub(super) enum Beside {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Search options")]
 pub(super) struct SearchArgs {
-    /// Choose kernel, bandwidth, penalty and metric on held-out rows, then refit (ridge only)
+    /// Search kernel, bandwidth, penalty, metric and preparation at length (ridge only)
     ///
-    /// Also tries preparations of the columns. Options that are given are kept.
+    /// Candidates are compared on held-out rows, and the best is refitted. Options that are given
+    /// are kept. Without any of --model, --map, --kernel, --gamma, --sigma, --lambda and the search
+    /// options, `fit` searches briefly, as with --auto --budget brief.
     #[arg(long)]
     auto: bool,
+    /// Fit once, without a search: bandwidth, preparation and penalty by leave-one-out errors
+    #[arg(long, conflicts_with = "auto")]
+    quick: bool,
     /// With --features auto: as many features as leave the kernel matrix of 1,000 rows off by this
     /// at most, relative and in the Frobenius norm
     #[arg(long, value_name = "ERROR", value_parser = fraction, allow_hyphen_values = true)]
@@ -63,7 +70,7 @@ pub(super) struct SearchArgs {
     /// Limit the search: a number of trials, a time such as 60s or 5m, or `brief`
     ///
     /// A time may give another model in the next run. `brief` takes about as long as three fits.
-    #[arg(long, value_name = "TRIALS|TIME|brief", value_parser = budget)]
+    #[arg(long, value_name = "TRIALS|TIME|brief", value_parser = budget::parse)]
     budget: Option<Budget>,
     /// Average so many fits, of other draws of the features that were found, or fewer that have
     /// their error [default: 1, with --auto 5]
@@ -121,33 +128,7 @@ impl FromStr for MetricOption {
     }
 }
 
-/// Trials, a time in s, m or h, or `brief`.
-fn budget(text: &str) -> Result<Budget, String> {
-    if text == "brief" {
-        return Ok(Budget::Brief);
-    }
-    if let Ok(trials) = at_least_one(text) {
-        return Ok(Budget::Trials(trials));
-    }
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let seconds = units.iter().find_map(|(unit, seconds)| {
-        let number = positive(text.trim().strip_suffix(unit)?).ok()?;
-        Duration::try_from_secs_f64(number * seconds).ok()
-    });
-    seconds
-        .map(Budget::Time)
-        .ok_or_else(|| "must be a number of trials, a time such as 60s or 5m, or `brief`".into())
-}
-
 impl SearchArgs {
-    /// What is searched where no option says otherwise.
-    fn defaults(&self) -> Search {
-        match self.budget {
-            Some(Budget::Brief) => Search::brief(),
-            _ => Search::everything(),
-        }
-    }
-
     /// Whether something is to be chosen here, or was.
     pub(super) fn is_wanted(&self, map: &MapArgs) -> bool {
         self.tries(map) || map.is_by_error() || self.metric_from.is_some()
@@ -171,8 +152,9 @@ impl SearchArgs {
     /// D where none is given.
     pub(super) fn features(&self) -> Option<usize> {
         let usual = match self.leaves {
-            Some(_) => OF_LEAVES,
-            None => AUTOMATIC,
+            Some(_) => LEAF_FEATURES,
+            None if self.is_brief() => BRIEF_FEATURES,
+            None => FULL_FEATURES,
         };
         self.auto.then_some(usual)
     }
@@ -363,20 +345,4 @@ fn given(
         size: None,
         trials: Vec::new(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn budgets_are_trials_or_times() {
-        assert_eq!(budget("12"), Ok(Budget::Trials(12)));
-        assert_eq!(budget("brief"), Ok(Budget::Brief));
-        assert_eq!(budget("60s"), Ok(Budget::Time(Duration::from_secs(60))));
-        assert_eq!(budget("1.5m"), Ok(Budget::Time(Duration::from_secs(90))));
-        for bad in ["", "0", "s", "-3s", "5x", "1e300h"] {
-            assert!(budget(bad).is_err(), "{bad}");
-        }
-    }
 }

@@ -172,6 +172,11 @@ impl KernelArgs {
         self.is_auto() || self.is_sigma_auto()
     }
 
+    /// Whether no option names a kernel or a bandwidth.
+    pub(crate) fn is_open(&self) -> bool {
+        self.kernel.is_none() && self.gamma.is_none() && self.sigma.is_none()
+    }
+
     /// Whether a kernel is named.
     pub(crate) fn is_given(&self) -> bool {
         matches!(self.kernel, Some(KernelOption::Named(_)))

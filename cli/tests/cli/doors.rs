@@ -33,7 +33,12 @@ fn same<P: bochner::models::Predicted>(
     options: &str,
     fitted: bochner::Result<bochner::models::Model<P>>,
 ) {
-    let command = format!("fit t.csv --device cpu -q -o cli.model {options}");
+    let quick = if options.contains("auto") {
+        ""
+    } else {
+        "--quick"
+    };
+    let command = format!("fit t.csv --device cpu -q -o cli.model {quick} {options}");
     bochner(folder, &command, &[]).ok();
     fitted
         .expect(options)

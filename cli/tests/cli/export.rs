@@ -12,7 +12,7 @@ fn a_model_becomes_an_onnx_file() {
         let fixed = [data.as_str(), "--target", "label", "--device", "cpu"];
         bochner(at, "fit", &[&fixed, more].concat()).ok();
     };
-    fit(&["--features", "32", "-o", "digits.model"]);
+    fit(&["--quick", "--features", "32", "-o", "digits.model"]);
     let report = bochner(
         at,
         "export",

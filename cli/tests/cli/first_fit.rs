@@ -24,7 +24,7 @@ fn table(path: &Path, rows: &[usize], wide: f64) {
 }
 
 fn fitted(folder: &Path, more: &str) -> Value {
-    let fit = "fit t.csv --target y --features 300 --test 0.3 --device cpu -q --json -o m";
+    let fit = "fit t.csv --target y --features 300 --test 0.3 --device cpu -q --json --quick -o m";
     bochner(folder, &format!("{fit} {more}"), &[]).json()
 }
 
@@ -95,7 +95,7 @@ fn the_choice_is_that_of_the_rows() {
     for order in [&rows, &mixed] {
         table(&path, order, 30.0);
         for more in ["", "--sigma chosen --threads 1", "--memory 8M"] {
-            let fit = "fit t.csv --target y --features 100 --device cpu -q --json -o m";
+            let fit = "fit t.csv --target y --features 100 --device cpu -q --json --quick -o m";
             let report = bochner(here.path(), &format!("{fit} {more}"), &[]).json();
             let of = &report["chosen"]["chosen"];
             said.push(in_words(of));
@@ -103,7 +103,7 @@ fn the_choice_is_that_of_the_rows() {
     }
     assert!(said.iter().all(|one| *one == said[0]), "{said:?}");
     let by_hand = &said[0];
-    let fit = "fit t.csv --target y --features 100 --device cpu -q";
+    let fit = "fit t.csv --target y --features 100 --device cpu -q --quick";
     bochner(here.path(), &format!("{fit} -o chosen.model"), &[]).ok();
     bochner(here.path(), &format!("{fit} {by_hand} -o hand.model"), &[]).ok();
     let [chosen, hand] =
@@ -135,8 +135,8 @@ fn a_line_stands_beside_waves() {
     }
     fs::write(here.path().join("t.csv"), text).expect("written");
     let fit = "fit t.csv --target y --features 300 --test 0.3 --device cpu -q --json";
-    let chosen = run(&format!("{fit} -o m")).json();
-    let without = run(&format!("{fit} --linear no -o without")).json();
+    let chosen = run(&format!("{fit} --quick -o m")).json();
+    let without = run(&format!("{fit} --quick --linear no -o without")).json();
     let of = &chosen["chosen"]["chosen"];
     assert_eq!(of["linear"], true, "{of}");
     let candidates = |of: &Value| {
@@ -160,7 +160,7 @@ fn a_line_stands_beside_waves() {
     assert!(first == hand && first == like);
     let shown = run("show m --json").json();
     assert_eq!(shown["job"]["linear"], "yes", "{shown}");
-    let said = run("fit t.csv --target y --features 300 --device cpu")
+    let said = run("fit t.csv --target y --features 300 --device cpu --quick")
         .ok()
         .stdout;
     assert!(said.contains(", with a linear part; "), "{said}");
@@ -206,8 +206,8 @@ fn prices_are_fitted_by_their_logarithms() {
     let run = |command: &str| bochner(here.path(), command, &[]);
     prices(&here.path().join("t.csv"), 1500);
     let fit = "fit t.csv --target price --features 200 --test 0.3 --device cpu -q --json";
-    let chosen = run(&format!("{fit} -o m")).json();
-    let as_is = run(&format!("{fit} --target-scale as-is")).json();
+    let chosen = run(&format!("{fit} --quick -o m")).json();
+    let as_is = run(&format!("{fit} --quick --target-scale as-is")).json();
     let [better, before] = [&chosen, &as_is].map(|of| 1.0 - number(of, "r2"));
     assert!(better < 0.97 * before, "{better} for {before}");
     let scales = chosen["chosen"]["target_scales"]
@@ -239,7 +239,7 @@ fn prices_are_fitted_by_their_logarithms() {
     assert!(first == hand, "{by_hand}");
     assert!(first == like);
     // Sums that are kept on the way, and of shards, are brought back by the same rows.
-    run("fit t.csv --target price --features 200 --device cpu -q -o all").ok();
+    run("fit t.csv --target price --features 200 --device cpu -q -o all --quick").ok();
     run("fit t.csv --target price --features 200 --device cpu -q -o kept --checkpoint steps").ok();
     let predicted = |model: &str| {
         run(&format!(

@@ -57,7 +57,13 @@ fn folds_are_those_of_the_library_and_the_model_is_of_all_rows() {
     let here = here();
     let at = here.path();
     table(at);
-    let run = |command: &str| bochner(at, &format!("fit t.csv --device cpu {command}"), &[]);
+    let run = |command: &str| {
+        bochner(
+            at,
+            &format!("fit t.csv --device cpu --quick {command}"),
+            &[],
+        )
+    };
     let amounts = "--target amount --ignore label,person,day --features 40 --seed 3";
     let map = || Fourier::new(Gaussian).features(40);
     let file = |target: &str, other: &str| {
@@ -102,7 +108,13 @@ fn groups_times_and_the_last_rows_are_held_out() {
     let here = here();
     let at = here.path();
     table(at);
-    let run = |command: &str| bochner(at, &format!("fit t.csv --device cpu -q {command}"), &[]);
+    let run = |command: &str| {
+        bochner(
+            at,
+            &format!("fit t.csv --device cpu -q --quick {command}"),
+            &[],
+        )
+    };
     let all = "--target amount --ignore label --features 20 --json";
     let grouped = run(&format!("{all} --cv 5 --group person")).json();
     let sizes = |report: &serde_json::Value| -> Vec<u64> {

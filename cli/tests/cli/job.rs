@@ -200,7 +200,7 @@ fn searches_and_sums_come_again() {
         let command = format!("fit t.csv {AMOUNT} --features 64 --device cpu -q {options}");
         bochner(at, &command, &[]).ok();
     };
-    fit("-o whole.model");
+    fit("--quick -o whole.model");
     fit("--checkpoint steps -o steps.model");
     let job = |name: &str| bochner(at, &format!("show {name} --job"), &[]).ok().stdout;
     assert!(job("whole.model").contains("model = \"ridge\"\n"));

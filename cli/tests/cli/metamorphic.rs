@@ -35,7 +35,7 @@ const SAME: Relation = Relation {
 
 /// Learners and maps for amounts, each at its defaults.
 const AMOUNTS: [&str; 20] = [
-    "",
+    "--quick",
     "--lambda 1e-3",
     "--lambda auto --lambda-by kfold",
     "--solver dual",
@@ -58,8 +58,8 @@ const AMOUNTS: [&str; 20] = [
 ];
 
 /// Learners for labels, with probabilities.
-const LABELS: [&str; 8] = [
-    "",
+const LABELS: [&str; 9] = [
+    "--quick",
     "--model kernel-ridge --probabilities",
     "--model falkon --landmarks 60 --probabilities",
     "--model boosting --probabilities",
@@ -67,6 +67,7 @@ const LABELS: [&str; 8] = [
     "--model greedy --probabilities",
     "--model lasso --probabilities",
     "--model logistic",
+    "--auto --budget brief",
 ];
 
 /// Fits that draw rows by their numbers or contents, as landmarks or to hold them out: another draw

@@ -94,7 +94,7 @@ fn a_penalty_is_chosen_unasked() {
         assert!((rmse(&safe) / rmse(&own) - 1.0).abs() < 1e-4, "{options}");
     }
 
-    let many = "many.csv --features 100";
+    let many = "many.csv --quick --features 100";
     let own = fit(many);
     assert_eq!(own["lambda_by"], "leave-one-out of 4096 rows");
     let asked = fit(&format!("{many} --lambda auto"));

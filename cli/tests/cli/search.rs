@@ -105,8 +105,70 @@ fn a_mean_says_what_it_is_of() {
         "fit t.csv --target y --features 100 --seed 3 --device cpu --auto --bag 2 -o all.model";
     bochner(here.path(), all, &[]).ok();
     assert!(learned(here.path(), "again.model") == learned(here.path(), "all.model"));
-    run("--bag 2").fails(&["--bag", "--auto"]);
+    run("--quick --bag 2").fails(&["--bag", "--auto"]);
     run("--auto --leaves 100 --beside none").fails(&["--beside", "one model"]);
+}
+
+/// Intervals of a search that averages with random bins, which leave no rows out in turn, hold as
+/// often as they say for targets far from 0, and the R2 of held-out rows is that of new rows.
+#[test]
+fn intervals_of_averages_hold_for_targets_far_from_zero() {
+    let here = here();
+    let of = |a: u32, b: u32| f64::from((a * 7919 + b * 104_729 + 31 * a * b) % 997) / 498.5 - 1.0;
+    let mut text = String::from("a,b,y\n");
+    for i in 0..1500_u32 {
+        let (a, b) = (of(i + 3, 1), of(i + 50, 2));
+        let y = 1000.0 + (4.0 * a).floor() + (3.0 * b).sin() + 0.3 * of(i + 7, 5);
+        writeln!(text, "{a},{b},{y}").expect("a string");
+    }
+    std::fs::write(here.path().join("t.csv"), text).expect("writes");
+    let fit = "fit t.csv --target y --features 100 --bag 2 --device cpu --test 0.4 --json -q";
+    for options in ["--auto --budget brief", "--auto"] {
+        let report = bochner(here.path(), &format!("{fit} {options}"), &[]).json();
+        let members = report["members"].as_array().expect("members");
+        let has_bins = members
+            .iter()
+            .any(|member| member["name"].to_string().contains("grids"));
+        assert!(has_bins, "{report}");
+        let held = number(&report, "interval_coverage");
+        assert!((0.84..0.96).contains(&held), "{options}: {held}");
+        let (said, new) = (number(&report, "held_out_r2"), number(&report, "r2"));
+        assert!((said - new).abs() < 0.05, "{options}: {said} for {new}");
+    }
+}
+
+/// Without options `fit` searches; an option that settles the learner, the map, the kernel, the
+/// bandwidth or the penalty, or `--quick`, is a single fit.
+#[test]
+fn a_fit_searches_unless_something_is_settled() {
+    let here = here();
+    table(here.path());
+    let trials = |options: &str| {
+        let fit = format!("fit t.csv --target y --device cpu --json -q {options}");
+        let report = bochner(here.path(), &fit, &[]).json();
+        report["trials"].as_array().map_or(0, Vec::len)
+    };
+    let brief = trials("");
+    assert!(brief > 5, "{brief}");
+    assert_eq!(brief, trials("--auto --budget brief"));
+    assert!(trials("--features 30 --seed 3") > 5);
+    for single in [
+        "--quick",
+        "--model kernel-ridge",
+        "--map nystrom --features 30",
+        "--kernel laplacian",
+        "--gamma 0.5",
+        "--sigma median",
+        "--lambda 1e-3",
+        "--memory 100M",
+        "--checkpoint kept",
+    ] {
+        assert_eq!(trials(single), 0, "{single}");
+    }
+    let said = bochner(here.path(), "fit t.csv --target y --device cpu", &[]).ok();
+    let line = said.stdout.lines().find(|line| line.starts_with("search "));
+    assert!(line.is_some_and(|line| line.contains("--auto")), "{said:?}");
+    bochner(here.path(), "fit t.csv --target y --quick --auto", &[]).fails(&["--auto", "--quick"]);
 }
 
 /// `--beside nystrom` tries landmarks once, and what has them predicts and says what was asked for.
@@ -276,11 +338,11 @@ fn what_cannot_be_searched_is_refused() {
     let here = here();
     table(here.path());
     let plain = "fit t.csv --target y --features 20 --device cpu";
-    bochner(here.path(), &format!("{plain} -o plain.model"), &[]).ok();
+    bochner(here.path(), &format!("{plain} --quick -o plain.model"), &[]).ok();
     for (arguments, code, says) in [
         (format!("{plain} --budget 3"), 2, "--budget ends a search"),
         (
-            format!("{plain} --metric-power 0.5"),
+            format!("{plain} --quick --metric-power 0.5"),
             2,
             "--metric-power is for --metric",
         ),

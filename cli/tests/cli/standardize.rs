@@ -59,7 +59,7 @@ fn auto_is_the_default_of_fit_and_says_what_it_did() {
     let expected = Some("auto -> yes, 2 of 3 columns: scales differ 3000-fold");
     assert_eq!(line.map(str::trim), expected, "{text}");
     let hint = "note: scales differ 3000-fold; --standardize may serve better";
-    let loud = fit.replace(" -q", "");
+    let loud = fit.replace(" -q", " --quick");
     let said = |more: &str| {
         bochner(here.path(), &format!("{loud} {more}"), &[])
             .ok()
@@ -226,7 +226,8 @@ fn a_bandwidth_by_rule_does_not_see_where_columns_lie() {
         let rows: String = (0..400).map(row).collect();
         std::fs::write(here.path().join("far.csv"), format!("u,v,y\n{rows}")).expect("written");
     };
-    let fit = "fit far.csv --target y --features 200 --test 0.5 --device cpu --standardize=no";
+    let fit =
+        "fit far.csv --target y --features 200 --test 0.5 --device cpu --standardize=no --quick";
     let run = || {
         let run = bochner(here.path(), &format!("{fit} --json"), &[]).ok();
         let json: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
@@ -263,7 +264,7 @@ fn a_pixel_in_another_unit_costs_little() {
         }
         std::fs::write(here.path().join("pixels.csv"), table).expect("written");
         let fit = "fit pixels.csv --target label --task regression --features 400 --test 0.3 \
-                   --device cpu -q --json";
+                   --quick --device cpu -q --json";
         let report = bochner(here.path(), fit, &[]).json();
         1.0 - report["held_out_r2"].as_f64().expect("a score")
     };

@@ -14,6 +14,7 @@ mod score;
 mod size;
 #[cfg(test)]
 mod tests;
+mod trial_fits;
 mod trials;
 
 pub use found::{Found, Member};

@@ -21,7 +21,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(in crate::learn) struct Apart {
     parts: Vec<(Box<dyn Fit>, f64)>,
-    /// Scores of held-out rows, for parts that leave none out in turn.
+    /// Scores of held-out rows, if those that the parts leave out in turn are missing or would be
+    /// of known groups.
     held_out: Option<LeftOutScores>,
 }
 
@@ -33,7 +34,8 @@ impl Apart {
         }
     }
 
-    /// Takes probabilities and intervals from these scores where the parts give none.
+    /// Sets the scores from which probabilities and intervals are computed instead of those of rows
+    /// that the parts leave out in turn.
     pub(in crate::learn) fn judged_by(self, held_out: Option<LeftOutScores>) -> Self {
         Self { held_out, ..self }
     }
@@ -80,8 +82,14 @@ impl Fit for Apart {
         self.most(|fit| fit.kept_bytes(size, rows))
     }
 
-    /// Errors with [`Error::Shape`] on maps of another number of parts, and as the learners do.
+    /// Errors with [`Error::Shape`] on maps of another number of parts, and as the learners do. A
+    /// single learner takes any map.
     fn fit(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
+        if let ([(fit, _)], Some(held_out)) = (&self.parts[..], &self.held_out) {
+            let mut model = fit.fit(map, data)?;
+            keep_left_out(&mut model, held_out.clone())?;
+            return Ok(model);
+        }
         let parts = match map.structure() {
             Structure::Union(union) => union.parts().collect::<Vec<_>>(),
             _ => Vec::new(),
@@ -177,7 +185,7 @@ impl Mean {
             ..LinearModel::new(map, coefficients, data.targets, &data.run.device)
         };
         // What a mean without one row says is the mean of what they say without it.
-        if let Some(left_out) = left_out.flatten().or(self.held_out) {
+        if let Some(left_out) = self.held_out.or(left_out.flatten()) {
             keep_left_out(&mut model, left_out)?;
         }
         Ok(model)

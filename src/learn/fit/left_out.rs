@@ -51,6 +51,10 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
         Targets::Real { .. } => {
             let errors_mt = rows.error_mt.mapv(f64::abs);
             model.conformal = Some(Conformal::of_left_out(&errors_mt, &rows.weight_m, rows.on)?);
+            let r2 = mean_r2(&rows);
+            if r2.is_finite() {
+                model.facts.entry("held_out_r2".into()).or_insert(r2);
+            }
         }
     }
     model.left_out = Some(rows);
@@ -110,6 +114,22 @@ pub(super) fn shares((class_m, weight_m): (&[usize], &[f64]), classes: usize) ->
     }
     let total = share_t.iter().sum::<f64>();
     share_t.iter().map(|share| share / total).collect()
+}
+
+/// Returns `1 - sum w e^2 / sum w (y - mean)^2`, averaged over targets that vary.
+fn mean_r2(rows: &LeftOutScores) -> f64 {
+    let total: f64 = rows.weight_m.iter().sum();
+    let r2 = rows.y_mt.columns().into_iter().zip(rows.error_mt.columns());
+    let r2 = r2.map(|(y_m, error_m)| {
+        let sum = |term: &dyn Fn(usize) -> f64| -> f64 {
+            let terms = rows.weight_m.iter().enumerate();
+            terms.map(|(i, w)| w * term(i)).sum()
+        };
+        let mean = sum(&|i| y_m[i]) / total;
+        1.0 - sum(&|i| error_m[i].powi(2)) / sum(&|i| (y_m[i] - mean).powi(2))
+    });
+    let r2: Vec<f64> = r2.filter(|r2| r2.is_finite()).collect();
+    r2.iter().sum::<f64>() / r2.len() as f64
 }
 
 /// Which class each row is of.

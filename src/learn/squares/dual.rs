@@ -144,8 +144,10 @@ pub(in crate::learn) fn fit(
     let held = hold(map.as_ref(), source, &targets, run)?;
     let accumulate = start.elapsed();
     let start = Instant::now();
-    // Rows left out alone say nothing of groups that are unseen.
-    let leaves_out = dual.lambda > 0.0 && source.groups().is_none();
+    // Errors of rows that are left out alone do not apply to new groups.
+    let groups = source.groups();
+    let on_rows = groups.is_none() || calibrates_on_rows(&targets, groups.as_deref());
+    let leaves_out = dual.lambda > 0.0 && on_rows;
     let ((coefficients, dimension, rows), left_out) = match held {
         Some(held) if leaves_out && held.can_be_left_out(run) => held.left_out(dual)?,
         Some(held) => {

@@ -57,7 +57,7 @@ impl LearnerArgs {
                 return Err(Usage(problem).into());
             }
         }
-        let takes_zero = match self.model {
+        let takes_zero = match self.model() {
             Name::Ridge => self.solver != Solver::Cg,
             Name::Logistic | Name::Svm | Name::Svr => self.loss.is_separable(),
             model => matches!(model, Name::KernelRidge | Name::Lasso),
@@ -71,7 +71,7 @@ impl LearnerArgs {
     /// Errors where factors of sums of drawn features are to be had without a penalty: of columns
     /// as they are, which are `plain`, there is a solution of least norm.
     pub(in crate::fit) fn check_zero(&self, plain: bool) -> Result<()> {
-        let factors = matches!(self.model, Name::Ridge) && self.solver == Solver::Cholesky;
+        let factors = matches!(self.model(), Name::Ridge) && self.solver == Solver::Cholesky;
         if self.lambda.is_zero() && factors && !plain {
             return Err(Usage(ZERO.into()).into());
         }

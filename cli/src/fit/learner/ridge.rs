@@ -45,7 +45,7 @@ impl LearnerArgs {
     /// The residual at which the iterations of ridge regression end; those of others end at other
     /// measures.
     pub(in crate::fit) fn residual(&self) -> Option<f64> {
-        match self.model {
+        match self.model() {
             Name::Ridge => Some(self.stops().0),
             Name::Falkon => {
                 let default = FalkonOptions::default().tolerance;

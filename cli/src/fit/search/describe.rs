@@ -62,6 +62,17 @@ pub(in crate::fit) fn describe(
     report.table(format!("{table}\n{what} without searching:\n  {command}\n"));
 }
 
+/// Replaces the table of trials by one line, for a search that no option asked for.
+pub(in crate::fit) fn shorten(found: &Found, report: &mut Report) {
+    if found.trials.is_empty() {
+        return;
+    }
+    report.table(String::new());
+    let trials = counted(found.trials.len() as u64, "trial");
+    let text = format!("{trials}; --auto tries more, --quick fits without a search, -v lists them");
+    report.line("search", text);
+}
+
 /// What is averaged in the place of one fit.
 fn blend(found: &Found, report: &mut Report) {
     let mut said: Vec<(String, usize, f64)> = Vec::new();

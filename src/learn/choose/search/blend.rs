@@ -135,7 +135,8 @@ impl Sample<'_> {
         shares: &[f64],
         extent: Extent,
     ) -> Result<LeftOutScores> {
-        let targets = self.data().targets;
+        // Models of trials predict targets without a shift.
+        let targets = plain(self.data().targets);
         let (mut weights, mut ys, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         self.each_held_out(tried, extent, &mut |scores, chunk| {
             let y_nt = targets.encode(chunk.y.view())?;
@@ -169,15 +170,18 @@ impl Sample<'_> {
         take: &mut TakeScores<'_>,
     ) -> Result<()> {
         let silent = self.data().run.silent();
-        let predictors = tried.iter().map(|tried| tried.model.on(&silent));
-        let mut predictors: Vec<Predictor<'_>> = predictors.collect::<Result<_>>()?;
-        self.with_held_out(extent, &mut |rows: &mut dyn ChunkSource| {
-            while let Some(chunk) = rows.next_chunk(CHUNK)? {
-                let scores = predictors.iter_mut().map(|model| model.scores(&chunk.x));
-                take(&scores.collect::<Result<Vec<_>>>()?, &chunk)?;
-            }
-            Ok(())
-        })
+        for split in 0..self.splits {
+            let predictors = tried.iter().map(|tried| tried.models[split].on(&silent));
+            let mut predictors: Vec<Predictor<'_>> = predictors.collect::<Result<_>>()?;
+            self.with_held_out((extent, split), &mut |rows: &mut dyn ChunkSource| {
+                while let Some(chunk) = rows.next_chunk(CHUNK)? {
+                    let scores = predictors.iter_mut().map(|model| model.scores(&chunk.x));
+                    take(&scores.collect::<Result<Vec<_>>>()?, &chunk)?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -82,7 +82,7 @@ impl Sample<'_> {
             return Ok(Vec::new());
         }
         let silent = self.data().run.silent();
-        let mut model = tried.model.on(&silent)?;
+        let mut model = tried.model().on(&silent)?;
         // All rows at the first knot, then all rows at the second.
         let set = Array2::from_shape_fn((k * m, x_md.ncols()), |(at, column)| {
             if column == j {

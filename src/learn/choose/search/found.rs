@@ -32,7 +32,7 @@ pub struct Found {
     pub scaling: Option<Scaling>,
     /// Models that are averaged; empty for a single fit.
     pub members: Vec<Member>,
-    /// Scores of held-out rows by the mean of the members, if these leave no rows out in turn.
+    /// Scores of held-out rows, if the model leaves no rows out in turn or the rows have groups.
     pub held_out: Option<LeftOutScores>,
     /// Share of each prepared column in the squared gradient of the best fit, `[d]`, if members are
     /// averaged.
@@ -123,7 +123,11 @@ impl Found {
     #[doc(hidden)]
     pub fn learner(&self, options: &dyn FitPenalised) -> Box<dyn Fit> {
         if self.members.is_empty() {
-            return options.with_lambda(self.lambda.clone());
+            let fit = options.with_lambda(self.lambda.clone());
+            return match &self.held_out {
+                Some(rows) => Box::new(Apart::new(vec![(fit, 1.0)]).judged_by(Some(rows.clone()))),
+                None => fit,
+            };
         }
         let parts = self.members.iter().map(|of| {
             let fit: Box<dyn Fit> = if of.is_binned {

@@ -3,7 +3,7 @@
 use super::{
     SearchData,
     score::CHUNK,
-    trials::{HELD_OUT, Sample, split_seed},
+    trials::{HELD_OUT, Sample, seed_of_split},
 };
 use crate::{
     Error, Result,
@@ -29,7 +29,7 @@ impl Sample<'_> {
         };
         let (mut vs, mut ys, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let input = &self.prepared[scaling].input;
-        let of = (HELD_OUT, split_seed(seed));
+        let of = (HELD_OUT, seed_of_split(seed, 0));
         let mut fitted = self.parting.take(self.rows.as_mut(), Part::Train, of)?;
         while let Some(chunk) = fitted.next_chunk(CHUNK)? {
             vs.push(input.apply(&chunk.x)?);

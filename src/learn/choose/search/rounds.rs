@@ -237,7 +237,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
         };
         let scaling = self.sample.scaling(plan.scaling);
         let trial = Trial {
-            map: tried.model.map.kind(),
+            map: tried.model().map.kind(),
             standardize: scaling.applied(),
             kernel: plan.kernel.spec(),
             metric: plan.metric.as_ref().map(|m| (m.kind(), plan.turns)),

@@ -133,19 +133,16 @@ pub(super) fn plain(targets: &Targets) -> Targets {
     }
 }
 
-/// Returns error and squared error of each penalty on held-out rows, for a model with the
-/// concatenated outputs of all penalties.
-pub(super) fn errors(
+/// Adds held-out rows to the tally of a model with the concatenated outputs of all penalties.
+pub(super) fn tally_rows(
+    tally: &mut Tally<'_>,
     model: &LinearModel,
     source: &mut dyn ChunkSource,
-    (targets, variance_t): (&Targets, &[f64]),
     run: &Run,
-) -> Result<Vec<(f64, f64)>> {
-    let penalties = model.coefficients.intercept_t.len() / targets.outputs();
-    let mut tally = Tally::new(penalties, targets);
+) -> Result<()> {
     let mut predictor = model.on(run)?;
     while let Some(chunk) = source.next_chunk(CHUNK)? {
         tally.add(predictor.scores(&chunk.x)?.view(), &chunk)?;
     }
-    Ok(tally.errors(variance_t))
+    Ok(())
 }

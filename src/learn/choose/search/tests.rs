@@ -3,6 +3,7 @@
 mod blends;
 mod curves;
 mod sizes;
+mod splits;
 
 use super::{
     Budget, Enough, Found, Search, SearchData, Trial, loss,
@@ -353,7 +354,7 @@ fn trials_of_all_rows_are_solved_as_the_fit_is() {
         sample.run(&plan(100), &lambdas, Extent::All).expect("runs")
     };
     assert!(tried.sums.is_some() && tried.rows < 100, "{}", tried.rows);
-    let (map, run) = (tried.model.map.as_ref(), Run::on(&Device::cpu()));
+    let (map, run) = (tried.model().map.as_ref(), Run::on(&Device::cpu()));
     let sums = NormalEquations::accumulate(map, &mut table.source, &table.targets, &run);
     let (lambda, intercept) = (tried.lambda, true);
     let solved = (Cholesky { lambda, intercept }).solve(&sums.expect("sums"));
@@ -390,5 +391,5 @@ fn coefficients_are_those_of_the_best_penalty() {
     let expected = (Cholesky { lambda, intercept })
         .solve(&sums)
         .expect("solves");
-    assert_eq!(tried.model.coefficients, expected);
+    assert_eq!(tried.model().coefficients, expected);
 }

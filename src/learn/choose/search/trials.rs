@@ -2,11 +2,10 @@
 
 use super::{
     SearchData,
-    fitted::{Fitted, of_one, stacked},
     parting::Parting,
     plan::Plan,
     prepared::Prepared,
-    score::{AMPLE, CHUNK, errors, least},
+    score::{AMPLE, CHUNK},
 };
 use crate::{
     Error, Result, Run,
@@ -29,10 +28,14 @@ use ndarray::{Axis, concatenate};
 pub(in crate::learn) const MOST_ROWS: usize = 20_000;
 /// Share of the rows in the hold-out set.
 pub(super) const HELD_OUT: f64 = 0.2;
+/// Number of rows of a sample up to which a brief search averages several splits, and the largest
+/// number of splits: hold-out sets of fewer rows are too noisy for choices among dozens of trials.
+const SCORED_ROWS: usize = 2000;
+const MAX_SPLITS: usize = 5;
 /// Share of all rows from which on a sample is as good as all rows.
 const TELLING: f64 = 0.4;
 /// Largest number of rows in the first comparison of kernels.
-const FEW_ROWS: usize = 5000;
+pub(super) const FEW_ROWS: usize = 5000;
 /// Number of features up to which penalties are checked on sums over all rows.
 const FEW_FEATURES: usize = 500;
 
@@ -57,8 +60,10 @@ pub(in crate::learn) struct Sample<'a> {
     pub(super) prepared: Vec<Prepared>,
     /// Variances of the targets.
     pub(super) variance_t: Vec<f64>,
-    /// Rule for the hold-out set.
+    /// Rule for the hold-out sets.
     pub(super) parting: Parting,
+    /// Number of splits into training and hold-out rows whose errors a trial averages.
+    pub(super) splits: usize,
 }
 
 /// Result of a trial.
@@ -67,21 +72,26 @@ pub(in crate::learn) struct Tried {
     pub(in crate::learn) error: f64,
     pub(in crate::learn) squared: f64,
     pub(super) rows: u64,
-    /// Map and coefficients, for encoded targets.
-    pub(super) model: LinearModel,
-    /// Normal equations; `None` for the dual and for binning.
+    /// Map and coefficients, for encoded targets, of the training rows of each split.
+    pub(super) models: Vec<LinearModel>,
+    /// Normal equations of the first split; `None` for the dual and for binning.
     pub(super) sums: Option<NormalEquations>,
 }
 
 impl Tried {
     /// Returns the number of features.
     pub(in crate::learn) fn features(&self) -> usize {
-        self.model.map.output_dim()
+        self.model().map.output_dim()
+    }
+
+    /// Returns the model of the first split.
+    pub(super) fn model(&self) -> &LinearModel {
+        &self.models[0]
     }
 }
 
 /// Returns a silent run with the memory of a trial: the final fit holds a quarter more for binning.
-fn run_of(plan: &Plan, run: &Run) -> Run {
+pub(super) fn run_of(plan: &Plan, run: &Run) -> Run {
     let mut silent = run.silent();
     if plan.is_binned {
         silent.held = silent.held.map(|held| held / 4 * 3);
@@ -123,6 +133,10 @@ impl<'a> Sample<'a> {
             gather(&mut sample)?
         };
         data.source.rewind()?;
+        let splits = match by_contents {
+            true => (SCORED_ROWS / rows.rows().unwrap_or(0).max(1)).clamp(1, MAX_SPLITS),
+            false => 1,
+        };
         let variances = data.survey.targets.iter().map(|target| target.variance);
         let variance_t = variances.map(|v| if v > 0.0 { v } else { 1.0 }).collect();
         Ok(Self {
@@ -132,6 +146,7 @@ impl<'a> Sample<'a> {
             prepared,
             variance_t,
             parting,
+            splits,
         })
     }
 
@@ -159,7 +174,7 @@ impl<'a> Sample<'a> {
 
     /// Returns the number of rows that decides between the dual and normal equations: for the last
     /// trials that of the final fit, so that it can be solved at the same penalty.
-    fn deciding(&self, extent: Extent) -> f64 {
+    pub(super) fn deciding(&self, extent: Extent) -> f64 {
         match extent {
             Extent::All => self.data.survey.rows as f64,
             // Last trials of a brief search use the sample.
@@ -173,13 +188,13 @@ impl<'a> Sample<'a> {
         &self.variance_t
     }
 
-    /// Calls `take` with the hold-out set.
+    /// Calls `take` with the hold-out set of a split.
     pub(super) fn with_held_out(
         &mut self,
-        extent: Extent,
+        (extent, split): (Extent, usize),
         take: &mut dyn FnMut(&mut dyn ChunkSource) -> Result<()>,
     ) -> Result<()> {
-        let seed = split_seed(self.data.seed);
+        let seed = seed_of_split(self.data.seed, split);
         let source: &mut dyn ChunkSource = match extent {
             Extent::All => &mut *self.data.source,
             Extent::Few | Extent::Sample => self.rows.as_mut(),
@@ -195,69 +210,13 @@ impl<'a> Sample<'a> {
         &self.data
     }
 
-    /// Runs a trial: fits at several penalties, and keeps the one with the least held-out loss.
-    pub(in crate::learn) fn run(
+    /// Draws the map of a plan, from all rows or from the sample.
+    pub(super) fn draw(
         &mut self,
         plan: &Plan,
-        lambdas: &[f64],
-        extent: Extent,
-    ) -> Result<Tried> {
-        let SearchData {
-            targets,
-            options,
-            seed,
-            run,
-            ..
-        } = self.data;
-        let silent = run_of(plan, run);
-        let deciding = self.deciding(extent);
-        // Bins are numbered in the order of the rows.
-        let is_sampled = plan.is_binned && extent != Extent::All;
-        let map = self.draw(plan, is_sampled, &silent)?;
-        let draws = seed.0.wrapping_add(4);
-        let share = FEW_ROWS as f64 / self.rows.rows().unwrap_or(0).max(1) as f64;
-        let mut few;
-        let source: &mut dyn ChunkSource = match extent {
-            Extent::All => &mut *self.data.source,
-            Extent::Few if share < 1.0 => {
-                few = (self.parting).take(self.rows.as_mut(), Part::Test, (share, draws))?;
-                &mut few
-            }
-            _ => self.rows.as_mut(),
-        };
-        let seed = split_seed(seed);
-        let mut fitted = self
-            .parting
-            .take(&mut *source, Part::Train, (HELD_OUT, seed))?;
-        let how = (lambdas, options.has_intercept());
-        let is_dual = deciding < map.output_dim() as f64;
-        let fit = Fitted::new(
-            map.as_ref(),
-            (&mut fitted, is_dual),
-            (targets, how),
-            &silent,
-        )?;
-        source.rewind()?;
-        let model = stacked(map, fit.solved, &silent.device);
-        let mut held_out = self
-            .parting
-            .take(&mut *source, Part::Test, (HELD_OUT, seed))?;
-        let errors = errors(&model, &mut held_out, (targets, &self.variance_t), &silent)?;
-        source.rewind()?;
-        let (at, (error, squared)) = least(&errors)?;
-        let best = of_one(&model.coefficients, at, targets.outputs());
-        Ok(Tried {
-            lambda: fit.lambdas[at],
-            error,
-            squared,
-            rows: fit.rows,
-            model: stacked(model.map, best, &silent.device),
-            sums: fit.sums,
-        })
-    }
-
-    /// Draws the map of a plan, from all rows or from the sample.
-    fn draw(&mut self, plan: &Plan, is_sampled: bool, run: &Run) -> Result<Box<dyn FeatureMap>> {
+        is_sampled: bool,
+        run: &Run,
+    ) -> Result<Box<dyn FeatureMap>> {
         let SearchData { survey, seed, .. } = self.data;
         let source: &mut dyn ChunkSource = if is_sampled {
             self.rows.as_mut()
@@ -298,7 +257,7 @@ impl<'a> Sample<'a> {
             ..
         } = self.data;
         let source = &mut *self.data.source;
-        let map = tried.model.map.as_ref();
+        let map = tried.model().map.as_ref();
         let sums = NormalEquations::accumulate(map, source, targets, run.silent())?;
         source.rewind()?;
         let intercept = options.has_intercept();
@@ -325,10 +284,11 @@ impl<'a> Sample<'a> {
         let source = &mut *self.data.source;
         let Tried {
             mut lambda,
-            model: LinearModel { map, .. },
+            mut models,
             sums,
             ..
         } = tried;
+        let map = models.swap_remove(0).map;
         let Some(mut sums) = sums else {
             let intercept = options.has_intercept();
             let model = loop {
@@ -343,7 +303,7 @@ impl<'a> Sample<'a> {
             };
             return Ok((map, model.coefficients));
         };
-        let of = (HELD_OUT, split_seed(seed));
+        let of = (HELD_OUT, seed_of_split(seed, 0));
         let mut held_out = self.parting.take(source, Part::Test, of)?;
         let rest = NormalEquations::accumulate(map.as_ref(), &mut held_out, targets, run.silent())?;
         sums.merge(&rest)?;
@@ -364,8 +324,8 @@ impl<'a> Sample<'a> {
     ) -> Result<LearnedMetric> {
         let survey = self.data.survey;
         let m_dd = by_prepared(
-            tried.model.map.as_ref(),
-            tried.model.coefficients.beta_dt.view(),
+            tried.model().map.as_ref(),
+            tried.model().coefficients.beta_dt.view(),
             (tried.sums.as_ref(), &survey.sample),
             &self.prepared[scaling].input,
         )?;
@@ -373,9 +333,9 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// Returns the seed of the hold-out set, which differs from those of other splits.
-pub(super) fn split_seed(seed: Seed) -> u64 {
-    seed.0.wrapping_add(3)
+/// Returns the seed of a hold-out set, which differs from those of other parts.
+pub(super) fn seed_of_split(seed: Seed, split: usize) -> u64 {
+    seed.0.wrapping_add(3 + ((split as u64) << 32))
 }
 
 /// Reads all rows of a source into memory, with their groups.

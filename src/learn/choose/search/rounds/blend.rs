@@ -14,6 +14,7 @@ use crate::{
             plan::Plan,
             trials::Tried,
         },
+        fit::left_out::calibrates_on_rows,
     },
     model::{LeftOutScores, Targets},
 };
@@ -34,8 +35,8 @@ impl Rounds<'_, '_> {
     /// another norm, landmarks and random binning, as far as they reduce the held-out loss. Empty
     /// if the best model is used alone.
     ///
-    /// Second are the held-out scores of the average, if it includes binning, which has no
-    /// leave-one-out scores.
+    /// Second are the held-out scores of the result if it includes binning, which has no
+    /// leave-one-out scores, or if rows have groups, whose rows are alike.
     pub(super) fn blend(
         &mut self,
         best: &Plan,
@@ -46,10 +47,10 @@ impl Rounds<'_, '_> {
             // Each further draw would be a fit to all rows.
             blend.draws = 1;
         }
-        if blend == Blend::default() {
-            return Ok((Vec::new(), None));
-        }
         let mut all = vec![done];
+        if blend == Blend::default() {
+            return self.alone(&all[0]);
+        }
         let are_waves_behind = self.are_bins_ahead();
         if blend.draws > 1 && !are_waves_behind {
             // All trials share their frequencies. A second draw shows how much of the error is due
@@ -68,19 +69,19 @@ impl Rounds<'_, '_> {
         if blend.nystrom && !are_waves_behind {
             all.extend(self.landmarks(&all[0])?);
         }
-        if blend.binning && self.search.lambda {
+        if blend.binning && self.search.lambda && !self.are_groups_few() {
             all.extend(self.binned(&all[0])?);
         }
         if self.is_over() {
-            return Ok((Vec::new(), None));
+            return self.alone(&all[0]);
         }
         let (draws, shares) = self.shares(&all, draws)?;
         if draws == 1 && shares[0] == 1.0 {
-            return Ok((Vec::new(), None));
+            return self.alone(&all[0]);
         }
         let members = self.members(best, &all, (draws, &shares));
         let mut held_out = None;
-        if members.iter().any(|member| member.is_binned) {
+        if members.iter().any(|member| member.is_binned) || self.has_groups() {
             let of_draws = all.len() + 1 - shares.len();
             let each = std::iter::repeat_n(shares[0] / of_draws as f64, of_draws);
             let each: Vec<f64> = each.chain(shares[1..].iter().copied()).collect();
@@ -89,6 +90,30 @@ impl Rounds<'_, '_> {
             held_out = Some(rows);
         }
         Ok((members, held_out))
+    }
+
+    /// Returns no members, for a model that is used alone, and its held-out scores if rows have
+    /// groups.
+    fn alone(&mut self, done: &Done) -> Result<(Vec<Member>, Option<LeftOutScores>)> {
+        let scores = match self.has_groups() {
+            true => {
+                Some((self.sample).held_out_scores(&[&done.tried], &[1.0], self.last_rows())?)
+            }
+            false => None,
+        };
+        Ok((Vec::new(), scores))
+    }
+
+    /// Whether scores of held-out groups are needed: rows of a known group would flatter.
+    fn has_groups(&self) -> bool {
+        self.sample.data().source.groups().is_some() && !self.are_groups_few()
+    }
+
+    /// Whether groups are too few for probabilities of new groups, which then come from rows that
+    /// are left out in turn.
+    fn are_groups_few(&self) -> bool {
+        let data = self.sample.data();
+        calibrates_on_rows(data.targets, data.source.groups().as_deref())
     }
 
     /// Returns the members with nonzero weights; draws of the best plan share its weight equally.

@@ -187,6 +187,7 @@ impl Rounds<'_, '_> {
     /// Returns the ratio of losses that exceeds the noise of the hold-out set.
     pub(super) fn clear(&self, extent: Extent) -> f64 {
         let held_out = HELD_OUT / (1.0 - HELD_OUT) * self.sample.fitted(extent);
+        let held_out = self.sample.splits as f64 * held_out;
         1.0 - CLEAR / held_out.max(1.0).sqrt()
     }
 

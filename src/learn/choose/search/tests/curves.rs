@@ -25,7 +25,7 @@ fn linear(beta_dt: Array2<f64>) -> Tried {
         error: 0.0,
         squared: 0.0,
         rows: 0,
-        model: stacked(Box::new(map), solved, &Device::cpu()),
+        models: vec![stacked(Box::new(map), solved, &Device::cpu())],
         sums: None,
     }
 }
