@@ -1,4 +1,4 @@
-//! What rows held out choose before a fit: kernels, widths, metrics, leaves.
+//! Choices by hold-out error before a fit: kernels, bandwidths, metrics, leaves.
 
 pub(super) mod leaves;
 pub mod metric;

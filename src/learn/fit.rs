@@ -1,4 +1,4 @@
-//! What a learner does once its map is drawn: from rows to a model.
+//! Trait of learners, `Fit`: from rows and a map to a model.
 
 pub(super) mod any_sums;
 pub(super) mod apart;
@@ -32,108 +32,107 @@ use crate::{
 };
 use std::fmt;
 
-/// A way to fit a linear model to features. [`Learner`](crate::models::Learner) draws the map,
-/// decides what the targets are and hands both over; the command line does the same for
-/// `fit --model NAME`.
+/// A learner: fits a linear model to features. [`Learner`](crate::models::Learner) draws the map
+/// and determines the kind of the targets before it calls [`Fit::fit`]; `bochner fit --model NAME`
+/// does the same.
 ///
-/// Whatever is learnt ends as `z(x)'beta + b` with a meaning, so that one file, one `predict` and
-/// one `evaluate` serve every learner.
+/// Every learner returns a model `z(x)'beta + b` with a link, so that one file format, one
+/// `predict` and one `evaluate` serve all of them.
 pub trait Fit: fmt::Debug + Send + Sync {
-    /// Its name and its options in words, as `bochner fit` has them; `custom` for a learner of
-    /// one's own, which only code can give.
+    /// Name and options as `bochner fit` spells them; `custom` for a learner defined in user code.
     fn settings(&self) -> Settings {
         Settings::of_learner("custom")
     }
 
-    /// Whether it counts rows by their [weights](crate::data::Chunk::weights). To one that does
-    /// not, a source that has some is an error.
+    /// Whether it supports [weights](crate::data::Chunk::weights) of rows. If not, a source with
+    /// weights is an error.
     fn takes_weights(&self) -> bool {
         false
     }
 
-    /// Whether rows may count for less the older they are: not where a small weight says something
-    /// else than few rows.
+    /// Whether it supports exponential forgetting by a half-life. Not for learners in which a small
+    /// weight means something else than fewer rows.
     fn takes_half_life(&self) -> bool {
         self.takes_weights()
     }
 
-    /// Whether it begins at [`FitData::start`] where there is one.
+    /// Whether it uses [`FitData::start`] as its starting point.
     fn takes_start(&self) -> bool {
         false
     }
 
-    /// What stands before it where nobody says so: the map, its size and the bandwidth.
+    /// Default map, number of features and bandwidth.
     fn usual(&self) -> Usual {
         Usual::default()
     }
 
-    /// Itself, if it is least squares with a penalty that a [`Search`](crate::models::Search) or
-    /// leaves may choose.
+    /// This learner as least squares with an L2 penalty that a [`Search`](crate::models::Search) or
+    /// leaves may choose; `None` for others.
     fn penalised(&self) -> Option<&dyn FitPenalised> {
         None
     }
 
-    /// Whether it takes memory for a sketch beside the chunks that it reads: then half of what is
-    /// left is for that.
+    /// Whether it needs memory for a sketch in addition to the chunks. If so, half of the remaining
+    /// memory is reserved for the sketch.
     fn takes_sketch(&self) -> bool {
         false
     }
 
-    /// Bytes of each pair of so many features or landmarks at the peak, of sums and of what solves
-    /// for them: what is refused before a row is read. 0 where there are no pairs, or where that
-    /// depends on the rows.
+    /// Peak bytes of sums and solver per pair of features (or landmarks), used to refuse a fit
+    /// before a row is read. 0 if there are no pairs, or if the size depends on the rows.
     fn square_bytes(&self, _features: usize) -> u32 {
         0
     }
 
-    /// Bytes that stay of each row until the fit ends, for so many outputs: targets, scores. 0 for
-    /// what sums rows and forgets them.
+    /// Bytes kept of each row until the end of the fit for `outputs` outputs, such as targets and
+    /// scores. 0 for learners that only sum rows.
     fn row_bytes(&self, _outputs: usize) -> usize {
         0
     }
 
-    /// Bytes of the rows that are kept whole beside sums, of so many columns and outputs and of so
-    /// many rows at most: what a penalty is chosen by.
+    /// Bytes of rows that are kept whole in addition to sums, to choose a penalty by them; `size`
+    /// is the number of columns and outputs, `rows` an upper bound.
     fn kept_bytes(&self, _size: (usize, usize), _rows: Option<usize>) -> u64 {
         0
     }
 
-    /// Penalties per row on |beta|^2 beside mean squared errors, where they are given: what chooses
-    /// preparation and bandwidth keeps to them.
+    /// The given L2 penalties per sample, if any; the choice of preparation and bandwidth uses them
+    /// too.
     fn penalties(&self) -> Option<&[f64]> {
         None
     }
 
-    /// Whether it predicts means of amounts by least squares: then their logarithms may stand for
-    /// them.
+    /// Whether it predicts means of real targets by least squares, so that it may be fitted to
+    /// their logarithms.
     fn is_least_squares(&self) -> bool {
         false
     }
 
-    /// Whether an option that is given is in the unit of the targets, so that a fit of targets in
-    /// another unit would read it wrong.
+    /// Whether a given option is in the unit of the targets, so that a fit to rescaled targets
+    /// would misread it.
     fn has_options_in_target_units(&self) -> bool {
         false
     }
 
-    /// Whether the columns themselves may stand beside its features where rows left out are
-    /// predicted better so: a penalty of squares is on both.
+    /// Whether the columns themselves may be added to its features if this lowers the leave-one-out
+    /// error. Requires an L2 penalty on both.
     fn takes_line(&self) -> bool {
         false
     }
 
-    /// Whether columns may get lengthscales of their own where rows left out are predicted better
-    /// so; not if it finds some itself.
+    /// Whether columns may get separate lengthscales if this lowers the leave-one-out error. False
+    /// for learners that optimize lengthscales themselves.
     fn takes_lengthscales(&self) -> bool {
         true
     }
 
-    /// Whether fewer rows than features may be solved in their own number.
+    /// Whether it can solve fewer rows than features in the dual.
     fn solves_few_rows(&self) -> bool {
         false
     }
 
-    /// Itself, if rows are nothing but sums to it, which parts of them have, too.
+    /// This learner as one that needs only sums of the rows, which can be merged; `None` for
+    /// others.
     fn of_sums(&self) -> Option<&dyn FitAnySums> {
         None
     }
@@ -142,8 +141,8 @@ pub trait Fit: fmt::Debug + Send + Sync {
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel>;
 }
 
-/// What stands before a learner where nobody says so: of every door, but that a builder in Rust is
-/// given a map of a number of features.
+/// Defaults of a learner, shared by all interfaces; Rust builders always take an explicit map and
+/// number of features.
 ///
 /// ```
 /// use bochner::models::{Fit, KernelIcaOptions, Usual};
@@ -153,19 +152,19 @@ pub trait Fit: fmt::Debug + Send + Sync {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Usual {
-    /// Which map.
+    /// Kind of the map.
     pub map: MapKind,
-    /// Its features, or its landmarks.
+    /// Number of features or of landmarks.
     pub features: usize,
-    /// How frequencies are drawn where columns are few ([`Sampling::FEW_COLUMNS`]).
+    /// How frequencies are drawn for few columns ([`Sampling::FEW_COLUMNS`]).
     pub sampling: Sampling,
-    /// How wide the kernel is.
+    /// Bandwidth of the kernel.
     pub bandwidth: Bandwidth,
 }
 
 impl Default for Usual {
-    /// 1000 Fourier features, drawn independently, of the bandwidth that rows left out choose
-    /// ([`Bandwidth::Chosen`]).
+    /// 1000 Fourier features, drawn independently, with the bandwidth chosen by leave-one-out
+    /// errors ([`Bandwidth::Chosen`]).
     fn default() -> Self {
         Self {
             map: MapKind::Fourier,
@@ -176,29 +175,29 @@ impl Default for Usual {
     }
 }
 
-/// A way to learn from rows alone, without targets.
+/// An unsupervised learner.
 pub trait FitRows: Fit {
-    /// What its models predict.
+    /// Type of the predictions of its models.
     type Predicted: Predicted;
 }
 
-/// Rows on their way into a fit, and where it runs.
+/// Inputs of a fit: rows, facts about them, and the run.
 pub struct FitData<'a> {
-    /// The rows, from the first.
+    /// The rows, positioned at the first.
     pub source: &'a mut dyn ChunkSource,
-    /// What one pass over them found.
+    /// Statistics of the rows from one pass.
     pub survey: &'a Survey,
-    /// What their targets mean.
+    /// Kind of the targets.
     pub targets: Targets,
-    /// The kernel that the map estimates; `None` where it is made of none, or not known.
+    /// The kernel that the map approximates; `None` if there is none, or if it is unknown.
     pub kernel: Option<ScaledKernel>,
-    /// The rule or the number that the lengthscales of the map came from, where it is known.
+    /// The rule or number that determined the lengthscales of the map, if known.
     pub bandwidth: Option<Bandwidth>,
-    /// Coefficients of an earlier model on the same map to begin at; `None` begins anew.
+    /// Warm start: coefficients of an earlier model on the same map.
     pub start: Option<&'a Coefficients>,
-    /// The seed of what the learner draws itself.
+    /// Seed of the learner's own random draws.
     pub seed: Seed,
-    /// Where, with how much memory, and who hears of it.
+    /// Device, memory budget and progress callbacks.
     pub run: &'a Run,
 }
 

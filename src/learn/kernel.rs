@@ -1,4 +1,4 @@
-//! Learners on the kernel itself, of all rows or of landmarks.
+//! Kernel machines: exact on all rows, or on landmarks.
 
 pub(super) mod falkon;
 pub(super) mod gaussian_process;

@@ -1,4 +1,4 @@
-//! Learners of other losses than squares.
+//! Learners with losses other than squares.
 
 pub(super) mod classes;
 pub(super) mod logistic;

@@ -1,4 +1,4 @@
-//! What a fit, features or predictions take, known before a row is read.
+//! Estimates the memory of a fit, of computing features or of predictions before a row is read.
 
 use crate::{
     Error, Result,
@@ -13,8 +13,8 @@ use crate::{
 };
 use std::{fmt, sync::OnceLock};
 
-/// The memory of a piece of work, as far as the columns tell it: what is displayed is chunks,
-/// parameters of the map, and what grows with the square of the features.
+/// Memory estimate of one task, derived from its columns. The display lists the chunks, the
+/// parameters of the map, and the parts that grow with the square of the features.
 ///
 /// ```
 /// use bochner::{models::{MemoryPlan, RidgeOptions}, prelude::*, features::{MapKind, MapSpec}};
@@ -35,18 +35,18 @@ use std::{fmt, sync::OnceLock};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryPlan {
-    /// D, or how many landmarks.
+    /// Number of features D, or of landmarks.
     pub features: usize,
-    /// Rows that are worked on at a time; 0 where not even 8 fit.
+    /// Rows per chunk; 0 if not even 8 fit.
     pub chunk_rows: usize,
-    /// Bytes that each of them takes, from the time it is read until it is done with.
+    /// Bytes per row of a chunk, from reading until the row is processed.
     pub row_bytes: u64,
     /// Bytes of the map while it is drawn, or of a model.
     pub map_bytes: u128,
-    /// Bytes of sums and of what solves for them; 0 where there are none or that is not known
-    /// before.
+    /// Bytes of the sums and of their solver; 0 if there are none, or if the size depends on the
+    /// rows.
     pub square_bytes: u128,
-    /// Bytes of what is kept of the rows: a sample, or something of each.
+    /// Bytes kept of the rows: a sample, or values for each row.
     pub kept_bytes: u128,
     entry: u32,
     needs: RowNeeds,
@@ -54,16 +54,16 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// Of a fit on the features of a map, to rows of so many feature and target columns.
+    /// Plans a fit on the features of a map; `size` is the number of feature and target columns.
     pub fn of_fit(spec: &MapSpec, fit: &dyn Fit, size: (usize, usize), run: &Run) -> Self {
         let features = spec.outputs(size.0);
         let bytes = spec.parameter_bytes(size.0);
         Self::new((features, bytes), fit.square_bytes(features), size, run)
     }
 
-    /// Of a fit on so many landmarks, to rows of so many feature and target columns.
+    /// Plans a fit on `landmarks` landmarks; `size` is the number of feature and target columns.
     pub fn of_landmarks(landmarks: usize, fit: &dyn Fit, size: (usize, usize), run: &Run) -> Self {
-        // In f64 and in f32.
+        // Landmarks are stored in f64 and in f32.
         let bytes = 12 * landmarks as u128 * size.0 as u128;
         Self {
             unit: "landmarks",
@@ -71,9 +71,9 @@ impl MemoryPlan {
         }
     }
 
-    /// Of a fit on a map with binning parts to so many rows, if that is known: it keeps their
-    /// targets and the numbers of their bins. What its solver takes beside them hangs on how many
-    /// bins there are; [`Run::held`] bounds that.
+    /// Plans a fit on a map with binning parts, which keeps the targets and bin numbers of all
+    /// `rows` (`None` if unknown). The memory of the solver depends on the number of bins and is
+    /// not included; [`Run::held`] bounds it.
     pub fn of_bins(
         spec: &MapSpec,
         rows: Option<u64>,
@@ -94,7 +94,7 @@ impl MemoryPlan {
         }
     }
 
-    /// Of the features of a map of rows with so many columns.
+    /// Plans the computation of features of rows with `columns` columns.
     pub fn of_features(spec: &MapSpec, columns: usize, run: &Run) -> Self {
         let bytes = spec.parameter_bytes(columns);
         let device = &run.device;
@@ -108,8 +108,8 @@ impl MemoryPlan {
         Self::from_needs((features, bytes), 0, needs, run)
     }
 
-    /// Of the predictions of a model whose file has so many bytes, of rows with so many target
-    /// columns beside the features.
+    /// Plans the predictions of a model whose file has `bytes` bytes, for rows with `targets`
+    /// target columns besides the features.
     pub fn of_predictions(model: &LinearModel, bytes: u64, targets: usize, run: &Run) -> Self {
         let (map, device) = (model.map.as_ref(), &run.device);
         let (columns, outputs) = (map.input_dim(), model.coefficients.beta_dt.ncols());
@@ -118,7 +118,7 @@ impl MemoryPlan {
             .matrix(device, outputs)
             .and_bytes(4 * map.scratch_columns(Some(outputs)))
             .read_back(device, outputs);
-        // As it is read, and its numbers.
+        // The contents of the file, and the numbers parsed from it.
         let bytes = 2 * u128::from(bytes);
         Self::from_needs((map.output_dim(), bytes), 0, needs, run)
     }
@@ -152,10 +152,10 @@ impl MemoryPlan {
         }
     }
 
-    /// Errors with [`Error::HostMemory`] when the host has no room for it, and for learners that
-    /// sum with [`Error::Parameter`] or [`Error::Limit`] when not even 8 rows fit into the memory
-    /// of `run` or the device. Few rows of `source` may be solved in their own number instead: it
-    /// is read until there are more than that takes, and rewound.
+    /// Errors with [`Error::HostMemory`] if the host has too little memory, and for learners that
+    /// sum with [`Error::Parameter`] or [`Error::Limit`] if not even 8 rows fit into the memory of
+    /// `run` or the device. A source with fewer rows than features may be solved in the dual
+    /// instead: rows are counted until the dual no longer applies, then `source` is rewound.
     pub fn require(&self, fit: &dyn Fit, source: &mut dyn ChunkSource, run: &Run) -> Result<()> {
         let (features, unit) = (self.features, self.unit);
         self.require_map()?;
@@ -170,19 +170,19 @@ impl MemoryPlan {
             asked => asked.map_err(|error| self.fewer(error))?,
         }
         match self.entry {
-            // Others may need less of a row.
+            // Learners without such sums may need less memory per row.
             0 => Ok(()),
             _ => self.needs.rows_of(run).map(drop),
         }
     }
 
-    /// Errors with [`Error::HostMemory`] when the host has no room for the map.
+    /// Errors with [`Error::HostMemory`] if the host has too little memory for the map.
     pub fn require_map(&self) -> Result<()> {
         let what = || format!("a map of {} {}", self.features, self.unit);
         memory_left::require(self.map_bytes, what).map_err(|error| self.fewer(error))
     }
 
-    /// With the remedy for what there is too much of.
+    /// Replaces the remedy of the error by one that fits the unit of the plan.
     fn fewer(&self, error: Error) -> Error {
         match self.unit {
             "landmarks" => error.instead(&Remedy::FewerFeatures, Some(Remedy::FewerLandmarks)),
@@ -190,11 +190,11 @@ impl MemoryPlan {
         }
     }
 
-    /// What is left for chunks of so many bytes in all. What the program itself has in memory
-    /// counts, too, up to a third of them.
+    /// Bytes available for chunks if the whole process may use `bytes`. The memory that the program
+    /// uses already is subtracted, up to a third of `bytes`.
     ///
-    /// Errors with [`Error::Parameter`] when 8 rows do not fit beside map, sums and solution; it
-    /// says how many features would do.
+    /// Errors with [`Error::Parameter`] if map, sums and solver leave no room for 8 rows; the
+    /// message gives the number of features that would fit.
     pub fn within(&self, bytes: u64) -> Result<u64> {
         let fixed = self.map_bytes + self.square_bytes + self.kept_bytes;
         let own = own(bytes);
@@ -223,22 +223,23 @@ impl MemoryPlan {
         Err(self.fewer(error))
     }
 
-    /// Of so many bytes those that the program leaves, whose code and threads have up to a third.
+    /// Bytes left of `bytes` after the memory of the program itself, which is counted up to a
+    /// third.
     pub fn beside_program(bytes: u64) -> u64 {
         bytes - own(bytes)
     }
 
-    /// Of so many bytes for chunks of features what [`featurize`](crate::features::featurize) has,
-    /// if a [`WriteBehind`](crate::data::WriteBehind) takes its rows.
+    /// Bytes left for [`featurize`](crate::features::featurize) of `chunks` bytes if a
+    /// [`WriteBehind`](crate::data::WriteBehind) holds copies of the features.
     pub fn without_copies(&self, chunks: u64) -> u64 {
         let copies = (COPIES * 4 * self.features) as u64;
         let share = 1.0 - copies as f64 / self.row_bytes.max(1) as f64;
         (chunks as f64 * share).ceil() as u64
     }
 
-    /// As [`Self::within`], of a fit to these rows: few of them that may be solved in their own
-    /// number, as in [`Self::require`], have all of it, or what their products with each other
-    /// leave where not all features fit.
+    /// As [`Self::within`], for a fit to the rows of `source`. If these can be solved in the dual,
+    /// as in [`Self::require`], the chunks get all of the memory, or what the products of the rows
+    /// leave if the features of all rows do not fit.
     pub fn of_fit_within(
         &self,
         bytes: u64,
@@ -250,7 +251,7 @@ impl MemoryPlan {
         if !fit.solves_few_rows() || (left.is_ok() && self.entry > 0) {
             return left;
         }
-        // Who asks for no square of features is solved in the number of rows in any case.
+        // A plan without sums of feature pairs is solved in the dual for any number of rows.
         let suits = |rows| self.entry == 0 || dual::suits(rows, self.features, run);
         let Some(rows) = few(source, suits) else {
             return left;
@@ -261,7 +262,7 @@ impl MemoryPlan {
         }
         let products = u128::from(dual::PAIR_BYTES) * u128::from(rows).pow(2);
         let fixed = products + self.map_bytes + self.kept_bytes;
-        // Half of what is left is for a group of rows.
+        // The other half of the remaining memory is used for a group of rows.
         let need = fixed + u128::from(16 * self.row_bytes);
         if need <= u128::from(all) {
             return Ok(u64::try_from(u128::from(all) - fixed).unwrap_or(all));
@@ -276,8 +277,8 @@ impl MemoryPlan {
         .help(Remedy::ConjugateGradients)))
     }
 
-    /// With a sample of so many rows of so many columns beside it, which is there from the survey
-    /// on, twice for a while.
+    /// Adds a sample of `rows` rows, which is held from the survey on, and twice while it is
+    /// copied.
     pub fn with_sample(self, rows: usize, columns: usize) -> Self {
         let bytes = 2 * 8 * rows as u128 * columns as u128;
         Self {
@@ -286,7 +287,7 @@ impl MemoryPlan {
         }
     }
 
-    /// With what a learner keeps of each of so many rows.
+    /// Adds the values that a learner keeps of each of `rows` rows.
     pub fn with_rows(self, rows: u64, fit: &dyn Fit, outputs: usize) -> Self {
         let bytes = u128::from(rows) * fit.row_bytes(outputs) as u128;
         Self {
@@ -295,8 +296,8 @@ impl MemoryPlan {
         }
     }
 
-    /// With rows that a learner keeps whole, of so many rows if that is known, of so many feature
-    /// and target columns.
+    /// Adds the rows that a learner keeps whole, out of `rows` (`None` if unknown); `size` is the
+    /// number of feature and target columns.
     pub fn with_kept(self, rows: Option<usize>, fit: &dyn Fit, size: (usize, usize)) -> Self {
         let bytes = u128::from(fit.kept_bytes(size, rows));
         Self {
@@ -305,9 +306,9 @@ impl MemoryPlan {
         }
     }
 
-    /// Of a search for what such a fit takes: it has the sums of five trials, the best of each of
-    /// its steps, beside the next, a factor of them, and what these are made in. It has a sample of
-    /// the rows, which are so many if that is known, twice while it is gathered.
+    /// Plans a search on this fit. It holds the sums of five trials, the best trial of each step,
+    /// the next trial, a factor and its workspace. It also holds a sample of the `rows` rows
+    /// (`None` if unknown), twice while the sample is gathered.
     pub fn searching(self, rows: Option<usize>, columns: usize) -> Self {
         let square = (self.features as u128).pow(2);
         let sampled = rows.unwrap_or(MOST_ROWS).min(MOST_ROWS);
@@ -320,39 +321,39 @@ impl MemoryPlan {
         }
     }
 
-    /// Bytes of a search that go by nothing: distances of sampled rows, products of gradients.
+    /// Bytes of a search that depend neither on rows nor on features: distances of sampled rows,
+    /// products of gradients.
     const SEARCHED: u128 = 16 << 20;
-    /// Bytes a pair of features that a search has.
+    /// Bytes of a search per pair of features.
     const SEARCH_BYTES: u32 = 60;
 
-    /// How many features would fit into so many bytes beside what the program has, if all but what
-    /// grows with them takes nothing.
+    /// Upper bound on the number of features for `bytes` of memory, ignoring fixed costs.
     pub fn features_within(&self, bytes: u64) -> u64 {
-        // `entry D^2 + each D = bytes`, of which the positive root.
+        // The positive root of `entry D^2 + each D = bytes`.
         let bytes = u128::from(bytes).saturating_sub(self.kept_bytes);
         let features = self.features.max(1) as f64;
         let each = (self.map_bytes as f64 + 8.0 * self.row_bytes as f64) / features;
         let (entry, bytes) = (f64::from(self.entry), bytes as f64);
         let root = 2.0 * bytes / (each + (each * each + 4.0 * entry * bytes).sqrt());
-        // What 8 rows take beside their features is less than another feature does.
+        // The other memory of 8 rows is less than that of one feature.
         (root as u64).saturating_sub(1)
     }
 }
 
-/// Copies of features on their way into a file: one that is written, one that waits.
+/// Copies of features that wait for a file: one being written, one queued.
 const COPIES: usize = 2;
-/// Values that are read at a time where rows are counted.
+/// Values read at a time to count rows.
 const LOOKED_AT: usize = 1 << 18;
 
-/// Of so many bytes those that the program takes before it begins: its code, its threads.
+/// Bytes of `bytes` that code and threads of the program use already, at most a third.
 fn own(bytes: u64) -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
     let first = FIRST.get_or_init(|| memory_left::resident().unwrap_or(0));
     (*first).min(bytes / 3)
 }
 
-/// How many rows there are, if so few that they may be solved in their own number, as `suits` says
-/// of so many. What cannot be read yet is left to who reads it.
+/// Number of rows, or `None` if `suits` rejects it. A read error counts as the end of the rows: the
+/// later reader of `source` reports it.
 fn few(source: &mut dyn ChunkSource, suits: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut rows, step) = (0, (LOOKED_AT / source.columns().max(1)).clamp(1, 256));
     let few = loop {

@@ -1,4 +1,4 @@
-//! Tests of learners together, through the door.
+//! Tests across learners, through the Rust builders.
 
 mod defaults;
 mod losses;

@@ -1,4 +1,4 @@
-//! Learners of rows alone.
+//! Unsupervised learners.
 
 pub(super) mod density;
 pub(super) mod ica;

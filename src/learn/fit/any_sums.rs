@@ -1,4 +1,4 @@
-//! Learners to whom rows are nothing but sums, behind one pointer.
+//! Object-safe form of learners that need only sums of the rows.
 
 use crate::{
     Error, Result,
@@ -10,7 +10,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// A learner that can be fitted to sums of parts of the rows, made anywhere, at any time.
+/// A learner that can be fitted to merged sums of separate sets of rows.
 ///
 /// ```
 /// use bochner::{Device, Run, data::{MemorySource, Pieces}, kernels::Gaussian, seed::Seed};
@@ -35,15 +35,15 @@ use std::time::Duration;
 /// # Ok::<(), bochner::Error>(())
 /// ```
 pub trait FitAnySums: Fit {
-    /// The sums of the rows of `data`, which may be none. Errors with [`Error::Unsupported`] where
-    /// these options need the rows themselves.
+    /// Returns the sums of the rows of `data`, which may be empty. Errors with
+    /// [`Error::Unsupported`] if these options need the rows themselves.
     fn sum_any(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<AnySums> {
         self.sum_any_on(map, data, Resume::default())
     }
 
-    /// As [`Self::sum_any`], to the bit, from where an earlier run ended: `data` has the rows that
-    /// this one had, too. Errors with [`Error::Format`] where they are sums of another learner,
-    /// with [`Error::Shape`] where there are fewer rows.
+    /// As [`Self::sum_any`], with bit-identical results, but resumes from the sums of an
+    /// interrupted run; `data` includes the rows of that run. Errors with [`Error::Format`] on sums
+    /// of another learner, and with [`Error::Shape`] if there are fewer rows than were summed.
     fn sum_any_on(
         &self,
         map: &dyn FeatureMap,
@@ -56,10 +56,10 @@ pub trait FitAnySums: Fit {
         false
     }
 
-    /// The model of sums, but for the names of classes.
+    /// Returns the model of the sums, without the names of classes.
     ///
-    /// Errors with [`Error::Format`] on sums of another learner, with [`Error::Shape`] on no rows,
-    /// and as fits do.
+    /// Errors with [`Error::Format`] on sums of another learner, with [`Error::Shape`] on sums of
+    /// no rows, and as fits do.
     fn model_of(
         &self,
         map: Box<dyn FeatureMap>,
@@ -68,7 +68,7 @@ pub trait FitAnySums: Fit {
     ) -> Result<LinearModel>;
 }
 
-/// The sums, if they are of this kind.
+/// Extracts sums of type `S`; errors on sums of another learner.
 fn take_sums<S: OneOfSums>(sums: AnySums) -> Result<S> {
     S::of_any(sums).ok_or_else(|| {
         Error::format(format!(

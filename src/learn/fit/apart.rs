@@ -1,4 +1,4 @@
-//! Fits side by side, each to its own part of a map, whose mean predicts.
+//! Independent fits to the parts of a map; the prediction is their mean.
 
 use crate::{
     Error, Result,
@@ -12,12 +12,12 @@ use ndarray::{Array1, Array2, Axis, concatenate};
 use std::time::Duration;
 
 /// Learners for the parts of a [`Union`](crate::features::Union), in their order, each with its
-/// share of the mean, 1 together: `f(x) = sum_i s_i (z_i(x)'beta_i + b_i)`, beta_i and b_i fitted
-/// to part i alone.
+/// share of the mean; shares sum to 1: `f(x) = sum_i s_i (z_i(x)'beta_i + b_i)`, with beta_i and
+/// b_i fitted to part i alone.
 ///
-/// Fits of other draws of the same features have errors that are in part their own, so that the
-/// mean of m of them has less of these (bagging of features, Breiman 1996 of rows), for m sums of
-/// `D^2` pairs and not the `(m D)^2` of one fit to all.
+/// Fits on other draws of the same features have partly independent errors, which the mean of m
+/// fits reduces (Breiman 1996 for bagging of rows). It takes m sums of `D^2` pairs instead of the
+/// `(m D)^2` of one fit to all features.
 #[derive(Debug)]
 pub(in crate::learn) struct Apart {
     parts: Vec<(Box<dyn Fit>, f64)>,
@@ -47,7 +47,7 @@ impl Apart {
 }
 
 impl Fit for Apart {
-    /// Those of the first.
+    /// The settings of the first part.
     fn settings(&self) -> Settings {
         match self.parts.first() {
             Some((fit, _)) => fit.settings(),
@@ -73,7 +73,7 @@ impl Fit for Apart {
         self.most(|fit| fit.row_bytes(outputs))
     }
 
-    /// Of one part of so many features: one is fitted after the other.
+    /// The size of one part: parts are fitted one at a time.
     fn square_bytes(&self, features: usize) -> u32 {
         self.most(|fit| fit.square_bytes(features))
     }
@@ -113,7 +113,7 @@ impl Fit for Apart {
     }
 }
 
-/// One fit, to the rows from the first.
+/// Fits one part after rewinding the source.
 fn fit_part(fit: &dyn Fit, map: &dyn FeatureMap, data: &mut FitData<'_>) -> Result<LinearModel> {
     data.source.rewind()?;
     let own = FitData {
@@ -127,24 +127,25 @@ fn fit_part(fit: &dyn Fit, map: &dyn FeatureMap, data: &mut FitData<'_>) -> Resu
     fit.fit(again(map)?, own)
 }
 
-/// Fits that are averaged.
+/// Mean of fits.
 #[derive(Default)]
 struct Mean {
-    /// One part after the other.
+    /// Coefficients of the parts, in order.
     betas: Vec<Array2<f64>>,
     intercept_t: Option<Array1<f64>>,
-    /// Of the first.
+    /// The penalty of the first fit.
     lambda: Option<f64>,
     rows: u64,
     accumulate: Duration,
     solve: Duration,
-    /// Of each that left out rows.
+    /// Leave-one-out scores of each fit that has some, with its share.
     left_out: Vec<(LeftOutScores, f64)>,
     held_out: Option<LeftOutScores>,
 }
 
 impl Mean {
-    /// Takes the fit of a part whose features stand in the union by the root of this weight.
+    /// Adds the fit of a part with its share. `weight` is the weight of the part in the union,
+    /// whose features are scaled by its root.
     fn add(&mut self, model: LinearModel, share: f64, weight: f64) {
         let Coefficients {
             beta_dt,
@@ -192,7 +193,7 @@ impl Mean {
     }
 }
 
-/// A map once more, as a file would give it.
+/// Copies a map by a round trip through its serialized form.
 pub(in crate::learn) fn again(map: &dyn FeatureMap) -> Result<Box<dyn FeatureMap>> {
     let mut store = Store::default();
     map.write(&mut store)?;
@@ -212,8 +213,7 @@ mod tests {
         seed::Seed,
     };
 
-    /// Predictions are the mean of those of single fits, by their shares, whatever the weights of
-    /// the parts are.
+    /// Predictions are the mean, by shares, of those of single fits, for any weights of the parts.
     #[test]
     fn predictions_are_the_mean_of_single_fits() {
         let x =
@@ -261,7 +261,7 @@ mod tests {
         assert!(off < 1e-5, "{off}");
         assert!((&single[0] - &single[1]).fold(0.0, |m: f64, v| m.max(v.abs())) > 1e-3);
         assert_eq!((model.rows, model.lambda), (90, 1e-4));
-        // Without a row it is the mean of single fits without it.
+        // Leave-one-out scores are the mean of those of single fits.
         let alone = [0, 1].map(|seed| fit(ridge().as_ref(), draw(seed)).expect("fits"));
         let errors = |model: &LinearModel| {
             let rows = model.left_out.as_ref().expect("rows left out");
@@ -270,9 +270,9 @@ mod tests {
         let expected = 0.3 * errors(&alone[0]) + 0.7 * errors(&alone[1]);
         let off = (errors(&model) - expected).fold(0.0, |m: f64, v| m.max(v.abs()));
         assert!(off < 1e-12 && model.conformal.is_some(), "{off}");
-        // Room is planned for one of them at a time.
+        // The memory plan counts one part at a time.
         assert_eq!(apart.square_bytes(20), ridge().square_bytes(20));
-        // Another number of parts is an error, and so is a map without any.
+        // A map with another number of parts, or without parts, is an error.
         assert!(fit(&apart, draw(0)).is_err());
     }
 }

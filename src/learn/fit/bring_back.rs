@@ -1,4 +1,4 @@
-//! From predictions of amounts on another scale to means of amounts.
+//! Converts predictions on a transformed target scale to means of the targets.
 
 use crate::{
     Device, Error, Result, Run,
@@ -8,8 +8,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// From what `model` predicts of targets on another scale to means of amounts: by its residuals on
-/// the rows that were kept.
+/// Gives `model`, fitted to transformed targets, a link to means of the targets. The link is
+/// computed from the residuals of the kept rows.
 pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
     if let Rescale::Unit(unit) = by.rescale {
         take_unit(model, unit);
@@ -19,7 +19,7 @@ pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
         let problem = "no rows were kept to bring amounts back by";
         return Err(Error::missing(problem).help(Remedy::AmountsAsTheyAre));
     }
-    // The same on every machine, and few rows.
+    // On the CPU, so that results are the same on every machine; there are few rows.
     let run = Run::on(&Device::cpu());
     let (mut residuals, mut weights) = (Vec::new(), Vec::new());
     let mut source = by.kept.source();
@@ -59,7 +59,7 @@ pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
         }
     };
     model.link = Some(link);
-    // What the fit says of rows left out is said of what it saw.
+    // Hold-out figures of the fit refer to the transformed targets, so the fact is renamed.
     for fact in ["held_out_r2", "estimated_r2"] {
         if let Some(r2) = model.facts.remove(fact) {
             model.facts.insert(format!("{fact}_of_{name}"), r2);
@@ -68,8 +68,8 @@ pub(crate) fn bring_back(model: &mut LinearModel, by: &Rescaled) -> Result<()> {
     Ok(())
 }
 
-/// Turns a model of targets divided by `unit` into one of the targets: its predictions, and figures
-/// in the unit of the targets. Figures in other powers of it are left out.
+/// Turns a model of targets divided by `unit` into one of the targets: scales its predictions and
+/// its facts in the unit of the targets, and removes facts in other powers of the unit.
 fn take_unit(model: &mut LinearModel, unit: f64) {
     const IN_UNIT: [&str; 3] = ["noise_deviation", "signal_deviation", "huber_width"];
     const IN_OTHERS: [&str; 3] = ["objective", "held_out_loss", "log_marginal_likelihood"];
@@ -84,8 +84,8 @@ fn take_unit(model: &mut LinearModel, unit: f64) {
     }
 }
 
-/// The curve from scores to means: through those at places from one end of the scores to the other,
-/// and so far beyond.
+/// Curve from scores to means, sampled evenly over the range of the scores extended by `far` on
+/// both sides.
 fn means(ranks: &Curve, far: f64, mean: &dyn Fn(f64) -> f64) -> Result<Curve> {
     let ends = || ranks.points().map(|(_, score)| score);
     let (from, to) = ends().fold((0.0_f64, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
@@ -95,11 +95,11 @@ fn means(ranks: &Curve, far: f64, mean: &dyn Fn(f64) -> f64) -> Result<Curve> {
     Curve::through(rising(points))
 }
 
-/// Pieces of a curve from scores to means.
+/// Number of segments of the curve from scores to means.
 const PIECES: u32 = 256;
 
-/// The same points without what rounding lets fall, and at different places: where all scores are
-/// one there is one.
+/// Makes the points non-decreasing in y, which rounding may violate, and drops repeated x. If all
+/// scores are equal, one point is left.
 fn rising(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let mut all = Vec::<(f64, f64)>::new();
     for (x, y) in points {

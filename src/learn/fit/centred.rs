@@ -1,4 +1,4 @@
-//! Targets far from 0, for learners whose sums lose the digits of what varies.
+//! Centres targets far from 0, which would lose significant digits in sums of squares.
 
 use crate::{
     Result,
@@ -9,11 +9,11 @@ use crate::{
 };
 use ndarray::{Array1, ArrayView1, Axis};
 
-/// Means that lie so many deviations from 0 are taken out before anything is squared. Squares of
-/// targets keep 16 digits, and their spread 8 fewer than twice those of this.
+/// Targets are centred if the mean exceeds this number of standard deviations. Squares have 16
+/// digits; the variance loses twice the digits of mean / deviation.
 const FAR: f64 = 100.0;
 
-/// The means, where one of them lies far from 0 beside its deviation.
+/// Means of the targets, if one of them is far from 0 relative to its deviation; `None` otherwise.
 fn far(data: &FitData<'_>) -> Option<Array1<f64>> {
     if !matches!(data.targets, Targets::Real { .. }) {
         return None;
@@ -25,8 +25,8 @@ fn far(data: &FitData<'_>) -> Option<Array1<f64>> {
     is_far.then(|| stats.map(|t| t.mean).collect())
 }
 
-/// Fits to targets less their means, which the intercept takes up, where that saves digits; calls
-/// `fit` with the data either way. `has_intercept` says that there is one.
+/// Calls `fit`, with targets less their means if they are far from 0 and there is an intercept. The
+/// means are then added to the intercept.
 pub(in crate::learn) fn fit(
     has_intercept: bool,
     map: Box<dyn FeatureMap>,
@@ -66,7 +66,7 @@ pub(in crate::learn) fn fit(
     Ok(model)
 }
 
-/// Rows whose targets lie around 0.
+/// Source whose targets are less their means.
 struct Centred<'a> {
     inner: &'a mut dyn ChunkSource,
     mean_t: ArrayView1<'a, f64>,

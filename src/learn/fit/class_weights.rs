@@ -1,4 +1,4 @@
-//! How much classes count.
+//! Weights of classes.
 
 use crate::{
     Error, Result,
@@ -13,19 +13,19 @@ use crate::{
 use ndarray::Array1;
 use std::fmt;
 
-/// How much a class counts, for classifiers that weigh their rows.
+/// How classes are weighted, for classifiers that support weights of rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum ClassWeights {
-    /// Every row counts 1.
+    /// All rows have weight 1.
     #[default]
     Equal,
-    /// A row of class c counts `n / (K n_c)`, so that all classes count the same.
+    /// A row of class c has weight `n / (K n_c)`, so that all classes have the same total weight.
     Balanced,
-    /// A row counts this much, by the place of its class among all classes in order.
+    /// One weight for each class, in the order of the classes.
     Of(Vec<f64>),
 }
 
-/// As `fit --class-weights` takes them.
+/// The spelling of `fit --class-weights`.
 impl fmt::Display for ClassWeights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -40,8 +40,7 @@ impl fmt::Display for ClassWeights {
 }
 
 impl ClassWeights {
-    /// What a row of each class counts; `None` if all count 1. Balanced ones take a look at all
-    /// labels.
+    /// Weight of each class; `None` if all are 1. Balanced weights take a pass over the labels.
     pub(in crate::learn) fn resolve(
         &self,
         labels: &[f64],
@@ -74,7 +73,7 @@ impl ClassWeights {
                 })?;
                 let all: f64 = count_k.iter().sum();
                 let classes = labels.len() as f64;
-                // A class without rows weighs nothing either way.
+                // A class without rows may have any weight.
                 let weight = |&count: &f64| {
                     if count > 0.0 {
                         all / (classes * count)
@@ -88,19 +87,19 @@ impl ClassWeights {
     }
 }
 
-/// Multiplies the weights of rows, which are 1 where there are none, by those of their classes.
+/// Multiplies the weights of rows (1 if there are none) by those of their classes.
 pub(in crate::learn) fn weigh(chunk: &mut Chunk, labels: &[f64], weight_k: &[f64]) {
     let given = chunk.weights.take();
     let mut weights = given.unwrap_or_else(|| Array1::ones(chunk.y.nrows()));
     for (w, label) in weights.iter_mut().zip(&chunk.y) {
-        // A label that is no class is refused where classes are encoded.
+        // A label that is no class is rejected later, where classes are encoded.
         let class = labels.iter().position(|l| l == label);
         *w *= class.map_or(1.0, |class| weight_k[class]);
     }
     chunk.weights = Some(weights);
 }
 
-/// A source whose rows weigh what their classes do.
+/// Source that multiplies the weights of rows by those of their classes.
 struct Weighing<'a> {
     inner: &'a mut dyn ChunkSource,
     labels: &'a [f64],
@@ -147,8 +146,8 @@ impl ChunkSource for Weighing<'_> {
     }
 }
 
-/// A classifier to which a row counts as much as its class does, times its own weight: one that
-/// counts rows by their weights, fitted to rows that have these.
+/// A classifier with class weights, which are multiplied by the weights of rows. The classifier
+/// must support weights of rows.
 #[derive(Debug)]
 pub struct WithClassWeights<'a>(pub &'a dyn Fit, pub &'a ClassWeights);
 
@@ -177,8 +176,9 @@ impl Fit for WithClassWeights<'_> {
         self.0.solves_few_rows()
     }
 
-    /// Errors as the classifier does, with [`Error::Unsupported`] on amounts and on one that takes
-    /// no weights, and with [`Error::Parameter`] unless there is a positive number for each class.
+    /// Errors as the classifier does, with [`Error::Unsupported`] on real targets and on a
+    /// classifier without support for weights, and with [`Error::Parameter`] unless there is a
+    /// positive number for each class.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let Targets::Classes(labels) = &data.targets else {
             let problem = "class weights are of classes, and the targets are amounts";
@@ -232,7 +232,7 @@ mod tests {
     use ndarray::Array2;
     use std::sync::Arc;
 
-    /// A map that does not look at the rows, whose means depend on their weights.
+    /// Builder of a map that does not depend on the rows, whose weighted means would change it.
     #[derive(Debug)]
     struct Fixed;
 
@@ -247,8 +247,8 @@ mod tests {
         }
     }
 
-    /// Overlapping rows: 60 of the first class, 20 of the second, 10 of the third, each with a
-    /// weight of its own.
+    /// Overlapping rows with random weights: 60 of the first class, 20 of the second, 10 of the
+    /// third.
     fn rows() -> (Array2<f64>, Vec<&'static str>, Array1<f64>) {
         let mut draws = Seed(3).stream(Stream::Data, 0);
         let class = |i: usize| usize::from(i >= 60) + usize::from(i >= 80);
@@ -268,8 +268,8 @@ mod tests {
         model.loaded().expect("loads").scores(x).expect("scores")
     }
 
-    /// Weights of classes multiply those of rows, in every classifier that takes them; balanced
-    /// classes weigh the same all together.
+    /// Class weights multiply the weights of rows in every classifier that supports them; balanced
+    /// classes have equal total weights.
     #[test]
     fn classes_weigh_as_their_rows_do() {
         let (x, names, row_n) = rows();
@@ -299,7 +299,7 @@ mod tests {
                     let worst =
                         |other: &Array2<f64>| (&own - other).fold(0.0, |m: f64, v| m.max(v.abs()));
                     let off = worst(&scores(&hand, &x));
-                    // Landmarks are moved to the means of the rows, and rounded there.
+                    // Landmarks are moved to the means of the rows, where rounding differs.
                     let most = if $name == "falkon" { 1e-3 } else { 1e-9 };
                     assert!(off < most, "{}: {off:e}", $name);
                     assert!(worst(&plain) > 0.02, "{}: {}", $name, worst(&plain));
@@ -341,7 +341,7 @@ mod tests {
         let greedy = greedy.class_weights(ClassWeights::Balanced);
         let message = greedy.start((&x, &names)).expect_err("sums").to_string();
         assert!(message.contains("of all rows"), "{message}");
-        // By the pieces: amounts, and a learner that takes no weights.
+        // The parts by themselves reject real targets, and a learner without support for weights.
         let numbers = crate::models::KernelRidge::on(KernelColumns::new(Gaussian)).device(&cpu);
         let y = x.column(0).to_owned();
         let model = numbers.fit((&x, &y)).expect("fits");

@@ -1,4 +1,4 @@
-//! Learners to whom rows are nothing but sums.
+//! Learners that need only sums of the rows.
 
 use crate::{
     Result,
@@ -9,18 +9,19 @@ use crate::{
     sums::{ModelContext, Resume, RowsToSum, Sums},
 };
 
-/// A learner to whom rows are nothing but sums.
+/// A learner that needs only sums of the rows.
 pub trait FitSums: Fit {
-    /// What is summed.
+    /// Type of the sums.
     type Sums: Sums;
 
-    /// The sums of the rows of `data`, which may be none.
+    /// Returns the sums of the rows of `data`, which may be empty.
     fn sum(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<Self::Sums> {
         self.sum_on(map, data, Resume::default())
     }
 
-    /// As [`Self::sum`], to the bit, from where an earlier run ended: `data` has the rows that this
-    /// one had, too. Errors with [`Error::Shape`](crate::Error::Shape) where it has fewer.
+    /// As [`Self::sum`], with bit-identical results, but resumes from the sums of an interrupted
+    /// run; `data` includes the rows of that run. Errors with [`Error::Shape`](crate::Error::Shape)
+    /// if there are fewer.
     fn sum_on(
         &self,
         map: &dyn FeatureMap,
@@ -28,7 +29,7 @@ pub trait FitSums: Fit {
         resume: Resume<'_, Self::Sums>,
     ) -> Result<Self::Sums>;
 
-    /// The model of sums, but for the names of classes.
+    /// Returns the model of the sums, without the names of classes.
     fn model(
         &self,
         map: Box<dyn FeatureMap>,
@@ -37,7 +38,7 @@ pub trait FitSums: Fit {
     ) -> Result<LinearModel>;
 }
 
-/// A fit by the sums of all rows, for learners that are nothing else.
+/// Sums all rows and solves: the fit of a learner that needs nothing else.
 pub(in crate::learn) fn fit_sums<L: FitSums>(
     learner: &L,
     map: Box<dyn FeatureMap>,

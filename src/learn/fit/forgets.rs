@@ -1,4 +1,4 @@
-//! Sums that forget: rows of the past count for less with every row that comes.
+//! Exponential forgetting: the weight of past rows decreases with every new row.
 
 use super::partial::Basis;
 use crate::{
@@ -7,17 +7,17 @@ use crate::{
     sums::Sums,
 };
 
-/// Among the options of a basis, of which all has to be alike for sums to merge.
+/// Key among the options of a basis, which must be equal for sums to merge.
 const HALF_LIFE: &str = "half-life";
 
 impl Basis {
-    /// Sums forget by this half-life, if there is one, from then on.
+    /// Sets the half-life of the sums, if there is one.
     pub(crate) fn forget_by(&mut self, half_life: Option<f64>) {
         let option = half_life.map(|rows| (HALF_LIFE.to_owned(), format!("{rows:?}")));
         self.options.extend(option);
     }
 
-    /// Rows after which a row counts for half, where sums forget.
+    /// Number of rows after which the weight of a row is halved; `None` without forgetting.
     #[doc(hidden)]
     pub fn half_life(&self) -> Result<Option<f64>> {
         let Some(text) = self.options.get(HALF_LIFE) else {
@@ -29,8 +29,8 @@ impl Basis {
         rows.map(Some).ok_or_else(problem)
     }
 
-    /// Adds the sums of rows that came later: where sums forget, those before get older by as many.
-    /// Errors as [`Sums::merge`] does.
+    /// Adds the sums of later rows; with forgetting, the earlier sums are first decayed by that
+    /// number of rows. Errors as [`Sums::merge`] does.
     #[doc(hidden)]
     pub fn add_later<S: Sums>(&self, sums: &mut S, later: &S) -> Result<()> {
         if let Some(half_life) = self.half_life()? {
@@ -39,8 +39,8 @@ impl Basis {
         sums.merge(later)
     }
 
-    /// Takes the sums of rows out again. Errors as [`Sums::subtract`] does, and where sums forget:
-    /// nobody knows how old the rows are.
+    /// Subtracts the sums of rows. Errors as [`Sums::subtract`] does, and with forgetting, since
+    /// the age of the rows is unknown.
     #[doc(hidden)]
     pub fn take_out<S: Sums>(&self, sums: &mut S, less: &S) -> Result<()> {
         if self.half_life()?.is_some() {

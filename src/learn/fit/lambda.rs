@@ -1,56 +1,59 @@
-//! The penalty per sample: one that is given, or how it is chosen.
+//! The penalty per sample: fixed, or how it is chosen.
 
 use crate::{Error, Result, data::KeptRows, model::HeldOut, settings::Settings};
 
-/// Rows that are left out in turn where nobody says how many.
+/// Default number of rows for leave-one-out errors that choose a penalty.
 const ROWS: usize = 4096;
 
-/// Residuals that are enough to tell penalties apart: rows of many targets need not be as many.
+/// Residuals (rows times outputs) that suffice to compare penalties: with many targets fewer rows
+/// do.
 const RESIDUALS: usize = 1 << 18;
 
-/// Bytes of kept rows, unless that would be too few of them.
+/// Bytes of kept rows, unless this gives fewer than `LEAST_ROWS`.
 const BYTES: usize = 64 << 20;
 
-/// The fewest rows for either.
+/// Minimum number of rows under both limits.
 const LEAST_ROWS: usize = 256;
 
-/// Rows that are left out in turn of a fit with one penalty, which says what it is worth.
+/// Rows for the leave-one-out error of a fit with a fixed penalty, which only reports the quality
+/// of the fit.
 const ROWS_OF_ONE: usize = 512;
 
 /// The penalty per sample of ridge regression and of kernel machines.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Lambda {
-    /// The best of [`Self::auto`] by leave-one-out errors of some rows, at most 4096, which are
-    /// kept as the rows are summed: no row is read again, and sums of parts choose what those of
-    /// all rows would. Up to 2048 features one eigendecomposition gives the errors at every
-    /// penalty; of more features a walk factors a matrix for each penalty that it looks at.
+    /// The best of [`Self::auto`] by leave-one-out errors of a sample of at most 4096 rows. The
+    /// sample is kept while rows are summed, so that no row is read twice, and merged sums of parts
+    /// choose the same penalty as sums of all rows. Up to 2048 features, one eigendecomposition
+    /// gives the errors at every penalty; for more features, a search along the penalties factors a
+    /// matrix for each penalty that it evaluates.
     ///
-    /// Of fewer rows than features all are left out, by a walk in their dual. Rows that are equal
-    /// are left out together, as one row of their weight.
+    /// With fewer rows than features, leave-one-out errors of all rows are computed in the dual.
+    /// Equal rows count as one row of their total weight and are left out together.
     ///
-    /// Kernel machines, of which it is the default too, keep at most 2048 rows and go by the kernel
-    /// of these.
+    /// It is also the default of kernel machines, which keep at most 2048 rows and use the kernel
+    /// matrix of these.
     ///
-    /// It is 1e-6 where nothing is stored to choose by: for conjugate gradients, maps with binning,
-    /// a dual whose features are computed again, and beside a [`Search`](crate::models::Search) and
+    /// It is 1e-6 if there are no stored rows to choose by: for conjugate gradients, for maps with
+    /// binning, in a dual that recomputes features, and with a [`Search`](crate::models::Search) or
     /// leaves.
     #[default]
     Usual,
-    /// This one.
+    /// This penalty.
     Fixed(f64),
-    /// The one of these with the smallest error on rows that its fit has not seen: all of them
-    /// from one eigendecomposition (leave-one-out) or one a fold.
+    /// The candidate with the smallest hold-out error: one eigendecomposition for leave-one-out
+    /// errors, or one for each fold.
     Best {
-        /// The penalties to choose from.
+        /// Candidate penalties.
         of: Vec<f64>,
-        /// Whose errors decide.
+        /// The hold-out errors that decide.
         by: HeldOut,
     },
 }
 
 impl Lambda {
-    /// The penalty where none is given or chosen.
+    /// Default penalty if none is given or chosen.
     pub(crate) const USUAL: f64 = 1e-6;
 
     /// The best of 1e-9, 10^-8.5, ..., 1e-1.
@@ -63,7 +66,7 @@ impl Lambda {
         }
     }
 
-    /// With what `fit --lambda` and its kin would say; nothing of the usual choice.
+    /// Adds `--lambda` and related options to the settings; nothing for the default.
     pub(in crate::learn) fn said(&self, settings: Settings) -> Settings {
         let (of, by) = match self {
             Self::Usual => return settings,
@@ -81,7 +84,7 @@ impl Lambda {
         }
     }
 
-    /// What is given, or the usual penalty where one is to be chosen and cannot be.
+    /// A given penalty, or the default if it is to be chosen and that is not possible.
     pub(crate) fn settled(&self) -> Self {
         match self {
             Self::Usual => Self::Fixed(Self::USUAL),
@@ -89,7 +92,7 @@ impl Lambda {
         }
     }
 
-    /// The penalties that were given, if any were.
+    /// The given penalties, if any.
     pub(crate) fn given(&self) -> Option<&[f64]> {
         match self {
             Self::Usual => None,
@@ -98,7 +101,7 @@ impl Lambda {
         }
     }
 
-    /// The penalties that a trial of a search takes.
+    /// The penalties that a trial of a search evaluates.
     pub(in crate::learn) fn tried(&self) -> Vec<f64> {
         match self.settled() {
             Self::Best { of, .. } => of,
@@ -107,7 +110,7 @@ impl Lambda {
         }
     }
 
-    /// The one penalty. Errors with [`Error::Unsupported`] where several are given.
+    /// The single penalty. Errors with [`Error::Unsupported`] if several are given.
     pub(in crate::learn) fn fixed(&self) -> Result<f64> {
         match self.settled() {
             Self::Fixed(lambda) => Ok(lambda),
@@ -115,13 +118,13 @@ impl Lambda {
         }
     }
 
-    /// Whether sums, with rows that are kept beside them, are all that it takes.
+    /// Whether sums and the rows kept with them suffice to choose the penalty.
     pub(in crate::learn) fn goes_by_sums(&self) -> bool {
         let by_rows = |by: &HeldOut| matches!(by, HeldOut::LeaveSomeOut(_));
         !matches!(self, Self::Best { by, .. } if !by_rows(by))
     }
 
-    /// The penalties that are chosen among by rows that are each left out alone.
+    /// The candidate penalties if leave-one-out errors choose among them.
     pub(in crate::learn) fn by_rows(&self) -> Option<Vec<f64>> {
         let by_folds = matches!(
             self,
@@ -133,7 +136,7 @@ impl Lambda {
         self.candidates().filter(|_| !by_folds)
     }
 
-    /// The penalties that are chosen among, if there are several.
+    /// The candidate penalties, if there are several.
     pub(in crate::learn) fn candidates(&self) -> Option<Vec<f64>> {
         match self {
             Self::Fixed(_) => None,
@@ -142,8 +145,8 @@ impl Lambda {
         }
     }
 
-    /// How many rows are kept to choose by, or to be left out of a fit with one penalty, of so many
-    /// columns and outputs.
+    /// Number of rows to keep, to choose a penalty or to report the leave-one-out error of a fixed
+    /// one; `size` is the number of columns and outputs.
     pub(in crate::learn) fn rows_kept(&self, size: (usize, usize)) -> Option<usize> {
         match self {
             Self::Usual => Some(most_rows(size, ROWS)),
@@ -157,15 +160,15 @@ impl Lambda {
     }
 }
 
-/// Rows that are kept of so many columns and outputs, and at most.
+/// Number of rows to keep for `columns` and `outputs`, at most `most`.
 fn most_rows((columns, outputs): (usize, usize), most: usize) -> usize {
     let enough = RESIDUALS / outputs.max(1);
     let fitting = BYTES / KeptRows::row_bytes((columns, outputs));
     enough.min(fitting).clamp(LEAST_ROWS, most)
 }
 
-/// Rows of so many columns and outputs that are left out in turn of a fit that chooses nothing by
-/// them.
+/// Number of rows of the leave-one-out error that chooses nothing; `size` is the number of columns
+/// and outputs.
 pub(in crate::learn) fn rows_left_out(size: (usize, usize)) -> usize {
     most_rows(size, ROWS_OF_ONE)
 }

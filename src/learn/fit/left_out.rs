@@ -1,5 +1,5 @@
-//! What rows left out of a fit say of its model: probabilities of classes, and how far amounts are
-//! off. No second fit, and no rows that are kept back.
+//! Probabilities of classes and prediction errors from leave-one-out scores. This takes neither a
+//! second fit nor a hold-out set.
 
 #[cfg(test)]
 mod tests;
@@ -14,13 +14,13 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// Observations below which there are no probabilities.
+/// Minimum number of observations for probabilities.
 pub(super) const MIN_OBSERVATIONS: f64 = 20.0;
 
-/// Gives a model what the scores of rows say that its fit had not seen: a classifier probabilities,
-/// as [`Probabilities::fitted`] has them, from 20 observations on, of two classes at least; a
-/// regression the errors that intervals are made of. Nothing where rounding hides one of the
-/// scores.
+/// Adds to a model what leave-one-out scores give: probabilities of a classifier
+/// ([`Probabilities::fitted`]) if there are at least 20 observations of at least two classes, or
+/// the errors of a regression, from which intervals are computed. Adds nothing if rounding hides
+/// one of the scores.
 pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScores) -> Result<()> {
     if rows.len() == 0 || !rows.are_known() {
         return Ok(());
@@ -34,9 +34,10 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
             if seen.into_iter().filter(|seen| *seen).count() >= 2 {
                 let of = (class_m.as_slice(), rows.weight_m.as_slice());
                 let on = (rows.observations(), rows.on);
-                // The slope comes from left-out scores. For two classes the offset comes from
-                // fitted scores, as in logistic regression with a free intercept. Fitted scores of
-                // more classes are so far apart that their offsets would move likeliest classes.
+                // The slope comes from leave-one-out scores. For two classes the offset comes from
+                // fitted scores, as in logistic regression with a free intercept. With more
+                // classes, fitted scores are so far apart that their offsets would change the most
+                // likely classes.
                 let share_t = shares(of, labels.len());
                 let scores_mt = match labels.len() {
                     2 => rows.fitted(),
@@ -61,9 +62,9 @@ pub(in crate::learn) fn keep_left_out(model: &mut LinearModel, rows: LeftOutScor
     Ok(())
 }
 
-/// Gives a classifier probabilities and thresholds of class sets, from the scores `[m, classes]` of
-/// rows that a fit had not seen, with their classes and weights, and the number of observations
-/// that they stand for. `adjust` may move the probabilities before thresholds are taken.
+/// Adds probabilities and thresholds of class sets to a classifier, from scores `[m, classes]` of
+/// rows that the fit has not seen, their classes and weights, and the number of observations that
+/// they represent. `adjust` may change the probabilities before thresholds are computed.
 pub(super) fn judge_classes(
     model: &mut LinearModel,
     scores_mt: Array2<f64>,
@@ -94,8 +95,8 @@ pub(in crate::learn) fn calibrates_on_rows(targets: &Targets, groups: Option<&[u
     matches!(targets, Targets::Classes(_)) && groups.is_some_and(grouped::are_few)
 }
 
-/// Takes back what rows left out alone say about a model whose rows have groups, since that does
-/// not hold for unseen groups; of a few groups it stays, with a warning.
+/// Removes leave-one-out results from a model whose rows have groups, since they do not hold for
+/// unseen groups. With only a few groups they are kept, with a warning.
 pub(crate) fn require_groups_left_out(model: &mut LinearModel, groups: &[u32]) {
     let on = model.left_out.as_ref().map(|rows| rows.on);
     if on == Some(CalibratedOn::LeftOut) && calibrates_on_rows(&model.targets, Some(groups)) {

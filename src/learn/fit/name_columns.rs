@@ -1,4 +1,4 @@
-//! What a model keeps of the columns that it was fitted to.
+//! Column and class names that a model keeps.
 
 use crate::{
     data::{ChunkSource, names_tell},
@@ -6,8 +6,8 @@ use crate::{
 };
 
 impl LinearModel {
-    /// Keeps what the columns of the data are called, where that is not just the numbers from 0 on,
-    /// and what they are made of; the names of classes if labels are text.
+    /// Keeps the names of the columns unless they just count up from 0, their roles, and the names
+    /// of classes if labels are text.
     #[doc(hidden)]
     pub fn name_columns(&mut self, of: &dyn ChunkSource) {
         let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
@@ -22,7 +22,7 @@ impl LinearModel {
     }
 }
 
-/// Whether names are the numbers from 0 on, which a file without names gets.
+/// Whether names count up from 0, the default of files without names.
 fn count_up(names: &[String]) -> bool {
     names
         .iter()

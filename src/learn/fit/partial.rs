@@ -1,4 +1,4 @@
-//! Sums of some of the rows with what they are sums of: what one process hands to another.
+//! Partial sums of rows together with their basis, as exchanged between processes.
 
 use crate::{
     Error, Result, Run,
@@ -14,48 +14,47 @@ use crate::{
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-/// What the bytes of a [`Partial`] say they are.
+/// Kind tag in the serialized form of a [`Partial`].
 const KIND: &str = "partial";
-/// The version of the format, and its property.
+/// Version of the format, and the name of its property.
 const VERSION: u32 = 2;
-/// That of sums of targets as they are, which earlier programs read, too.
+/// Version for sums of targets on their own scale, which earlier programs can read.
 const VERSION_AS_IS: u32 = 1;
 const VERSION_NAME: &str = "partial_version";
 const OPTIONS: &str = "options";
 const RESCALED: &str = "rescaled";
-/// No part of what has to be alike.
+/// Keys that need not be equal for sums to merge.
 const JOB: &str = "job";
 const PARTS: &str = "parts";
 
-/// What sums are sums of: a map that is drawn, and what targets mean. Sums on different grounds do
-/// not merge.
+/// Basis of sums: the drawn map and the kind of the targets. Sums on different bases do not merge.
 #[derive(Debug, Clone)]
 pub struct Basis {
-    /// The map, parameters drawn.
+    /// The map with its drawn parameters.
     pub map: Arc<dyn FeatureMap>,
-    /// The kernel that it estimates, where it is known. One of a program's own, which has no
-    /// spelling, is not kept in bytes.
+    /// The kernel that the map approximates, if known. A kernel defined in user code has no
+    /// spelling and is not serialized.
     pub kernel: Option<ScaledKernel>,
-    /// What targets mean.
+    /// Kind of the targets.
     pub targets: Targets,
-    /// What classes are called if their labels are text.
+    /// Names of the classes if labels are text.
     pub class_names: Option<Vec<String>>,
-    /// What the columns are called, if they have names.
+    /// Names of the columns, if there are any.
     pub column_names: Option<Vec<String>>,
-    /// What the targets are called, if they have names.
+    /// Names of the targets, if there are any.
     pub target_names: Option<Vec<String>>,
-    /// The seed of what the learner draws itself.
+    /// Seed of the learner's own random draws.
     pub seed: Seed,
-    /// The job that they are for, in words, which its model keeps.
+    /// Settings of the fit, which its model keeps.
     pub job: Option<Settings>,
-    /// The scale of the targets, if it is another one than their own.
+    /// Transformation of the targets, if there is one.
     pub rescaled: Option<Rescaled>,
-    /// How the sums were made, by name: all of it has to be equal for sums to merge.
+    /// How the sums were computed, by name: all values must be equal for sums to merge.
     pub options: BTreeMap<String, String>,
 }
 
 impl Basis {
-    /// This map and these targets, and nothing else.
+    /// A basis with a map and targets only.
     #[doc(hidden)]
     pub fn new(map: Arc<dyn FeatureMap>, targets: Targets) -> Self {
         Self {
@@ -72,9 +71,10 @@ impl Basis {
         }
     }
 
-    /// The sums of the rows of `source`, whose targets are as they were read; `sum` is the
-    /// learner's. Where sums forget, rows count by their age beside the last of them. Errors as
-    /// the learner does, and on amounts that are not on the scale of the sums.
+    /// Sums the rows of `source`, whose targets are on their original scale, with the learner's
+    /// function `sum`. With forgetting, rows are weighted by their age relative to the last row.
+    /// Errors as the learner does, and on targets that cannot be transformed to the scale of the
+    /// sums.
     #[doc(hidden)]
     pub fn sum<S>(
         &self,
@@ -101,9 +101,9 @@ impl Basis {
         sum(self.map.as_ref(), data)
     }
 
-    /// The model of sums, which knows what it is of, and predicts amounts where sums see another
-    /// scale; `solve` is that of `learner`, which may have other options than the one that began.
-    /// Errors as `solve` does.
+    /// Returns the model of the sums with the facts of the basis; it predicts on the original scale
+    /// of the targets. `solve` belongs to `learner`, whose options may differ from those at the
+    /// start. Errors as `solve` does.
     #[doc(hidden)]
     pub fn model(
         &self,
@@ -130,7 +130,7 @@ impl Basis {
         Ok(model)
     }
 
-    /// Keeps what the columns of the data are called, where that is not just numbers.
+    /// Keeps the names of the columns unless they are just numbers.
     #[doc(hidden)]
     pub fn name_columns(&mut self, of: &dyn ChunkSource) {
         let telling = |names: Option<Vec<String>>| names.filter(|names| names_tell(names));
@@ -158,7 +158,7 @@ impl Basis {
                     kernel.input.write(&mut inner);
                     store.nest("kernel", inner);
                 }
-                // One that was defined in code: sums do without it.
+                // A kernel defined in user code: sums do not need it.
                 Err(Error::Unsupported(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -242,11 +242,11 @@ impl Basis {
         })
     }
 
-    /// The first thing in which two are not alike, in words. Errors when a map holds code that no
-    /// file can keep.
+    /// Describes the first difference between two bases; `None` if they are equal. Errors if a map
+    /// holds user code, which cannot be serialized.
     #[doc(hidden)]
     pub fn difference(&self, other: &Self) -> Result<Option<String>> {
-        // What somebody chose says more than the numbers that followed.
+        // Options chosen by the user are more informative than the numbers derived from them.
         let options = |basis: &Self| {
             let mut store = Store::default();
             for (name, value) in &basis.options {
@@ -260,7 +260,7 @@ impl Basis {
         }
     }
 
-    /// Errors unless sums on both grounds may be added, with what differs.
+    /// Errors with the difference unless sums on both bases may be merged.
     #[doc(hidden)]
     pub fn check_same(&self, other: &Self) -> Result<()> {
         let Some(difference) = self.difference(other)? else {
@@ -275,11 +275,10 @@ impl Basis {
 
 const NAMES: [&str; 3] = ["class_names", "column_names", "target_names"];
 
-/// Sums of some of the rows on a [`Basis`]: from anywhere, to be merged with those of other rows
-/// and solved.
+/// Partial sums on a [`Basis`], which can be merged with those of other rows and solved.
 ///
-/// As bytes it is a safetensors file, the same bytes for the same contents; `docs/long-runs.md`
-/// says what is in it.
+/// The serialized form is a safetensors file, with the same bytes for the same contents;
+/// `docs/long-runs.md` documents it.
 ///
 /// ```
 /// use bochner::{models::Partial, prelude::*, solve::NormalEquations};
@@ -296,20 +295,20 @@ const NAMES: [&str; 3] = ["class_names", "column_names", "target_names"];
 /// ```
 #[derive(Debug, Clone)]
 pub struct Partial<S> {
-    /// What the sums are sums of.
+    /// Basis of the sums.
     pub basis: Basis,
-    /// Sums of rows, maybe of none: a plan for those who sum.
+    /// Sums of rows; without rows it serves as a template for processes that sum.
     pub sums: S,
-    /// What the rows are called, so that none counts twice: as many names as parts were merged.
-    /// Nobody looks after rows without a name.
+    /// Names of the merged parts, one each, so that no part is added twice. Unnamed parts are not
+    /// checked.
     pub parts: Vec<String>,
 }
 
 impl<S: Sums> Partial<S> {
-    /// Adds the sums of other rows: associative and, but for rounding, commutative.
+    /// Adds the sums of other rows: associative and, up to rounding, commutative.
     ///
-    /// Errors with [`Error::Format`] when the sums were not made alike, with the difference, and
-    /// when a part is there already; the sums then are as before.
+    /// Errors with [`Error::Format`] and the difference if the bases differ, or if a part was added
+    /// already; the sums are then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         self.basis.check_same(&other.basis)?;
         if let Some(twice) = other.parts.iter().find(|part| self.parts.contains(part)) {
@@ -323,18 +322,18 @@ impl<S: Sums> Partial<S> {
         Ok(())
     }
 
-    /// The partial as bytes. Errors when the map holds code that no file can keep.
+    /// Serializes the partial sums. Errors if the map holds user code.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.store()?.to_bytes(KIND)
     }
 
-    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes, of a later
-    /// version, of the sums of another learner, and on sums that are not of the map.
+    /// Deserializes [`Self::to_bytes`]. Errors with [`Error::Format`] on other bytes, on a later
+    /// version, on sums of another learner, and on sums that do not match the map.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(&Store::from_bytes(bytes, KIND)?)
     }
 
-    /// Writes [`Self::to_bytes`] to a file, whole or not at all.
+    /// Writes [`Self::to_bytes`] to a file atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.store()?.save(KIND, path.as_ref())
     }

@@ -1,5 +1,5 @@
-//! Rows for solvers that come back to them: one pass finds how features spread and keeps targets,
-//! every other one is a product.
+//! Rows for iterative solvers: one pass computes the spread of the features and keeps targets, each
+//! later pass is a product.
 
 use crate::{
     Error, Result,
@@ -20,12 +20,12 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// More features than this have a diagonal for their covariance: all pairs take `16 D^2` bytes.
+/// With more features than this the covariance is a diagonal: all pairs take `16 D^2` bytes.
 const MOST_PAIRS: usize = 16_384;
-/// Bytes of each pair of them: the covariance and its factor.
+/// Bytes per pair of features: the covariance and its factor.
 const PAIR_BYTES: u32 = 16;
 
-/// Bytes of each pair of so many features: none where there are too many for a covariance.
+/// Bytes per pair of features; 0 if there are too many features for a covariance.
 pub(in crate::learn) fn pair_bytes(features: usize) -> u32 {
     if features <= MOST_PAIRS {
         PAIR_BYTES
@@ -34,10 +34,10 @@ pub(in crate::learn) fn pair_bytes(features: usize) -> u32 {
     }
 }
 
-/// Bytes that losses keep of each row: its target and weight, and of every output its score, its
-/// slope and their sums.
+/// Bytes that loss solvers keep of each row: its target and weight, and for each output its score,
+/// its slope and their sums.
 pub(in crate::learn) fn loss_bytes(outputs: usize) -> usize {
-    // Two classes have one score.
+    // Two classes share one score.
     let scores = match outputs {
         0..=2 => 1,
         more => more,
@@ -45,19 +45,20 @@ pub(in crate::learn) fn loss_bytes(outputs: usize) -> usize {
     16 + 24 * scores
 }
 
-/// Features that come again in every product, with what one pass found.
+/// Features for repeated products, with the statistics of the first pass.
 pub(in crate::learn) struct Passes<'a> {
     pub(in crate::learn) features: SideBySide<'a>,
     pub(in crate::learn) covariance: Covariance,
     pub(in crate::learn) rows: FittedRows,
 }
 
-/// A source that keeps the targets and weights that pass, and weighs rows by their classes.
+/// Source that keeps the targets and weights that pass through, and multiplies weights by those of
+/// classes.
 pub(in crate::learn) struct Keeping<'a> {
     source: &'a mut dyn ChunkSource,
-    /// What a row of each class counts, by its label.
+    /// Labels and the weight of each class.
     classes: Option<(&'a [f64], Vec<f64>)>,
-    /// Row after row.
+    /// In the order of the rows.
     y: Vec<f64>,
     weight_n: Vec<f64>,
 }
@@ -100,7 +101,7 @@ impl ChunkSource for Keeping<'_> {
 }
 
 impl<'a> Keeping<'a> {
-    /// Keeps nothing yet. Weights that balance classes take a look at all labels.
+    /// Starts without rows. Balanced class weights take a pass over the labels.
     pub(in crate::learn) fn new(
         source: &'a mut dyn ChunkSource,
         targets: Option<&'a Targets>,
@@ -122,7 +123,8 @@ impl<'a> Keeping<'a> {
         })
     }
 
-    /// Targets and weights of the rows that passed; without weights every row counts 1.
+    /// Returns targets and weights of the rows that have passed; `None` for weights if there are
+    /// none.
     pub(in crate::learn) fn kept(self) -> (Vec<f64>, Option<Vec<f64>>) {
         let weighted = self.is_weighted();
         (self.y, weighted.then_some(self.weight_n))
@@ -130,9 +132,9 @@ impl<'a> Keeping<'a> {
 }
 
 impl<'a> Passes<'a> {
-    /// Reads `source` once. Without `targets` nothing is fitted but the rows themselves.
+    /// Reads `source` once. Without `targets`, only the rows themselves are fitted.
     ///
-    /// Errors as [`NormalEquations::accumulate`] does, and on weights that are none.
+    /// Errors as [`NormalEquations::accumulate`] does, and on invalid weights.
     pub(in crate::learn) fn open(
         map: &'a dyn FeatureMap,
         source: &'a mut dyn ChunkSource,
@@ -175,7 +177,7 @@ impl<'a> Passes<'a> {
         binned
             .into_iter()
             .try_for_each(|part| features.push(part))?;
-        // In one piece where its rows are to be summed.
+        // As one map if all pairs of features are summed.
         let dense = dense_leaves(map, pairs);
         if !dense.is_empty() {
             features.push(StreamedRows::new(&dense, source, n, run)?)?;
@@ -192,7 +194,7 @@ impl<'a> Passes<'a> {
     }
 }
 
-/// The sums of all pairs of features, if there is room for them.
+/// Sums of all pairs of features, if there are few enough features.
 fn sums_of_pairs(
     map: &dyn FeatureMap,
     source: &mut Keeping<'_>,
@@ -205,7 +207,7 @@ fn sums_of_pairs(
     NormalEquations::accumulate(map, source, targets, run)
 }
 
-/// The diagonal of the covariance of so many features and rows.
+/// Diagonal of the covariance of the features.
 fn by_moments(
     features: &mut SideBySide<'_>,
     (columns, rows): (usize, usize),
@@ -216,8 +218,7 @@ fn by_moments(
     Ok(Covariance::of_moments(&moments, rows as f64, intercept))
 }
 
-/// Those parts of a map that have no bins, where each begins and what it is multiplied by; or the
-/// map as one.
+/// Parts of a map without bins, each with its first column and scale; or the whole map if `is_one`.
 fn dense_leaves(map: &dyn FeatureMap, is_one: bool) -> Vec<(&dyn FeatureMap, usize, f64)> {
     if is_one {
         return vec![(map, 0, 1.0)];
@@ -231,7 +232,7 @@ fn dense_leaves(map: &dyn FeatureMap, is_one: bool) -> Vec<(&dyn FeatureMap, usi
     dense.collect()
 }
 
-/// The number of rows, and the bins of those parts of a map that have them.
+/// Number of rows, and the bins of the binning parts of the map.
 fn bins(
     map: &dyn FeatureMap,
     source: &mut Keeping<'_>,
@@ -256,7 +257,7 @@ fn bins(
     Ok((rows, binned.into_iter().map(|(_, rows)| rows).collect()))
 }
 
-/// Targets as losses want them.
+/// Encodes targets for losses.
 fn row_targets(y: Vec<f64>, n: usize, targets: &Targets) -> Result<RowTargets> {
     let Targets::Classes(labels) = targets else {
         let columns = y.len() / n.max(1);

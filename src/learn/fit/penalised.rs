@@ -1,18 +1,18 @@
-//! Learners whose penalty trials may choose.
+//! Learners whose penalty can be chosen by trials.
 
 use crate::{
     learn::{Fit, Lambda},
     solve::Intercept,
 };
 
-/// A learner of least squares with a penalty on the squares of its coefficients: trials of a
-/// [`Search`](crate::models::Search) and of [`Leaves`](crate::models::Leaves) solve sums of its
-/// rows for one penalty after the other, and it is fitted with the best.
+/// Least squares with an L2 penalty: trials of a [`Search`](crate::models::Search) and of
+/// [`Leaves`](crate::models::Leaves) solve its sums for several penalties, and the final fit uses
+/// the best.
 pub trait FitPenalised: Fit {
     /// The penalty per sample, or how it is chosen.
     fn lambda(&self) -> &Lambda;
 
-    /// The intercept; trials leave it free where there is one.
+    /// Kind of intercept; trials do not penalise it.
     fn intercept(&self) -> Intercept;
 
     /// The same learner with another penalty.

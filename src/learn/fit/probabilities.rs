@@ -1,4 +1,4 @@
-//! Probabilities of classes that are fitted to scores.
+//! Fits probabilities of classes to scores.
 
 mod tempered;
 #[cfg(test)]
@@ -7,26 +7,27 @@ mod tests;
 use crate::model::Probabilities;
 use ndarray::{Array2, ArrayView1, Axis};
 
-/// Logits that scores differ by, per standard deviation, where held-out rows do not confirm their
-/// order: probabilities are the shares of the classes but for a per cent, and keep the ranking.
+/// Range of logits per standard deviation of the scores if held-out rows do not confirm the order
+/// of the scores: probabilities are then the class shares within one per cent, with the ranking
+/// kept.
 const UNCONFIRMED_LOGITS: f64 = 0.01;
 
-/// Probabilities for scores, and whether held-out rows confirm the order of the scores.
+/// Probabilities, and whether held-out rows confirm the order of the scores.
 pub(crate) struct Calibration {
     pub(crate) probabilities: Probabilities,
     pub(crate) confirms_order: bool,
 }
 
 impl Probabilities {
-    /// Fits probabilities to scores `[n, t]` of rows that the fit did not see, with their classes
-    /// and weights: sigmoids for two classes, one softmax for more. (Sigmoids for many classes,
-    /// each calibrated by itself, count the evidence against the other classes twice when they are
-    /// normalised.) `observations` is the number of rows that these stand for: weights decide their
-    /// shares, and the number how much the prior of the calibration counts.
+    /// Fits probabilities to scores `[n, t]` of rows that the fit has not seen, with their classes
+    /// and weights: sigmoids for two classes, one softmax for more. (Separate sigmoids for many
+    /// classes would, after normalization, count the evidence against the other classes twice.)
+    /// `observations` is the number of rows that these represent: weights determine class shares,
+    /// the number of observations the weight of the prior of the calibration.
     ///
-    /// Where the scores rank these rows against their own classes, as leave-one-out scores do for a
-    /// fit that explains nothing, probabilities are the shares of the classes but for a slope of
-    /// [`UNCONFIRMED_LOGITS`] that keeps the order of the scores.
+    /// If the scores rank these rows against their own classes, as leave-one-out scores of an
+    /// uninformative fit do, probabilities are the class shares with a slope of
+    /// [`UNCONFIRMED_LOGITS`], which keeps the order of the scores.
     pub(crate) fn fitted(
         scores_nt: &Array2<f64>,
         (class_n, weight_n): (&[usize], &[f64]),
@@ -72,8 +73,8 @@ impl Probabilities {
         }
     }
 
-    /// Moves the offsets until the weighted mean of the probabilities of each class is its share,
-    /// `share_t`, for scores `[n, t]`; a class without a share stays as it is.
+    /// Moves the offsets until the weighted mean probability of each class equals its share
+    /// `share_t`, for scores `[n, t]`; a class with share 0 is not moved.
     pub(crate) fn match_shares(
         &mut self,
         scores_nt: &Array2<f64>,
@@ -105,8 +106,8 @@ impl Probabilities {
     }
 }
 
-/// A slope that spreads these scores by [`UNCONFIRMED_LOGITS`] per standard deviation; 0 where they
-/// are all the same.
+/// Slope that spreads these scores by [`UNCONFIRMED_LOGITS`] per standard deviation; 0 if they are
+/// all equal.
 fn unconfirmed_slope(scores: impl Iterator<Item = f64>) -> f64 {
     let deviation = ndarray::Array1::from_iter(scores).std(0.0);
     if deviation > 0.0 && deviation.is_finite() {
@@ -116,7 +117,7 @@ fn unconfirmed_slope(scores: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// Logit of the share of a class, with one more row of each side as in [`platt`].
+/// Logit of the share of a class, with one more row on each side as in [`platt`].
 fn class_logit(is: impl Fn(usize) -> bool, counts: &[f64]) -> f64 {
     let each = || counts.iter().enumerate();
     let yes: f64 = each().filter(|&(i, _)| is(i)).map(|(_, count)| count).sum();
@@ -125,8 +126,8 @@ fn class_logit(is: impl Fn(usize) -> bool, counts: &[f64]) -> f64 {
 }
 
 /// Slope and offset of the sigmoid with the greatest likelihood (Platt 1999), by Newton's method as
-/// Lin, Lin & Weng (2007) have it; targets are drawn in as if one more row of each side had been
-/// seen. A slope below 0 is none.
+/// in Lin, Lin & Weng (2007). Targets are shrunk as if one more row of each side had been seen. A
+/// negative slope is replaced by 0.
 fn platt(scores: ArrayView1<'_, f64>, is: impl Fn(usize) -> bool, counts: &[f64]) -> (f64, f64) {
     let each = || counts.iter().enumerate();
     let yes: f64 = each().filter(|&(i, _)| is(i)).map(|(_, count)| count).sum();
@@ -174,7 +175,7 @@ fn platt(scores: ArrayView1<'_, f64>, is: impl Fn(usize) -> bool, counts: &[f64]
             }
             step *= 0.5;
         };
-        // Written so that a slope that is no number ends it, too.
+        // This form also ends the loop if the slope is NaN.
         if !(step >= 1e-10 && next.is_finite()) {
             break;
         }

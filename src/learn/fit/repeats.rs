@@ -1,4 +1,4 @@
-//! Repeated rows of the source of a fit.
+//! Repeated rows in the source of a fit.
 
 use crate::{
     Result,
@@ -7,8 +7,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Finds rows that a split by contents draws one by one, in chunks that the run has room for; the
-/// source is at its first row then. Errors as [`Repeats::find`] does.
+/// Finds rows with equal contents, which a split by contents would assign together, in chunks that
+/// fit into the memory of the run; rewinds the source. Errors as [`Repeats::find`] does.
 pub(in crate::learn) fn find_repeats(
     source: &mut dyn ChunkSource,
     run: &Run,

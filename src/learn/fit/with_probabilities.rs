@@ -1,4 +1,4 @@
-//! Probabilities of classifiers that have none of their own.
+//! Probabilities for classifiers that do not provide them.
 
 use crate::{
     Error, Result, Run,
@@ -18,17 +18,17 @@ use crate::{
 use ndarray::{Array2, Axis};
 use std::sync::Arc;
 
-/// The share of rows that probabilities are fitted to, and the seed that chooses them.
+/// Share of the rows that probabilities are fitted to, and the seed of the split.
 const HELD_OUT: f64 = 0.2;
 
 const SEED: u64 = 0x9e37;
 
-/// Observations below which there are no probabilities.
+/// Minimum number of observations for probabilities.
 const MIN_OBSERVATIONS: f64 = 20.0;
 
-/// A classifier with probabilities. Beside one that has none of its own another is fitted to four
-/// rows of five, and sigmoids (of more than two classes, a softmax) to its scores of the fifth,
-/// which it has not seen.
+/// A classifier with probabilities. If the classifier provides none, a second fit uses four fifths
+/// of the rows, and sigmoids (a softmax for more than two classes) are fitted to its scores on the
+/// held-out fifth.
 #[derive(Debug)]
 pub struct WithProbabilities<'a>(pub &'a dyn Fit);
 
@@ -57,7 +57,7 @@ impl Fit for WithProbabilities<'_> {
         self.0.solves_few_rows()
     }
 
-    /// Errors as the classifier does, with [`Error::Unsupported`] on amounts and with
+    /// Errors as the classifier does, with [`Error::Unsupported`] on real targets and with
     /// [`Error::Data`] on fewer than 20 rows.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let Targets::Classes(_) = &data.targets else {
@@ -81,7 +81,8 @@ impl Fit for WithProbabilities<'_> {
 }
 
 impl WithProbabilities<'_> {
-    /// Fits once more to four fifths of the rows, and probabilities to the scores of the others.
+    /// Fits a second model to four fifths of the rows, and probabilities to its scores of the
+    /// others.
     fn calibrate(
         &self,
         mut model: LinearModel,
@@ -97,7 +98,7 @@ impl WithProbabilities<'_> {
             let problem = format!("probabilities take at least {MIN_OBSERVATIONS} rows");
             return Err(Error::data("x", problem));
         }
-        // Kernel columns can have landmarks that are the rows of a fit.
+        // The landmarks of kernel columns can be rows of the fit.
         let own = match model.map.structure() {
             Structure::Kernel(columns) => Some(columns.clone()),
             _ => None,
@@ -116,7 +117,7 @@ impl WithProbabilities<'_> {
             Some(columns) => Box::new(columns),
             None => most.map,
         };
-        // With a few rows none may be held out.
+        // With few rows the hold-out set may be empty.
         let rows = match held_out.class_n.is_empty() {
             true => &all,
             false => &held_out,
@@ -133,11 +134,11 @@ impl WithProbabilities<'_> {
     }
 }
 
-/// Rows that the mean probabilities are matched to the shares of the classes on, about.
+/// Approximate number of rows on which mean probabilities are matched to class shares.
 const SHARE_ROWS: f64 = 20_000.0;
 
-/// A part of the rows: whole groups where there are enough of them. A fifth of a few groups would
-/// be one group with its own base rate, so that rows of all of them are held out there.
+/// Splits off a part of the rows: whole groups if there are enough of them. A fifth of a few groups
+/// would be one group with its own base rate; then rows of all groups are held out.
 fn part<'a>(
     source: &'a mut dyn ChunkSource,
     part: Part,
@@ -155,7 +156,7 @@ fn part<'a>(
     }
 }
 
-/// Warns that probabilities hold for rows of the groups that there are.
+/// Warns that probabilities hold only for rows of the groups in the data.
 pub(in crate::learn) fn say_few_groups(groups: &[u32]) {
     log::warn!(
         "{} groups are too few to tell probabilities for new groups: they are calibrated on \
@@ -170,7 +171,7 @@ fn of_amounts() -> Error {
     error.help(Remedy::words("fit labels"))
 }
 
-/// Rows with a class, and their scores.
+/// Scores and classes of rows.
 struct ScoredRows {
     /// `[n, classes]`
     scores_nt: Array2<f64>,
@@ -195,7 +196,7 @@ impl ScoredRows {
         Self::read(model, &mut some, labels, run)
     }
 
-    /// Scores the rows of `source` whose label is one of `labels` and whose weight is above 0.
+    /// Scores the rows of `source` whose label is in `labels` and whose weight is positive.
     fn read(
         model: &LinearModel,
         source: &mut dyn ChunkSource,
@@ -237,7 +238,7 @@ impl ScoredRows {
     }
 }
 
-/// A source that remembers the weights of the rows that have passed.
+/// Source that records the weights of rows that have passed.
 struct Weighed<'a> {
     source: &'a mut dyn ChunkSource,
     weights: Vec<f64>,

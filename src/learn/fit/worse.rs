@@ -1,17 +1,17 @@
-//! What is said of a fit that is worse on rows held out than no fit at all.
+//! Warns when a model predicts worse than the mean on held-out rows.
 
-/// By how much a fit may be worse than the mean before it is said: little is noise.
+/// Tolerated relative excess of the error over that of the mean, which may be noise.
 const NOISE: f64 = 0.02;
 
-/// Warns of a fit whose squared error on rows of its own, of so many, which were left out to choose
-/// this of it, over the variance of their targets, is more than that of their mean.
+/// Warns if `error`, the squared error on `rows` held-out rows over the variance of their targets,
+/// exceeds that of the mean. `chosen` names what these rows were used to choose.
 pub(crate) fn than_mean(error: f64, rows: u64, chosen: &str) {
     if let Some(warning) = said(error, rows, chosen) {
         log::warn!("{warning}");
     }
 }
 
-/// What is said. The mean of the other rows has the error `(n / (n - 1))^2` on one left out.
+/// The warning, if there is one. The leave-one-out error of the mean is `(n / (n - 1))^2`.
 fn said(error: f64, rows: u64, chosen: &str) -> Option<String> {
     let rows = (rows as f64).max(2.0);
     let of_mean = (rows / (rows - 1.0)).powi(2);

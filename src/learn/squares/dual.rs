@@ -1,5 +1,5 @@
-//! Fits in the dual, where rows are fewer than features: the features of all rows in memory, or
-//! their products with each other alone, of features that are computed again.
+//! Fits in the dual, for fewer rows than features: either the features of all rows are held in
+//! memory, or only their products with each other, with features computed again in each pass.
 
 mod all_rows;
 
@@ -23,28 +23,28 @@ use crate::{
 use all_rows::{hold, known_by};
 use ndarray::{Array1, ArrayView1};
 
-/// Bytes of each pair of rows where features are computed again: of the products, and of the groups
-/// that they are summed by.
+/// Bytes per pair of rows if features are computed again: the products, and the blocks in which
+/// they are summed.
 pub(in crate::learn) const PAIR_BYTES: u32 = 10;
 
 const NO_TARGETS: &str = "the data has no targets to fit";
 
-/// What features of so many rows, and their products with each other, take.
+/// Bytes of the features of `rows` rows and of their products with each other.
 pub(in crate::learn) fn held_bytes(rows: u64, features: usize) -> u64 {
     8u64.saturating_mul(rows)
         .saturating_mul(rows.saturating_add(features as u64))
 }
 
-/// Whether the dual is the cheaper way, and fits: with the features in the memory of the run, or
-/// with products alone on this machine. These take several passes, which pay where features are
-/// twice as many as rows.
+/// Whether the dual is cheaper and fits: with the features in the memory of the run, or with the
+/// products alone on this machine. The latter takes several passes, which pays off from twice as
+/// many features as rows.
 pub(in crate::learn) fn suits(rows: u64, features: usize, run: &Run) -> bool {
     let fewer = |times: u64| times.saturating_mul(rows) <= features as u64;
     (rows < features as u64 && held_bytes(rows, features) <= run.memory)
         || (fewer(2) && has_room(rows).is_ok())
 }
 
-/// Errors with [`Error::HostMemory`] unless products of so many rows fit.
+/// Errors with [`Error::HostMemory`] unless the products of `rows` rows fit.
 fn has_room(rows: u64) -> Result<()> {
     let rows = usize::try_from(rows).unwrap_or(usize::MAX);
     let what = || format!("the products of {} with each other", counted(rows, "row"));
@@ -53,7 +53,7 @@ fn has_room(rows: u64) -> Result<()> {
         .map_err(|error| error.instead(&Remedy::FewerFeatures, Some(other)))
 }
 
-/// Coefficients, the effective dimension, and how many rows there were.
+/// Coefficients, effective dimension and number of rows.
 type Solved = (Coefficients, f64, u64);
 
 /// Whether the features of all rows and twice their products fit into the memory of the run.
@@ -62,9 +62,9 @@ pub(in crate::learn) fn has_room_to_choose(rows: u64, features: usize, run: &Run
     held_bytes(rows, features).saturating_add(again) <= run.memory
 }
 
-/// Solves with the best of some penalties by errors on each row left out in turn, where there
-/// [is room](has_room_to_choose). Rows that are equal are one row of their weight, and are left out
-/// together; of a source that has groups, by folds of these.
+/// Solves with the best penalty by leave-one-out errors if there [is room](has_room_to_choose).
+/// Equal rows count as one row of their total weight and are left out together; groups of the
+/// source are left out by folds.
 ///
 /// Errors as [`fit`] does.
 pub(in crate::learn) fn choose(
@@ -128,8 +128,8 @@ pub(in crate::learn) fn choose(
     Ok(model)
 }
 
-/// Solves. Reads `source` once where the memory of the run has room for the features of all rows.
-/// Errors with [`Error::HostMemory`] where the machine has none for their products.
+/// Solves. Reads `source` once if the memory of the run holds the features of all rows. Errors with
+/// [`Error::HostMemory`] if the machine has too little memory for their products.
 pub(in crate::learn) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
@@ -180,11 +180,10 @@ pub(in crate::learn) fn fit(
     Ok(model)
 }
 
-/// Coefficients at each of some penalties, side by side, of those that can be solved for; `None`
-/// where memory does not hold the features of all rows. Gives the penalties, and the number of
-/// rows.
+/// Coefficients at each penalty that can be solved for, side by side; `None` if memory does not
+/// hold the features of all rows. Also returns these penalties, and the number of rows.
 ///
-/// Errors as [`fit`] does, and with [`Error::Numerical`] where no penalty is large enough.
+/// Errors as [`fit`] does, and with [`Error::Numerical`] if no penalty is large enough.
 pub(in crate::learn) fn solve_each(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,
@@ -209,8 +208,8 @@ pub(in crate::learn) fn solve_each(
     Ok(Some((kept, Coefficients::side_by_side(&all)?, rows)))
 }
 
-/// Solves with the products of all rows, whose features are computed again in each pass: one for
-/// each group of rows, and three more.
+/// Solves with the products of all rows, computing features again in each pass: one pass for each
+/// group of rows, and three more.
 fn stream(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,
@@ -221,7 +220,8 @@ fn stream(
     let held = read(map, source, targets, &run.silent())?;
     let rows = held.y_tn.ncols();
     has_room(rows as u64)?;
-    // What chunks leave, and what is little beside the products.
+    // The memory left by the chunks, at least twice the square of the rows, which is small compared
+    // with the products.
     let half = run.memory / 2;
     let group = half.max(2 * (rows as u64).pow(2));
     let place = [(map, 0, 1.0)];
@@ -235,9 +235,9 @@ fn stream(
     Ok((coefficients, dimension, rows as u64))
 }
 
-/// How much the entries of a kernel matrix may err by, each by itself. Errors of deviation e, times
-/// the roots of weights w, are a matrix whose norm is at most `2 e sqrt(max w sum w)` but for small
-/// terms (Bandeira & van Handel 2016): a hundredth of the penalty, `lambda sum w`, is allowed.
+/// Tolerated error of each entry of a kernel matrix. Independent errors of deviation e, times the
+/// roots of weights w, are a matrix whose norm is at most `2 e sqrt(max w sum w)` up to small terms
+/// (Bandeira & van Handel 2016); a hundredth of the penalty, `lambda sum w`, is allowed.
 fn harmless(lambda: f64, rows: usize, weights_n: Option<ArrayView1<'_, f64>>) -> f64 {
     let shares = match weights_n {
         Some(w) => w.sum() / w.fold(0.0, |m: f64, &w| m.max(w)),

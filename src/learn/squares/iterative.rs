@@ -1,6 +1,6 @@
-//! Fits of maps whose Gram matrix is not summed on a device: those with binning parts, by a
-//! Cholesky factor of their exact sums or of their kernel matrix where that is cheaper, and any map
-//! by conjugate gradients.
+//! Fits on maps whose Gram matrix is not summed on a device. Maps with binning parts use a Cholesky
+//! factor of their exact sums, or of their kernel matrix if that is cheaper; any map can use
+//! conjugate gradients.
 
 mod each;
 mod way;
@@ -27,7 +27,7 @@ use ndarray::{Array1, Array2, Axis};
 use std::collections::BTreeMap;
 use way::Size;
 
-/// What one pass over the rows leaves on the host.
+/// Targets, weights and bins of all rows, kept on the host after one pass.
 pub(in crate::learn) struct RowsOnHost<'m> {
     binned: Vec<BinnedRows>,
     dense: Dense<'m>,
@@ -43,7 +43,7 @@ pub(in crate::learn) fn read<'m>(
     run: &Run,
 ) -> Result<RowsOnHost<'m>> {
     let (mut binned, dense) = sort_leaves(map, run)?;
-    // A row as it is read, its targets as they are fitted, and its bins.
+    // A row as read, its encoded targets, and its bins.
     let of_bins = binned
         .iter()
         .map(|(_, rows)| 4 * rows.grids())
@@ -51,7 +51,7 @@ pub(in crate::learn) fn read<'m>(
     let needs = RowNeeds::read(source.columns() + source.targets())
         .and_bytes(8 * targets.outputs() + of_bins);
     let chunk = needs.rows_of(run)?;
-    // What each row leaves, and what is there already.
+    // Memory per row, and the memory in use already.
     let each = 8 * (targets.outputs() + usize::from(source.is_weighted())) + of_bins;
     let parts = binning_bytes(map);
     let mut y = vec![Vec::new(); targets.outputs()];
@@ -69,7 +69,7 @@ pub(in crate::learn) fn read<'m>(
             }
             let encoded = targets.encode(chunk.y.view())?;
             for (k, (y, column)) in y.iter_mut().zip(encoded.axis_iter(Axis(1))).enumerate() {
-                // Nothing is rounded to f32 here, so the shift has no use.
+                // Host sums are in f64, so the shift against f32 rounding is undone.
                 y.extend(column.iter().map(|v| v + targets.shift(k)));
             }
             weights.extend(chunk.weights.iter().flatten());
@@ -95,10 +95,10 @@ pub(in crate::learn) fn read<'m>(
     })
 }
 
-/// Maps that are featurized again, with their first column and factor.
+/// Maps whose features are computed again, each with its first column and factor.
 type Dense<'m> = Vec<(&'m dyn FeatureMap, usize, f64)>;
 
-/// The parts of a map: those of bins, of which there are no rows yet, and the others.
+/// Splits a map into binning parts, still without rows, and other parts.
 fn sort_leaves<'m>(
     map: &'m dyn FeatureMap,
     run: &Run,
@@ -134,7 +134,7 @@ fn too_many(rows: usize, bytes: u64, run: &Run) -> Error {
 }
 
 impl RowsOnHost<'_> {
-    /// Bytes of what is held of the rows.
+    /// Bytes held for the rows.
     fn bytes(&self) -> u64 {
         let bins = |rows: &BinnedRows| 4 * rows.grids() * self.y_tn.ncols();
         let weights = self.weights_n.as_ref().map_or(0, |w| 8 * w.len());
@@ -174,7 +174,7 @@ impl RowsOnHost<'_> {
         Ok((coefficients, facts))
     }
 
-    /// By conjugate gradients, with the figures of how they ended.
+    /// Solves by conjugate gradients and returns the facts of the iteration.
     fn iterate(
         self,
         source: &mut dyn ChunkSource,
@@ -184,7 +184,8 @@ impl RowsOnHost<'_> {
         let mut solver = *solver;
         if let Some(room) = room {
             let left = room.saturating_sub(size.bytes(Way::Iterate) as u64);
-            // Smaller sketches take more iterations: a quarter for what nobody counts.
+            // Smaller sketches take more iterations. A quarter is a reserve for allocations that
+            // are not counted.
             let bytes = left / 4 * 3;
             solver.preconditioning = Preconditioning::Within { bytes };
         }
@@ -213,9 +214,9 @@ impl RowsOnHost<'_> {
     }
 }
 
-/// Reads `source` once for targets and bins, then solves; conjugate gradients featurize dense parts
-/// again in every iteration. Targets (8 bytes a row and output) and bins (4 bytes a row and grid)
-/// are held beside the chunks.
+/// Reads `source` once for targets and bins, then solves; conjugate gradients compute the features
+/// of dense parts again in each iteration. Targets (8 bytes per row and output) and bins (4 bytes
+/// per row and grid) are held in addition to the chunks.
 pub(in crate::learn) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
@@ -231,7 +232,7 @@ pub(in crate::learn) fn fit(
     let (accumulate, rows) = (start.elapsed(), held.y_tn.ncols() as u64);
     let start = Instant::now();
     let size = held.size(map.output_dim());
-    // Chunks are gone where nothing is featurized again.
+    // The memory of chunks is free if no features are computed again.
     let room = run.held.map(|most| {
         let chunks = if held.dense.is_empty() { run.memory } else { 0 };
         most.saturating_add(chunks)
@@ -273,8 +274,8 @@ mod tests {
         learn::{FitOptions, Solver},
     };
 
-    /// A factor of the exact sums and conjugate gradients meet, with and without an intercept; a
-    /// row of weight w counts as w rows for both.
+    /// A factor of the exact sums and conjugate gradients agree, with and without an intercept; for
+    /// both, a row of weight w equals w rows.
     #[test]
     fn both_ways_meet_and_count_rows_by_their_weights() {
         let x = Array2::from_shape_fn((60, 2), |(i, j)| ((i * (2 * j + 3)) % 41) as f64 / 9.0);

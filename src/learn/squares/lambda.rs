@@ -1,4 +1,4 @@
-//! The best of some penalties of ridge regression by held-out errors.
+//! Chooses the penalty of ridge regression by hold-out errors.
 
 mod all_rows;
 mod judge;
@@ -9,8 +9,8 @@ use crate::{Error, Result, learn::Lambda};
 pub(in crate::learn) use all_rows::fit;
 pub(in crate::learn) use judge::{curve_of_walk, keep, relative, trusted, variances};
 
-/// Penalties in ascending order, each once. Errors when there are none, or one that no held-out
-/// error is defined for.
+/// Penalties in ascending order, without duplicates. Errors if there are none, or if one is not
+/// positive and finite.
 pub(in crate::learn) fn ascending(of: &[f64]) -> Result<Vec<f64>> {
     if let Some(bad) = of.iter().find(|l| !(**l > 0.0 && l.is_finite())) {
         return Err(Error::parameter(format!(
@@ -26,7 +26,7 @@ pub(in crate::learn) fn ascending(of: &[f64]) -> Result<Vec<f64>> {
     Ok(lambdas)
 }
 
-/// Where a walk begins among penalties that ascend: at the usual one.
+/// Start of the search in ascending penalties: the default penalty.
 pub(in crate::learn) fn place_of_usual(lambdas: &[f64]) -> usize {
     lambdas.partition_point(|&lambda| lambda < 0.99 * Lambda::USUAL)
 }

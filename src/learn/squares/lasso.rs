@@ -1,4 +1,4 @@
-//! Least squares with a penalty of absolute values, which most coefficients do not outweigh.
+//! Lasso: least squares with an L1 penalty, which sets most coefficients to 0.
 
 mod problem;
 
@@ -20,32 +20,33 @@ use crate::{
 use problem::{Problem, effective_rows, rounding};
 use std::sync::Arc;
 
-/// What [`Lasso`](crate::models::Lasso) and [`LassoClassifier`](crate::models::LassoClassifier)
-/// have of their own.
+/// Options of [`Lasso`](crate::models::Lasso) and
+/// [`LassoClassifier`](crate::models::LassoClassifier).
 ///
 /// It minimises `|y - Z beta - b|^2 / (2 n) + l1 |beta|_1 + lambda/2 |beta|^2`, as scikit-learn's
 /// Lasso does with `alpha` for l1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LassoOptions {
-    /// The penalty of absolute values, > 0. Without one it is chosen by the sums: of a path from
-    /// where all coefficients are 0 down, each penalty three quarters of the last, the one with the
-    /// least generalised cross-validation. The path goes down to 1e-4 of the first penalty, and
-    /// ends when five penalties were no better, or when half as many coefficients as rows are not
-    /// 0. Each has 1000 sweeps at most, and the next goes on from where these end.
+    /// The L1 penalty, > 0. `None` chooses it from the sums by a path: from the penalty at which
+    /// all coefficients are 0, each penalty is three quarters of the last, and the one with the
+    /// least generalised cross-validation error is taken. The path goes down to 1e-4 of the first
+    /// penalty, and ends if five penalties in a row were no better, or if more than half as many
+    /// coefficients as rows are not
+    /// 0. Each penalty has at most 1000 sweeps and starts from the coefficients of the one before.
     pub l1: Option<f64>,
-    /// The penalty of squares, 0 or more.
+    /// The L2 penalty, >= 0.
     pub lambda: f64,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether to fit an intercept, which is not penalised.
     pub intercept: bool,
-    /// Done when a sweep over all coefficients changes no slope by more than this share of the
-    /// first.
+    /// Convergence threshold: the largest change of a slope in a sweep, relative to the first
+    /// sweep.
     pub tolerance: f64,
-    /// Most sweeps over the coefficients. They are cheap, and need no rows.
+    /// Maximum number of sweeps over the coefficients. They need no pass over the rows.
     pub max_sweeps: usize,
 }
 
 impl Default for LassoOptions {
-    /// The best l1 without lambda, an intercept, tolerance 1e-6 in 100,000 sweeps at most.
+    /// A chosen l1 without L2 penalty, with an intercept, tolerance 1e-6, at most 100,000 sweeps.
     fn default() -> Self {
         Self {
             l1: None,
@@ -138,7 +139,7 @@ impl LassoOptions {
         let stop = (self.tolerance, self.max_sweeps);
         let cost = Separable::Absolute(l1);
         let (most, done) = problem.minimise(cost, &mut at.beta_td, stop);
-        // What was chosen was judged as the sweeps left it.
+        // A chosen penalty was evaluated with its coefficients at the limit of sweeps.
         if !done && chosen.is_none() {
             log::warn!("lasso: {most} sweeps did not reach the tolerance");
         }
@@ -178,7 +179,7 @@ impl FitSums for LassoOptions {
         data: RowsToSum<'_>,
         resume: Resume<'_, NormalEquations>,
     ) -> Result<NormalEquations> {
-        // What is wrong with the options is known before the pass.
+        // Checks the options before the pass.
         self.check()?;
         require_dense(map)?;
         NormalEquations::of_part(map, data.source, data.targets, data.run, resume)
@@ -195,7 +196,7 @@ impl FitSums for LassoOptions {
     }
 }
 
-/// A lasso of rows whose copies and frequencies are known, by which it counts observations.
+/// A lasso that counts observations by the known copies and frequencies of rows.
 #[derive(Debug)]
 struct Counted<'a>(&'a LassoOptions, Arc<Repeats>);
 

@@ -26,7 +26,7 @@ use crate::{
 };
 
 impl Targets {
-    /// Real targets, whose means by `survey` are taken out before rounding to f32.
+    /// Real targets; their means, from `survey`, are subtracted before rounding to f32.
     pub fn real(survey: &Survey) -> Self {
         Self::Real {
             columns: survey.targets.len(),
@@ -34,10 +34,10 @@ impl Targets {
         }
     }
 
-    /// The different labels that `survey` found, as classes, each fitted as +-1 against all others.
+    /// Classes: the distinct labels in `survey`, each fitted as +-1 against all others.
     ///
-    /// Errors when there is not exactly one column of labels, or fewer than two classes, or more
-    /// than the survey keeps.
+    /// Errors if there is not exactly one label column, if there are fewer than two classes, or
+    /// more than the survey keeps.
     pub fn classes(survey: &Survey) -> Result<Self> {
         let [labels] = survey.targets.as_slice() else {
             return Err(Error::shape(format!(
@@ -54,19 +54,19 @@ impl Targets {
     }
 }
 
-/// What [`Ridge`](crate::models::Ridge) and [`RidgeClassifier`](crate::models::RidgeClassifier)
-/// have of their own.
+/// Options of [`Ridge`](crate::models::Ridge) and
+/// [`RidgeClassifier`](crate::models::RidgeClassifier).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RidgeOptions {
-    /// The penalty per sample, lambda > 0, or how it is chosen; 0 where the dual solves, for fewer
-    /// rows than features, and of the columns as they are
-    /// ([`Identity`](crate::features::Identity)): least squares, of several solutions the smallest.
+    /// The penalty per sample, lambda > 0, or how it is chosen. 0 is allowed in the dual, for fewer
+    /// rows than features, and on the columns themselves ([`Identity`](crate::features::Identity)):
+    /// the least-squares solution of least norm.
     pub lambda: Lambda,
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
-    /// Whether it has the penalty of the coefficients, as if it were that of a feature that is 1.
+    /// Whether the intercept is penalised like the coefficient of a feature that is 1.
     pub penalised: bool,
-    /// How coefficients are found.
+    /// The solver.
     pub solver: Solver,
 }
 
@@ -83,8 +83,8 @@ impl Default for RidgeOptions {
 }
 
 impl RidgeOptions {
-    /// The choice by folds of whole groups, where rows have some and a penalty is chosen by rows:
-    /// those left out alone say nothing of groups that the fit has not seen.
+    /// Cross-validation by whole groups, if rows have groups and hold-out errors choose the
+    /// penalty: leave-one-out errors do not hold for unseen groups.
     fn by_groups(&self, source: &dyn ChunkSource) -> Option<Lambda> {
         let of = self.lambda.by_rows()?;
         let by = HeldOut::Folds(grouped::choosing(&source.groups()?)?.len());
@@ -132,8 +132,8 @@ impl Fit for RidgeOptions {
         true
     }
 
-    /// Of the sums, or of the eigenvectors that a path of penalties takes.
-    /// Conjugate gradients keep targets and products.
+    /// Bytes for the sums, or for the eigenvectors of a penalty path. Conjugate gradients keep
+    /// targets and products.
     fn row_bytes(&self, outputs: usize) -> usize {
         match self.solver {
             Solver::ConjugateGradients { .. } => 16 * outputs.max(1),
@@ -174,9 +174,9 @@ impl Fit for RidgeOptions {
         matches!(self.solver, Solver::ConjugateGradients { .. })
     }
 
-    /// As [`LinearModel::fit`], with what rows left out say; with [`Lambda::Best`] errors also with
-    /// [`Error::Unsupported`] when the features cannot be stored or conjugate gradients are asked
-    /// for, which give no path.
+    /// As [`LinearModel::fit`], with leave-one-out results. With [`Lambda::Best`] also errors with
+    /// [`Error::Unsupported`] if the features cannot be stored, or for conjugate gradients, which
+    /// give no path.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let groups = data.source.groups();
         let mut model = self.fit_rows(map, data)?;
@@ -208,7 +208,7 @@ impl RidgeOptions {
             solver = Solver::Dual;
         }
         let direct = matches!(solver, Solver::Auto | Solver::Cholesky);
-        // In the dual what is usual is chosen there, by groups, too.
+        // In the dual the default penalty is chosen there, also by groups.
         let is_dual = !direct && self.lambda == Lambda::Usual;
         let by_groups = self.by_groups(data.source).filter(|_| dense && !is_dual);
         let lambda = match by_groups.as_ref().unwrap_or(&self.lambda) {

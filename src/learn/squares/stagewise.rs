@@ -1,4 +1,4 @@
-//! Learners that grow feature by feature or block by block, beside a fit to all features at once.
+//! Stagewise learners: greedy selection of features, and boosting of blocks of features.
 
 mod boosting;
 mod greedy;
@@ -24,38 +24,38 @@ use crate::{
 };
 use std::fmt::Debug;
 
-/// Steps without a smaller error on rows held out after which there is none to come.
+/// Early stopping: steps without a smaller hold-out error.
 const PATIENCE: usize = 50;
 
-/// A learner that grows stage by stage on sums, up to the stage that is best on rows held out, and
-/// as far on all rows then.
+/// A learner that adds stages on sums. The number of stages is the best on held-out rows; then all
+/// rows are fitted with as many stages.
 pub(in crate::learn) trait Staged: Debug + Send + Sync {
     /// Its name.
     const NAME: &str;
-    /// What the fact of its model is called that counts stages.
+    /// Name of the fact of its model that holds the number of stages.
     const STAGES: &str;
-    /// Bytes of each pair of features that its solver takes beside the sums.
+    /// Bytes per pair of features that its solver needs in addition to the sums.
     const SOLVER_BYTES: u32;
 
-    /// Its own options in words.
+    /// Adds its own options to the settings.
     fn say(&self, settings: Settings) -> Settings;
 
     /// The share of the rows that is held out, 0 for none.
     fn share_held_out(&self) -> f64;
 
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     fn has_intercept(&self) -> bool;
 
-    /// The penalty per sample that its model tells.
+    /// The penalty per sample that its model reports.
     fn penalty(&self) -> f64 {
         0.0
     }
 
-    /// Grows by the rows of `sums`, up to the stage that is best on those held out.
+    /// Fits to the rows of `sums`, up to the stage that is best on the held-out rows.
     fn grow(&self, sums: &NormalEquations, held_out: Option<&NormalEquations>)
     -> Result<Stagewise>;
 
-    /// Grows so many stages, which may be none.
+    /// Fits `stages` stages, which may be 0.
     fn grow_to(&self, sums: &NormalEquations, stages: usize) -> Result<Stagewise>;
 }
 
@@ -66,7 +66,7 @@ impl<S: Staged> Fit for S {
             .flag("no-intercept", !self.has_intercept())
     }
 
-    /// The sums, those of the rows held out, and what the solver takes.
+    /// The sums of both parts and the memory of the solver.
     fn square_bytes(&self, _features: usize) -> u32 {
         let held_out = if self.share_held_out() > 0.0 { 8 } else { 0 };
         SUM_BYTES + S::SOLVER_BYTES + held_out
@@ -81,7 +81,7 @@ impl<S: Staged> Fit for S {
     }
 
     /// Errors as the solver and [`NormalEquations::accumulate`] do, and with
-    /// [`Error::Parameter`](crate::Error::Parameter) on a share to hold out that is none.
+    /// [`Error::Parameter`](crate::Error::Parameter) on an invalid share of held-out rows.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         centred::fit(self.has_intercept(), map, data, |map, data| {
             fit_sums(self, map, data)
@@ -112,7 +112,7 @@ impl<S: Staged> FitSums for S {
     }
 }
 
-/// What was solved, as a model.
+/// Turns the solution into a model.
 fn model_of<S: Staged>(
     learner: &S,
     map: Box<dyn FeatureMap>,

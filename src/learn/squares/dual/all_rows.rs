@@ -1,4 +1,4 @@
-//! All rows of a fit in the dual, with their features, in memory.
+//! All rows of a fit in the dual, held in memory with their features.
 
 use super::{Solved, has_room_to_choose, held_bytes};
 use crate::{
@@ -18,25 +18,25 @@ use std::{
     hash::{DefaultHasher, Hasher},
 };
 
-/// All rows.
+/// Features, targets and weights of all rows.
 pub(super) struct AllRows {
     pub(super) z_nd: Array2<f64>,
     pub(super) y_nt: Array2<f64>,
     pub(super) weights_n: Option<Array1<f64>>,
-    /// Which are left out together, where that is known.
+    /// Group of each row; rows of a group are left out together. `None` if there are no groups.
     pub(super) groups_n: Option<Vec<u32>>,
-    /// What they are known by.
+    /// Identifier of each row.
     pub(super) id_n: Vec<u64>,
 }
 
 impl AllRows {
-    /// Whether there are rows that count for something, and room to leave each out.
+    /// Whether there are rows with positive weight, and enough memory for leave-one-out errors.
     pub(super) fn can_be_left_out(&self, run: &Run) -> bool {
         let (rows, features) = self.z_nd.dim();
         self.weights().sum() > 0.0 && has_room_to_choose(rows as u64, features, run)
     }
 
-    /// Solves, and leaves out each observation in turn.
+    /// Solves, and computes leave-one-out scores.
     pub(super) fn left_out(self, dual: Dual) -> Result<(Solved, Option<LeftOutScores>)> {
         let rows = self.z_nd.nrows();
         let (held, observations) = self.merged();
@@ -60,14 +60,14 @@ impl AllRows {
         Ok((solved, Some(known_by(one.scores, &held.id_n))))
     }
 
-    /// What each row counts for.
+    /// Weight of each row, 1 if there are none.
     pub(super) fn weights(&self) -> Array1<f64> {
         let ones = || Array1::ones(self.z_nd.nrows());
         self.weights_n.clone().unwrap_or_else(ones)
     }
 
     /// Merges equal rows into one of their total weight, drops rows of weight 0, and counts the
-    /// observations behind each row.
+    /// observations of each row.
     pub(super) fn merged(self) -> (Self, Observations) {
         let weights_n = self.weights();
         let values = |i: usize| self.z_nd.row(i).into_iter().chain(self.y_nt.row(i));
@@ -109,7 +109,7 @@ impl AllRows {
         (merged, observations)
     }
 
-    /// Of the targets; 1 for a constant.
+    /// Variances of the targets; 1 for a constant.
     pub(super) fn variances(&self) -> Array1<f64> {
         let weights_n = self.weights();
         let weight = weights_n.sum();
@@ -119,14 +119,14 @@ impl AllRows {
     }
 }
 
-/// Hash of the bits of some values.
+/// Hash of the bits of the values.
 fn hash_of<'a>(values: impl Iterator<Item = &'a f64>) -> u64 {
     let mut hasher = DefaultHasher::new();
     values.for_each(|v| hasher.write_u64(v.to_bits()));
     hasher.finish()
 }
 
-/// Reads all rows; `None` as soon as they are more than memory has room for.
+/// Reads all rows; returns `None` as soon as they exceed the memory.
 pub(super) fn hold(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,
@@ -138,7 +138,7 @@ pub(super) fn hold(
     let mut featurizer = Featurizer::new(branches, source.targets(), Destination::Host, run)?;
     let (mut z, mut y, mut weights, mut id_n) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut seen, mut full) = (0, false);
-    // Columns as they are lose no digits.
+    // Columns without a map are copied exactly.
     let plain = input_of(map, &run.device);
     let with = |chunk: &Chunk, rows: std::ops::Range<usize>| {
         let exact = plain.map(|input| input.apply(&chunk.x.slice(rows.clone())));
@@ -157,7 +157,7 @@ pub(super) fn hold(
             Some(exact_nd) => z.extend(exact_nd?),
             None => z.extend(z_nd[0].iter().map(|&z| f64::from(z))),
         }
-        // Nothing is rounded to f32 here, so the shift has no use.
+        // Host sums are in f64, so the shift against f32 rounding is undone.
         let encoded = targets.encode(y_nt.view())?;
         let shift: Array1<f64> = (0..targets.outputs()).map(|k| targets.shift(k)).collect();
         y.extend(encoded + shift);
@@ -180,7 +180,7 @@ pub(super) fn hold(
     }))
 }
 
-/// Scores whose rows are known by what they hold, and no longer by their places.
+/// Replaces row numbers by identifiers derived from the contents of the rows.
 pub(super) fn known_by(scores: LeftOutScores, id_n: &[u64]) -> LeftOutScores {
     let places = scores.id_m.iter().map(|&place| place as usize);
     let id_m = places

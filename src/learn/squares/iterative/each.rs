@@ -1,5 +1,5 @@
-//! Binned rows alone, to the accuracy that predictions show: what trials of a search take, and the
-//! fit that they lead to.
+//! Ridge regression on binned rows with a loose tolerance, for trials of a search and the final fit
+//! that they lead to.
 
 use super::{RowsOnHost, read};
 use crate::{
@@ -14,16 +14,16 @@ use crate::{
     solve::{BinnedRows, Ends},
 };
 
-/// Steps end where predictions change no more: coefficients of single bins would take several times
-/// as many, and predict rows that were held out no better.
+/// Stops when predictions no longer change. Converging the coefficients of single bins would take
+/// several times as many steps without lower hold-out errors.
 const ROUGH: Ends = Ends {
     tolerance: 5e-3,
     most: 60,
 };
 
-/// Reads `source` once and solves for each of some penalties: these, their coefficients side by
-/// side, and the number of rows. Errors with [`Error::Unsupported`] where something stands beside
-/// the bins, and as [`super::fit`] does.
+/// Reads `source` once and solves for each penalty: returns the penalties, their coefficients side
+/// by side, and the number of rows. Errors with [`Error::Unsupported`] if the map has parts without
+/// bins, and as [`super::fit`] does.
 pub(in crate::learn) fn solve_each(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,
@@ -36,7 +36,7 @@ pub(in crate::learn) fn solve_each(
     let binned = bins(&held)?;
     let weights_n = held.weights_n.as_ref().map(|weights| weights.view());
     let data = (held.y_tn.view(), weights_n);
-    // The largest takes the fewest steps, and each begins where the one before it ended.
+    // The largest penalty takes the fewest steps; each start is the solution of the one before.
     let mut solved: Vec<Coefficients> = Vec::with_capacity(lambdas.len());
     for &lambda in lambdas.iter().rev() {
         let start = (ROUGH, solved.last());

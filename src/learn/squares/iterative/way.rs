@@ -1,9 +1,9 @@
-//! Which solver takes the least work for maps with binning parts: a Cholesky factor of the sums or
-//! of the products of rows, or conjugate gradients.
+//! Chooses the cheapest solver for maps with binning parts: a Cholesky factor of the sums or of the
+//! products of rows, or conjugate gradients.
 
 use crate::{Error, Result, error::Remedy, text::human_bytes};
 
-/// What is asked for.
+/// The requested solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::learn) enum Way {
     /// A Cholesky factor of the sums.
@@ -18,20 +18,20 @@ pub(in crate::learn) enum Way {
 
 /// Bytes of a Gram matrix up to which a direct solver is chosen.
 const DIRECT_BYTES: f64 = (1_u64 << 30) as f64;
-/// The same of products of rows.
+/// The same limit for products of rows.
 const DUAL_BYTES: f64 = (1_u64 << 31) as f64;
-/// Bytes of a matrix up to which a direct solver does as it is told.
+/// Largest matrix, in bytes, that an explicitly requested direct solver may have.
 const MOST_BYTES: f64 = (1_u64 << 35) as f64;
-/// Iterations that conjugate gradients are expected to take.
+/// Expected number of iterations of conjugate gradients.
 const EXPECTED: f64 = 300.0;
-/// A sum at a random place takes as long as so many operations of a factorisation.
+/// Cost of an addition at a random address, in operations of a factorisation.
 const SCATTERED: f64 = 4.0;
-/// A comparison of bins takes as long as so many operations of a factorisation.
+/// Cost of a comparison of bins, in operations of a factorisation.
 const COMPARED: f64 = 8.0;
-/// The same of what a product with a value and its place in an iteration takes.
+/// Cost of one indexed product in an iteration, in operations of a factorisation.
 const GATHERED: f64 = 16.0;
 
-/// What the cost of a fit depends on.
+/// Sizes that determine the cost of a fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) columns: usize,
@@ -41,8 +41,8 @@ pub(super) struct Size {
 }
 
 impl Way {
-    /// How to solve, in so many bytes if they are bounded: never [`Self::Cheaper`]. Errors when
-    /// what is asked for cannot be.
+    /// Resolves [`Self::Cheaper`] to a solver, within `room` bytes if bounded. Errors if the
+    /// requested solver is not possible.
     pub(super) fn chosen(self, size: Size, all_binned: bool, room: Option<u64>) -> Result<Self> {
         let way = match self {
             Self::Cheaper if all_binned => size.cheapest(room),
@@ -86,7 +86,7 @@ impl Way {
 }
 
 impl Size {
-    /// Bytes of the matrix that a way factors.
+    /// Bytes of the matrix that a solver factors.
     fn matrix_bytes(self, way: Way) -> f64 {
         let side = match way {
             Way::Direct => self.columns,
@@ -96,7 +96,7 @@ impl Size {
         8.0 * (side as f64).powi(2)
     }
 
-    /// What a way holds in all, beside targets and bins: its matrix and its vectors.
+    /// Bytes of a solver in addition to targets and bins: its matrix and vectors.
     pub(super) fn bytes(self, way: Way) -> f64 {
         let (columns, rows) = (self.columns as f64, self.rows as f64);
         let vectors = match way {
@@ -108,7 +108,8 @@ impl Size {
         self.matrix_bytes(way) + 8.0 * self.targets as f64 * vectors
     }
 
-    /// Whether its matrix has so many bytes at most, or where all is bounded all of it.
+    /// Whether everything fits into `room`, or without a bound, whether the matrix has at most
+    /// `matrix` bytes.
     fn fits(self, way: Way, matrix: f64, room: Option<u64>) -> bool {
         match room {
             None => self.matrix_bytes(way) <= matrix,
@@ -116,7 +117,7 @@ impl Size {
         }
     }
 
-    /// The way of the fewest operations that fits into memory, or into so many bytes.
+    /// The solver with the fewest operations that fits into memory, or into `room` bytes.
     fn cheapest(self, room: Option<u64>) -> Way {
         let (columns, rows) = (self.columns as f64, self.rows as f64);
         let grids = self.grids as f64;
@@ -164,7 +165,8 @@ mod tests {
             ..letter
         };
         assert_eq!(cheaper(more), Way::Iterate);
-        // Of few rows their products are fewer than bins; of many there is no room for them.
+        // With few rows the matrix of their products is smaller than that of bins; with many rows
+        // it does not fit.
         let wide = Size {
             columns: 730_000,
             grids: 1000,
@@ -196,7 +198,7 @@ mod tests {
         assert!(matches!(large, Err(Error::Limit { .. })));
     }
 
-    /// In bounded memory a matrix is factored if it fits with its vectors, to the byte.
+    /// In bounded memory a matrix is factored exactly if it fits with its vectors.
     #[test]
     fn what_is_bounded_is_kept_to() {
         let size = Size {

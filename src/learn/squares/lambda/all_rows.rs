@@ -1,4 +1,4 @@
-//! The best of some penalties by errors on all rows.
+//! Chooses among penalties by errors on all rows.
 
 use super::{ascending, keep, trusted, variances};
 use crate::{
@@ -19,11 +19,11 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView1};
 
-/// The sums of all rows, and what rows are left out by.
+/// Sums of all rows, with sums of folds or a sample of rows for hold-out errors.
 struct Summed {
     folds: Option<FoldSums>,
     sums: NormalEquations,
-    /// Some of the rows, where there are no folds.
+    /// Sample of the rows, used without folds.
     kept: KeptRows,
 }
 
@@ -52,7 +52,8 @@ impl Summed {
         Ok(Self { folds, sums, kept })
     }
 
-    /// Mean squared errors of each penalty and target, `[L, t]`, on folds or on rows left out.
+    /// Mean squared hold-out errors of each penalty and target, `[L, t]`, by folds or
+    /// leave-one-out.
     fn errors(
         &self,
         path: &LambdaPath,
@@ -63,15 +64,15 @@ impl Summed {
         let (map, targets, run) = (rows.map, rows.targets, rows.run.silent());
         match &self.folds {
             Some(folds) => folds.errors_of_rows((lambdas, intercept), (map, targets), source, run),
-            // Copies are counted where all distinct rows are at hand.
+            // Copies of rows can be counted if all distinct rows are kept.
             None if self.kept.are_all() => path.errors_of(lambdas, rows),
             None => path.leave_one_out(lambdas, map, source, targets, run),
         }
     }
 }
 
-/// Fits with the best of some penalties by errors on all rows: each left out in turn, in a second
-/// pass, or by folds, which are drawn.
+/// Fits with the best penalty by errors on all rows: leave-one-out errors in a second pass, or
+/// random folds.
 pub(in crate::learn) fn fit(
     map: Box<dyn FeatureMap>,
     source: &mut dyn ChunkSource,
@@ -131,7 +132,7 @@ pub(in crate::learn) fn fit(
     Ok(model)
 }
 
-/// What each penalty came to, by its errors over the variances of the targets, `[l, t]`.
+/// The points of the penalty curve, from errors over the variances of the targets, `[l, t]`.
 fn points_of(
     path: &LambdaPath,
     lambdas: &[f64],

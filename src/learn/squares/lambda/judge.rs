@@ -1,4 +1,4 @@
-//! What errors on rows left out say of penalties.
+//! Selects penalties by hold-out errors.
 
 use crate::{
     Error, Result,
@@ -10,7 +10,7 @@ use crate::{
 use ndarray::Array1;
 use std::collections::BTreeMap;
 
-/// Variances of the targets over all rows; 1 for a constant, whose errors are absolute then.
+/// Variances of the targets over all rows; 1 for a constant, so that its errors are absolute.
 pub(in crate::learn) fn variances(
     (y_sum_t, y_square_t): (&Array1<f64>, &Array1<f64>),
     weight: f64,
@@ -28,7 +28,7 @@ pub(in crate::learn) fn variances(
     of
 }
 
-/// The errors at the places where a walk over penalties looked.
+/// The errors at the penalties that a search evaluated.
 pub(in crate::learn) fn curve_of_walk(
     by: HeldOut,
     lambdas: &[f64],
@@ -43,13 +43,14 @@ pub(in crate::learn) fn curve_of_walk(
     LambdaCurve { by, points }
 }
 
-/// Share of the smallest error above rounding that a penalty below rounding must not exceed. Errors
-/// there differ by up to 7 % if weights are multiplied by a constant, which changes rounding alone.
+/// A penalty below rounding must have an error below this share of the smallest error above
+/// rounding. Errors below rounding differ by up to 7 % if weights are multiplied by a constant,
+/// which changes only the rounding.
 const CLEAR_SHARE: f64 = 0.8;
 
-/// The point with the smallest error. One at a penalty of at most `rounding` has to be clearly
-/// better than all above, since errors there are partly rounding, and better than the means;
-/// otherwise the best above `rounding` is taken. Errors if there is none.
+/// The point with the smallest error. A penalty of at most `rounding` must be clearly better than
+/// all above it, since errors there are partly rounding, and better than the mean; otherwise the
+/// best above `rounding` is taken. Errors if there is none.
 pub(in crate::learn) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
     let best = curve.best();
     let above = |p: &&LambdaPoint| p.lambda > rounding && p.error.is_finite();
@@ -73,7 +74,7 @@ pub(in crate::learn) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<La
     })
 }
 
-/// Keeps in a model by what its penalty was chosen, and what it is worth.
+/// Stores in a model the error curve of its penalty and the resulting estimate of its quality.
 pub(in crate::learn) fn keep(model: &mut LinearModel, mut curve: LambdaCurve) {
     curve.points.retain(|point| point.error.is_finite());
     let chosen = curve.points.iter().find(|p| p.lambda == model.lambda);
@@ -89,7 +90,7 @@ pub(in crate::learn) fn keep(model: &mut LinearModel, mut curve: LambdaCurve) {
     model.lambda_curve = Some(curve);
 }
 
-/// Means over targets of errors over their variances.
+/// Mean over targets of the errors divided by the variances.
 pub(in crate::learn) fn relative(errors_t: &Array1<f64>, variances_t: &Array1<f64>) -> f64 {
     (errors_t / variances_t).mean().unwrap_or(f64::NAN)
 }

@@ -5,8 +5,8 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis};
 
-/// A curve with a valley is found by both ways of holding out, kept in the model and in its
-/// file, and its best is what a fit with that penalty gives.
+/// Both hold-out methods find the valley of a curve. The curve is kept in the model and in its
+/// file, and its best point equals a fit with that penalty.
 #[test]
 fn the_best_penalty_is_chosen_and_its_curve_kept() {
     let x = Array2::from_shape_fn((120, 1), |(i, _)| i as f64 / 12.0);
@@ -56,7 +56,8 @@ fn the_best_penalty_is_chosen_and_its_curve_kept() {
         assert!(message.contains(says), "{message}");
     }
 }
-/// Some rows left out tell what all do, to the noise of a sample; some that are all are all.
+/// Leave-one-out errors of a sample of rows agree with those of all rows within sampling noise; a
+/// sample of all rows gives the same errors.
 #[test]
 fn some_rows_tell_what_all_do() {
     let x = Array2::from_shape_fn((6000, 1), |(i, _)| (i * 37 % 6000) as f64 / 600.0);
@@ -96,7 +97,7 @@ fn some_rows_tell_what_all_do() {
     assert_eq!(loaded.lambda_curve, Some(some));
 }
 
-/// Where rounding is larger than every penalty there is no choice to make.
+/// If rounding is larger than every penalty, there is nothing to choose.
 #[test]
 fn a_penalty_below_rounding_is_refused() {
     let x = Array2::from_shape_fn((300, 1), |(i, _)| 1e8 + (i * 7 % 300) as f64 / 60.0);
@@ -111,8 +112,8 @@ fn a_penalty_below_rounding_is_refused() {
     assert!(message.contains("standardize"), "{message}");
 }
 
-/// A penalty below rounding gives way to the best above it unless it is better than the means and
-/// clearly better than that.
+/// A penalty below rounding is replaced by the best above it unless it is better than the mean and
+/// clearly better than that one.
 #[test]
 fn a_penalty_below_rounding_gives_way() {
     let curve =
@@ -142,8 +143,7 @@ fn a_penalty_below_rounding_gives_way() {
     assert_eq!(taken([f64::NAN, 1.3, 1.01], 1.0).ok(), None);
 }
 
-/// Leave-one-out takes the penalty that as many fits as there are rows take, and has their
-/// errors.
+/// Leave-one-out errors and the choice equal those of refitting without each row.
 #[test]
 fn leave_one_out_chooses_as_refitting_does() {
     const N: usize = 50;
@@ -190,8 +190,8 @@ fn leave_one_out_chooses_as_refitting_does() {
     }
 }
 
-/// What folds say of a wide kernel is what new rows say: no penalty is chosen by errors that are
-/// rounding.
+/// Cross-validation errors of a wide kernel equal those on new rows: no penalty is chosen by errors
+/// that are rounding.
 #[test]
 fn folds_say_what_new_rows_say() {
     let mut draws = crate::seed::Seed(1).stream(crate::seed::Stream::Data, 0);

@@ -1,4 +1,4 @@
-//! The sums of a lasso as quadratics, and the penalty that is chosen by them.
+//! The lasso as quadratic problems, and the choice of its penalty.
 
 use crate::{
     normal::NormalEquations,
@@ -9,21 +9,22 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1};
 
-/// Least penalty of a path, over the root mean squares of a feature and a target: products of f32
-/// features and targets tell nothing below some units of rounding.
+/// Least penalty of a path, relative to the root mean squares of a feature and a target: products
+/// of f32 features and targets are only accurate to some units of rounding.
 const RESOLVED: f64 = 16.0 * f32::EPSILON as f64;
-/// From one penalty of a path to the next.
+/// Ratio of consecutive penalties of a path.
 const STEP: f64 = 0.75;
-/// Penalties of a path at most: four decades.
+/// Maximum number of penalties of a path: four decades.
 const STEPS: usize = 33;
-/// A path ends when so many of its penalties in a row were no better, by this share.
+/// A path ends after `PATIENCE` penalties in a row without an improvement by the share `BETTER`.
 const PATIENCE: usize = 5;
 const BETTER: f64 = 1e-3;
-/// When the sweeps of a penalty end. Features of a wide kernel are nearly one, so that sweeps are
-/// many; the next penalty goes on from where these are, and the last fit has its own end.
+/// Tolerance and maximum sweeps per penalty of a path. Features of a wide kernel are nearly equal
+/// and take many sweeps; the next penalty continues from these coefficients, and the final fit has
+/// its own stopping rule.
 const STOP: (f64, usize) = (1e-4, 1000);
 
-/// A quadratic for each output, of the sums over rows.
+/// One quadratic per output, from sums over rows.
 pub(super) struct Problem {
     quadratic: Quadratic,
     mean_d: Array1<f64>,
@@ -33,7 +34,7 @@ pub(super) struct Problem {
     variance_t: Array1<f64>,
     /// Number of observations.
     n: f64,
-    /// Least penalty that is told from rounding.
+    /// Smallest penalty above rounding.
     least_l1: f64,
     lambda: f64,
     intercept: bool,
@@ -43,7 +44,7 @@ pub(super) struct Problem {
 /// depend on the unit of weights.
 pub(super) fn effective_rows(sums: &NormalEquations) -> f64 {
     let effective = sums.weight * sums.weight / sums.weight_squares;
-    // Sums of earlier versions do not know the squares of weights.
+    // Sums of earlier versions do not include the squares of weights.
     if effective.is_finite() {
         effective
     } else {
@@ -51,14 +52,13 @@ pub(super) fn effective_rows(sums: &NormalEquations) -> f64 {
     }
 }
 
-/// Bound on the negative eigenvalues that sums of f32 features have by their rounding: two units
-/// in the last place of their trace.
+/// Bound on the negative eigenvalues that rounding gives sums of f32 features: two units in the
+/// last place of their trace.
 pub(super) fn rounding(sums: &NormalEquations) -> f64 {
     f64::from(f32::EPSILON) * sums.gram_dd.diag().sum() / sums.weight
 }
 
-/// Least penalty of absolute values that is told from the rounding of products of features and
-/// targets.
+/// Smallest L1 penalty above the rounding of products of features and targets.
 fn least_l1(sums: &NormalEquations) -> f64 {
     let largest = |squares: ArrayView1<'_, f64>| squares.fold(0.0, |m: f64, &s| m.max(s));
     let (z, y) = (
@@ -68,10 +68,10 @@ fn least_l1(sums: &NormalEquations) -> f64 {
     RESOLVED * (z * y).sqrt() / sums.weight
 }
 
-/// Where a path ends: a penalty, its coefficients and what they are worth.
+/// Result of a path: the best penalty, its coefficients and their estimated error.
 pub(super) struct Chosen {
     pub(super) l1: f64,
-    /// Mean squared error on new rows over the variance of the targets, as it is estimated.
+    /// Estimated mean squared error on new rows over the variance of the targets.
     pub(super) error: f64,
     pub(super) beta_td: Array2<f64>,
 }
@@ -110,7 +110,7 @@ impl Problem {
         &self.mean_d
     }
 
-    /// No coefficients but intercepts.
+    /// Point with all coefficients 0, except intercepts.
     pub(super) fn zero(&self) -> Point {
         let mut at = Point::zero(self.c_td.nrows(), self.mean_d.len());
         if self.intercept {
@@ -119,8 +119,8 @@ impl Problem {
         at
     }
 
-    /// Sweeps from where the coefficients are. Gives the most sweeps of an output, and whether they
-    /// were enough for all.
+    /// Sweeps from the current coefficients. Returns the maximum number of sweeps over outputs, and
+    /// whether all converged.
     pub(super) fn minimise(
         &self,
         cost: Separable,
@@ -136,7 +136,7 @@ impl Problem {
         (most, all)
     }
 
-    /// What is minimised, summed over outputs.
+    /// The objective, summed over outputs.
     pub(super) fn objective(&self, beta_td: &Array2<f64>, l1: f64) -> f64 {
         let mut objective = 0.0;
         for (k, x) in beta_td.rows().into_iter().enumerate() {
@@ -148,10 +148,10 @@ impl Problem {
         objective
     }
 
-    /// The mean over outputs of generalised cross-validation over the variance, `|r|^2 / n / (1 -
-    /// df / n)^2` (Golub, Heath & Wahba 1979), by as many degrees of freedom as there are
-    /// coefficients (Zou, Hastie & Tibshirani 2007). None where more than half of the rows are
-    /// spent, where it says little.
+    /// Mean over outputs of the generalised cross-validation error relative to the variance, `|r|^2
+    /// / n / (1 - df / n)^2` (Golub, Heath & Wahba 1979), with the number of coefficients as
+    /// degrees of freedom (Zou, Hastie & Tibshirani 2007). `None` if these exceed half of the rows,
+    /// where the estimate is unreliable.
     fn estimated(&self, beta_td: &Array2<f64>) -> Option<f64> {
         let mut sum = 0.0;
         for (k, x) in beta_td.rows().into_iter().enumerate() {
@@ -173,13 +173,13 @@ impl Problem {
         Some(sum / beta_td.nrows().max(1) as f64)
     }
 
-    /// Walks down from the penalty at which all coefficients are 0, each from where the last one
-    /// ended, and takes the one whose error is estimated least.
+    /// Follows the path down from the penalty at which all coefficients are 0, with warm starts,
+    /// and returns the penalty with the least estimated error.
     pub(super) fn choose(&self) -> Chosen {
         let largest = self.c_td.fold(0.0, |m: f64, c| m.max(c.abs()));
         let mut beta_td = Array2::zeros(self.c_td.dim());
         let mut best = Chosen {
-            // Targets that nothing tells have no coefficients at any penalty.
+            // Targets unrelated to the features have no coefficients at any penalty.
             l1: if largest > 0.0 { largest } else { 1.0 },
             error: self.estimated(&beta_td).unwrap_or(1.0),
             beta_td: beta_td.clone(),

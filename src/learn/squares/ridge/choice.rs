@@ -1,4 +1,4 @@
-//! The penalty that is best on rows left out in turn, of sums and rows that were kept beside them.
+//! Chooses the penalty by leave-one-out errors, from sums and the rows kept with them.
 
 use crate::{
     Error, Result,
@@ -18,26 +18,27 @@ use crate::{
     sums::ModelContext,
 };
 
-/// Features up to which all penalties come from one eigendecomposition: it takes some seconds. For
-/// more of them a walk over the penalties factors a matrix for each that it looks at.
+/// Maximum number of features for one eigendecomposition of all penalties, which takes some
+/// seconds. For more features, a search factors a matrix for each penalty that it evaluates.
 const FEW_FEATURES: usize = 2048;
-/// Rows that such a walk looks at: their leverages take no longer than twice the factor.
+/// Rows for the leave-one-out errors of such a search: computing their leverages takes at most
+/// twice as long as the factor.
 const ROWS_OF_WALK: usize = 2048;
-/// Bytes of a pair of features for the sums and a factor of them.
+/// Bytes per pair of features for the sums and a factor of them.
 pub(super) const WALK_BYTES: u32 = 16;
-/// What was chosen.
+/// The chosen penalty with its results.
 pub(super) struct Chosen {
     lambda: f64,
     coefficients: Coefficients,
     curve: LambdaCurve,
-    /// Whether a matrix was factored for each of its points.
+    /// Whether a matrix was factored for each point of the curve.
     walked: bool,
-    /// Of rows left out in turn.
+    /// Leave-one-out scores.
     scores: LeftOutScores,
 }
 
 impl Chosen {
-    /// The model, whose facts say what it is worth.
+    /// Builds the model, whose facts include the hold-out quality.
     pub(super) fn model(
         self,
         map: Box<dyn FeatureMap>,
@@ -60,8 +61,8 @@ impl Chosen {
     }
 }
 
-/// Chooses among penalties. Errors with [`Error::Parameter`] on ones that are none, with
-/// [`Error::Numerical`] where no penalty can be solved for, and as maps and devices do.
+/// Chooses among penalties. Errors with [`Error::Parameter`] on invalid penalties, with
+/// [`Error::Numerical`] if none can be solved for, and as maps and devices do.
 pub(super) fn choose(
     map: &dyn FeatureMap,
     (sums, kept): (&NormalEquations, &KeptRows),
@@ -70,7 +71,7 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let (lambdas, intercept) = (ascending(of)?, options.intercept());
     let features = map.output_dim();
-    // Who asks for factors gets them.
+    // An explicitly requested Cholesky solver always uses factors.
     let few = options.solver == Solver::Auto && features <= FEW_FEATURES;
     let few = few && has_room(features, known.run);
     let some = (!few).then(|| kept.first(ROWS_OF_WALK));
@@ -88,14 +89,14 @@ pub(super) fn choose(
     }
 }
 
-/// Whether chunks, which are done with, leave the room that eigenvectors take beside the sums and a
-/// factor.
+/// Whether the memory of chunks, which is free by now, suffices for the eigenvectors in addition to
+/// the sums and a factor.
 fn has_room(features: usize, run: &Run) -> bool {
     let more = u64::from(EIGEN_BYTES - WALK_BYTES);
     more.saturating_mul((features as u64).pow(2)) <= run.memory
 }
 
-/// Whose errors decide.
+/// The kind of hold-out errors: on all rows or on a sample.
 fn left_out(kept: &KeptRows) -> HeldOut {
     if kept.are_all() {
         HeldOut::LeaveOneOut

@@ -1,4 +1,4 @@
-//! What finds the coefficients of a ridge regression.
+//! Solvers of ridge regression.
 
 use crate::{
     Device, Error, Result,
@@ -16,29 +16,32 @@ use crate::{
     solve::{Cholesky, ConjugateGradients, Dual, Intercept, LeastNorm},
 };
 
-/// How coefficients are found.
+/// Solver of a ridge regression.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Solver {
-    /// A Cholesky factor, or the dual for fewer rows than features where these fit into the memory
-    /// of the run, or are twice as many as rows whose products the machine has room for; for maps
-    /// whose features cannot be stored (binning) conjugate gradients, unless a factor is cheaper:
-    /// of a Gram matrix of at most 1 GiB, or of products of rows of at most 2 GiB.
+    /// A Cholesky factor. The dual is used for fewer rows than features if both fit into the memory
+    /// of the run, or if there are at least twice as many features as rows and the machine has room
+    /// for the products of rows. Maps whose features cannot be stored (binning) use conjugate
+    /// gradients, unless a factor is cheaper: of a Gram matrix of at most 1 GiB, or of products of
+    /// rows of at most 2 GiB.
     #[default]
     Auto,
     /// A Cholesky factor of the normal equations: one pass over the rows, `8 D^2` bytes. Binned
     /// rows are summed on the host, exactly.
     Cholesky,
-    /// A Cholesky factor of the products of all rows with each other ([`Dual`]). The features of
-    /// all rows are in memory where that of the run has room for both, `8 n (n + D)` bytes; else
-    /// they are computed again for each group of rows, and `10 n^2` bytes do. It takes lambda = 0,
-    /// too: the smallest coefficients that interpolate. Of binned rows bins are counted instead.
+    /// A Cholesky factor of the products of all rows with each other ([`Dual`]). If the memory of
+    /// the run has room for `8 n (n + D)` bytes, the features of all rows are kept; otherwise they
+    /// are computed again for each group of rows, in `10 n^2` bytes. It also supports lambda = 0:
+    /// the coefficients of least norm that interpolate. For binned rows, equal bins are counted
+    /// instead.
     Dual,
-    /// Conjugate gradients, which form no Gram matrix and featurize all rows in every iteration.
+    /// Conjugate gradients, which form no Gram matrix and compute the features of all rows in each
+    /// iteration.
     ConjugateGradients {
-        /// Done at this relative residual.
+        /// Relative residual at which the iteration stops.
         tolerance: f64,
-        /// Most iterations.
+        /// Maximum number of iterations.
         max_iterations: usize,
     },
 }
@@ -54,18 +57,18 @@ impl Solver {
     }
 }
 
-/// How [`LinearModel::fit`] fits.
+/// Options of [`LinearModel::fit`].
 #[derive(Debug, Clone)]
 pub struct FitOptions {
-    /// Where, with how much memory, and who hears of it. Conjugate gradients hold targets (8 bytes
-    /// a row and output) and bins (4 bytes a row and grid) beside the chunks.
+    /// Device, memory budget and progress callbacks. Conjugate gradients hold targets (8 bytes per
+    /// row and output) and bins (4 bytes per row and grid) in addition to the chunks.
     pub run: Run,
-    /// The penalty per sample, lambda > 0, or 0 with [`Solver::Dual`] and of the columns as they
-    /// are.
+    /// The penalty per sample, lambda > 0, or 0 with [`Solver::Dual`] and on the columns
+    /// themselves.
     pub lambda: f64,
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
-    /// How coefficients are found.
+    /// The solver.
     pub solver: Solver,
 }
 
@@ -82,9 +85,9 @@ impl FitOptions {
     }
 }
 
-/// Coefficients from sums over the features of `map`, and the effective dimension where it is
-/// known. At lambda = 0 it is least squares of least norm, of the columns as they are: features
-/// that were drawn depend on each other to within rounding.
+/// Coefficients from sums over the features of `map`, and the effective dimension if it is known.
+/// lambda = 0 gives least squares of least norm, for the columns themselves only: random features
+/// are linearly dependent within rounding.
 pub(super) fn of_sums(
     map: &dyn FeatureMap,
     (lambda, intercept): (f64, Intercept),
@@ -110,14 +113,14 @@ pub(super) fn of_sums(
 }
 
 impl LinearModel {
-    /// Least squares with a penalty on the features of `map`: approximate kernel ridge regression.
-    /// [`Ridge`](crate::models::Ridge) does this with the map, too.
+    /// L2-penalised least squares on the features of `map`: approximate kernel ridge regression.
+    /// [`Ridge`](crate::models::Ridge) also draws the map.
     ///
     /// # Errors
     /// As [`NormalEquations::accumulate`] and the solvers; [`Numerical`](crate::Error::Numerical)
-    /// when the iteration does not converge, [`Unsupported`](crate::Error::Unsupported) when
-    /// [`Solver::Cholesky`] or [`Solver::Dual`] is asked of binning beside other maps,
-    /// [`Limit`](crate::Error::Limit) or [`HostMemory`](crate::Error::HostMemory) when there is no
+    /// if the iteration does not converge, [`Unsupported`](crate::Error::Unsupported) for
+    /// [`Solver::Cholesky`] or [`Solver::Dual`] on binning combined with other maps,
+    /// [`Limit`](crate::Error::Limit) or [`HostMemory`](crate::Error::HostMemory) if there is no
     /// room for the matrix that they factor.
     pub fn fit(
         map: Box<dyn FeatureMap>,

@@ -1,4 +1,4 @@
-//! Ridge regression by sums.
+//! Ridge regression from sums.
 
 use super::{RidgeOptions, Solver, choice, solver::of_sums};
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl RidgeOptions {
-    /// As [`FitSums::sum`] of fewer than a million rows with targets, in a browser too, where
-    /// nobody waits for a GPU.
+    /// Asynchronous [`FitSums::sum`] of fewer than a million rows with targets, also for browsers,
+    /// where blocking on a GPU is not possible.
     #[doc(hidden)]
     pub async fn sum_later(&self, map: &dyn FeatureMap, data: RowsToSum<'_>) -> Result<RidgeSums> {
         self.require_sums(map, data.targets)?;
@@ -35,7 +35,8 @@ impl RidgeOptions {
         })
     }
 
-    /// Errors where sums are not enough, there are no targets, or a map has no features to sum.
+    /// Errors if sums do not suffice, if there are no targets, or if the features of the map cannot
+    /// be summed.
     fn require_sums(&self, map: &dyn FeatureMap, targets: &Targets) -> Result<()> {
         let direct = matches!(self.solver, Solver::Auto | Solver::Cholesky);
         if !direct || !self.lambda.goes_by_sums() {
@@ -55,7 +56,7 @@ impl RidgeOptions {
 impl FitSums for RidgeOptions {
     type Sums = RidgeSums;
 
-    /// Errors also with [`Error::Unsupported`] where the penalty or the solver needs the rows
+    /// Also errors with [`Error::Unsupported`] if the penalty or the solver needs the rows
     /// themselves.
     fn sum_on(
         &self,
@@ -71,7 +72,7 @@ impl FitSums for RidgeOptions {
             ..
         } = data;
         let size = (source.columns(), targets.outputs());
-        // Rows are kept anew by who goes on: all of them pass again.
+        // A resumed run samples rows anew: all of them pass again.
         let join = |normal| RidgeSums { normal, kept: None };
         let from = resume.from.map(|sums| sums.normal);
         let mut keep = (resume.keep).map(|keep| keeping(keep, join, |sums| Ok(sums.normal)));
@@ -89,8 +90,8 @@ impl FitSums for RidgeOptions {
         })
     }
 
-    /// With the penalty that was given, or the best by the rows that were kept; these say what
-    /// classes are how likely, and how far amounts are off, too.
+    /// Uses the given penalty, or the best by the kept rows. These also give probabilities of
+    /// classes and prediction errors.
     fn model(
         &self,
         map: Box<dyn FeatureMap>,
@@ -112,7 +113,7 @@ impl FitSums for RidgeOptions {
 }
 
 impl RidgeOptions {
-    /// The model of the one penalty that was given.
+    /// Model for a single given penalty.
     fn of_one(
         &self,
         map: Box<dyn FeatureMap>,
@@ -120,7 +121,8 @@ impl RidgeOptions {
         known: ModelContext<'_>,
     ) -> Result<LinearModel> {
         let lambda = self.lambda.fixed()?;
-        // Without a penalty a row may decide on its own score.
+        // Without a penalty, leave-one-out scores may be undefined, as a row can determine its own
+        // score.
         let kept = kept.filter(|kept| lambda != 0.0 && !kept.is_empty());
         let rows = kept.map(|kept| LookedAt {
             kept,

@@ -1,4 +1,4 @@
-//! Ridge regression through its options.
+//! Tests of ridge regression through its options.
 
 use crate::{
     Run,
@@ -17,8 +17,7 @@ use ndarray::{Array1, Array2, Axis, concatenate, s};
 /// Weighted rows of a target, `[n, 1]` and `[n]`.
 type Weighted<'a> = (&'a Array2<f64>, &'a Array1<f64>, &'a Array1<f64>);
 
-/// Coefficients on 16 features of a map and on a column of ones beside them, whose own is the
-/// intercept.
+/// Coefficients on 16 features of a map and a column of ones, whose coefficient is the intercept.
 fn with_a_column_of_ones(
     map: &dyn FeatureMap,
     (x, y, weights): Weighted<'_>,
@@ -58,8 +57,8 @@ fn with_a_column_of_ones(
     }
 }
 
-/// By one penalty, by a path and by a state, the same as a fit to features with a column of ones
-/// that writes it out, whose last coefficient is the intercept; rows count by their weights.
+/// For one penalty, a path and a state, the fit equals one on features with an explicit column of
+/// ones, whose last coefficient is the intercept; weights of rows count.
 #[test]
 fn a_penalised_intercept_is_that_of_a_feature_of_ones() {
     let x = Array2::from_shape_fn((80, 1), |(i, _)| (i * 37 % 80) as f64 / 10.0);
@@ -102,7 +101,7 @@ fn a_penalised_intercept_is_that_of_a_feature_of_ones() {
     }
 }
 
-/// What sums alone give is refused where there are none.
+/// Options that need sums are refused without them.
 #[test]
 fn a_penalised_intercept_takes_sums() {
     let x = Array2::from_shape_fn((30, 1), |(i, _)| i as f64 / 10.0);
@@ -118,7 +117,7 @@ fn a_penalised_intercept_takes_sums() {
     refusal(fourier().solver(Solver::conjugate_gradients()));
     refusal(Ridge::on(Binning::new(Laplacian).grids(4)));
     refusal(fourier().leaves(10));
-    // Fewer rows than features, too, are solved by sums.
+    // Fewer rows than features are solved from sums too.
     let few = Ridge::on(Fourier::new(Gaussian).features(64)).intercept(Intercept::Penalised);
     let few = few.device(&Device::cpu()).lambda(1e-3).fit((&x, &y));
     assert!(
@@ -129,7 +128,7 @@ fn a_penalised_intercept_takes_sums() {
     );
 }
 
-/// Ridge regression of two columns, in room for all of it.
+/// Ridge regression of two columns with enough memory for all rows.
 fn on_fourier(features: usize) -> Ridge {
     let map = Fourier::new(Gaussian).features(features);
     let ridge = Ridge::on(map).bandwidth(Bandwidth::Sigma(0.7));
@@ -137,7 +136,7 @@ fn on_fourier(features: usize) -> Ridge {
     ridge.memory(1 << 30)
 }
 
-/// Rows of which some are there again, with weights that differ.
+/// Rows with duplicates, and weights that differ.
 fn repeating() -> (Array2<f64>, Array1<f64>, Array1<f64>) {
     let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
     let x = Array2::from_shape_fn((150, 2), |(i, j)| ((i * (7 * j + 3)) % 43) as f64 / 9.0);
@@ -146,14 +145,14 @@ fn repeating() -> (Array2<f64>, Array1<f64>, Array1<f64>) {
     (x, y, weights)
 }
 
-/// The penalty, and the errors of all that were tried.
+/// The chosen penalty, and the errors of all that were tried.
 fn chosen(model: &Model<Array1<f64>>) -> (f64, LambdaCurve) {
     let curve = model.linear().lambda_curve.clone().expect("a curve");
     (model.linear().lambda, curve)
 }
 
-/// Eigenvectors, a walk of factors and the dual choose the same penalty, by the same errors where
-/// all of them look.
+/// Eigenvectors, a search with factors and the dual choose the same penalty and agree on the errors
+/// at penalties that all of them evaluate.
 #[test]
 fn every_way_chooses_the_same_penalty() {
     let (x, y, weights) = repeating();
@@ -186,7 +185,7 @@ fn every_way_chooses_the_same_penalty() {
                 let same = all.points.iter().find(|p| p.lambda == point.lambda);
                 let same = same.expect("is on the grid");
                 let apart = (point.error / same.error - 1.0).abs();
-                // Below 1e-6 the rounding of f32 sums shows.
+                // Below 1e-6 the rounding of f32 sums is visible.
                 assert!(
                     apart < 1e-3 || point.lambda < 1e-6,
                     "{features} {point:?} {same:?}"
@@ -204,8 +203,8 @@ fn every_way_chooses_the_same_penalty() {
     }
 }
 
-/// Sums of parts, in whatever order, of which one comes twice and is forgotten again, choose the
-/// penalty of all rows.
+/// Sums of parts in any order, one of them added twice and subtracted once, choose the penalty of
+/// all rows.
 #[test]
 fn sums_of_parts_choose_the_penalty_of_all_rows() {
     let (x, y, weights) = repeating();
@@ -237,7 +236,7 @@ fn sums_of_parts_choose_the_penalty_of_all_rows() {
     }
 }
 
-/// A row of weight 2 is one that is there twice, in every way of choosing.
+/// For every method of choosing, a row of weight 2 equals two rows.
 #[test]
 fn weights_choose_as_repeated_rows_do() {
     let noise = |i: usize| ((i * 7919) % 101) as f64 / 101.0 - 0.5;
@@ -278,7 +277,7 @@ fn weights_choose_as_repeated_rows_do() {
     }
 }
 
-/// Rows that count for nothing, and no targets, are errors in one line by every way of choosing.
+/// Rows of weight 0 and missing targets give one-line errors in every method of choosing.
 #[test]
 fn nothing_to_choose_by_is_an_error() {
     let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
@@ -308,7 +307,7 @@ fn nothing_to_choose_by_is_an_error() {
     }
 }
 
-/// Rows that nobody may read.
+/// Source whose rows must not be read.
 struct Unreadable;
 
 impl ChunkSource for Unreadable {
@@ -329,7 +328,7 @@ impl ChunkSource for Unreadable {
     }
 }
 
-/// A learner that begins nowhere says so before it reads a row.
+/// A learner without warm starts refuses one before it reads a row.
 #[test]
 fn a_warm_start_is_refused_before_rows_are_read() {
     let x = Array2::from_shape_fn((90, 1), |(i, _)| i as f64 / 10.0);
@@ -341,7 +340,7 @@ fn a_warm_start_is_refused_before_rows_are_read() {
     assert!(message.contains("does not go on"), "{message}");
 }
 
-/// What a page awaits is what is waited for elsewhere, to the bit: sums, and the rows kept beside.
+/// Asynchronous sums, with the rows kept, equal the blocking ones to the bit.
 #[test]
 fn sums_that_are_awaited_are_those_that_are_waited_for_on_devices() {
     let x = Array2::from_shape_fn((700, 3), |(i, j)| ((i * (3 * j + 7)) % 101) as f64 / 50.0);

@@ -1,4 +1,4 @@
-//! Boosting: block by block.
+//! Boosting of blocks of features.
 
 use super::{PATIENCE, Staged};
 use crate::{
@@ -8,32 +8,32 @@ use crate::{
     solve::{Boosting, Stagewise},
 };
 
-/// Bytes of each pair of features that the factors of boosting's blocks take beside the sums: 14
-/// were measured at 2,000 features in one block.
+/// Bytes per pair of features of the factors of blocks, in addition to the sums: 14 were measured
+/// with 2,000 features in one block.
 const BLOCK_BYTES: u32 = 16;
 
-/// What [`BoostingRegressor`](crate::models::BoostingRegressor) and
-/// [`BoostingClassifier`](crate::models::BoostingClassifier) have of their own: [`Boosting`].
+/// Options of [`BoostingRegressor`](crate::models::BoostingRegressor) and
+/// [`BoostingClassifier`](crate::models::BoostingClassifier), see [`Boosting`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoostingOptions {
-    /// Features of a block.
+    /// Number of features per block.
     pub block: usize,
-    /// How much of a weak learner is added, in (0, 1].
+    /// Learning rate: the share of each weak learner that is added, in (0, 1].
     pub shrinkage: f64,
     /// The penalty per sample of a weak learner, lambda > 0.
     pub lambda: f64,
-    /// Most stages.
+    /// Maximum number of stages.
     pub stages: usize,
-    /// Share of the rows that is held out: up to the stage with the least error on them all rows
-    /// are fitted. 0 takes the last.
+    /// Share of held-out rows; all rows are then fitted up to the stage with the least hold-out
+    /// error. 0 takes all stages.
     pub held_out: f64,
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
 }
 
 impl Default for BoostingOptions {
-    /// Blocks of 50 features, a tenth of each added, lambda = 1e-6, at most 2000 stages, a fifth of
-    /// the rows held out, with an intercept.
+    /// Blocks of 50 features, a learning rate of 0.1, lambda = 1e-6, at most 2000 stages, a fifth
+    /// of the rows held out, with an intercept.
     fn default() -> Self {
         Self {
             block: 50,

@@ -1,4 +1,4 @@
-//! Greedy fits: feature by feature.
+//! Greedy forward selection of features.
 
 use super::{PATIENCE, Staged};
 use crate::{
@@ -8,16 +8,16 @@ use crate::{
     solve::{Greedy, Stagewise},
 };
 
-/// What [`GreedyRegressor`](crate::models::GreedyRegressor) and
-/// [`GreedyClassifier`](crate::models::GreedyClassifier) have of their own: [`Greedy`].
+/// Options of [`GreedyRegressor`](crate::models::GreedyRegressor) and
+/// [`GreedyClassifier`](crate::models::GreedyClassifier), see [`Greedy`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GreedyOptions {
-    /// Most steps, and so the most features with a coefficient.
+    /// Maximum number of steps, and so of features with a coefficient.
     pub steps: usize,
-    /// Share of the rows that is held out: up to the step with the least error on them all rows
-    /// are fitted. 0 takes the last.
+    /// Share of held-out rows; all rows are then fitted up to the step with the least hold-out
+    /// error. 0 takes all steps.
     pub held_out: f64,
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
 }
 

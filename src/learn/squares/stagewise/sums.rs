@@ -1,4 +1,4 @@
-//! Sums of rows that are fitted and of rows that say when to stop, and stages of both.
+//! Sums of training rows and of held-out rows, and stages on both.
 
 use super::Staged;
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
 use std::{mem, sync::Arc};
 
 impl HeldOutSums {
-    /// Sums rows, of which this share is held out: their features decide which ones, so that equal
-    /// rows stay together, in whatever order, steps or shards they come. Errors as
-    /// [`NormalEquations::accumulate`] does, and with [`Error::Parameter`] on a share that is none.
+    /// Sums rows and holds out this share. The split hashes the features, so that equal rows stay
+    /// together for any order, chunking or sharding. Errors as [`NormalEquations::accumulate`]
+    /// does, and with [`Error::Parameter`] on an invalid share.
     pub(super) fn accumulate(
         share: f64,
         map: &dyn FeatureMap,
@@ -33,7 +33,7 @@ impl HeldOutSums {
             Some(sums) => (Some(sums.fitted), sums.held_out),
             None => (None, None),
         };
-        // Other draws than those that split or sample rows with the same seed.
+        // A salt, so that the split is independent of other splits and samples with the same seed.
         let seed = data.seed.0 ^ u64::from_le_bytes(*b"stages..");
         let repeats = match share {
             0.0 => Arc::default(),
@@ -75,14 +75,14 @@ impl HeldOutSums {
         Ok(Self { fitted, held_out })
     }
 
-    /// Without rows held out.
+    /// Sums without a hold-out set.
     fn of_fitted(fitted: NormalEquations) -> Self {
         let held_out = None;
         Self { fitted, held_out }
     }
 
-    /// Grows to the stage that is best on the rows held out, then so many stages on all rows; all
-    /// stages where there are no rows of both parts.
+    /// Finds the best stage on the held-out rows, then fits as many stages on all rows; the maximum
+    /// number of stages if one part has no rows.
     pub(super) fn solve(mut self, learner: &impl Staged) -> Result<(Stagewise, u64)> {
         let rows = self.rows();
         let Some(held_out) = self.held_out.take() else {

@@ -8,7 +8,7 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// Sums of rows whose targets are a column of twenty and as much noise again.
+/// Sums of rows whose targets are one of twenty columns plus noise of the same size.
 fn sums(rows: usize, draw: u64) -> NormalEquations {
     let mut draws = Seed(8).stream(Stream::Data, draw);
     let x = Array2::from_shape_simple_fn((rows, 20), || draws.normal());
@@ -29,7 +29,7 @@ fn sums(rows: usize, draw: u64) -> NormalEquations {
     .expect("sums")
 }
 
-/// All rows are fitted in as many stages as the rows held out chose, no more and no fewer.
+/// All rows are fitted with exactly the number of stages chosen on held-out rows.
 #[test]
 fn all_rows_get_the_stages_that_rows_held_out_chose() {
     fn check(learner: &impl Staged, most: usize) {
