@@ -25,23 +25,23 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// What [`Falkon`](crate::models::Falkon) and [`FalkonClassifier`](crate::models::FalkonClassifier)
-/// have of their own.
+/// Options of [`Falkon`](crate::models::Falkon) and
+/// [`FalkonClassifier`](crate::models::FalkonClassifier).
 #[derive(Debug, Clone, PartialEq)]
 pub struct FalkonOptions {
     /// The penalty per sample, lambda > 0, or how it is chosen.
     ///
     /// [`Lambda::Usual`] is that of [`KernelRidge`](crate::models::KernelRidge): the best by
-    /// leave-one-out errors of at most 2048 rows, by their own kernel and not that of the
-    /// landmarks. It takes a pass over the rows.
+    /// leave-one-out errors of at most 2048 rows, computed with the kernel matrix of these rows
+    /// instead of that of the landmarks. It takes a pass over the rows.
     pub lambda: Lambda,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether to fit an intercept, which is not penalised.
     pub intercept: bool,
-    /// Done when the residual of each target, in the norm of the preconditioner's inverse, is this
-    /// share of its first: coefficients are then about as close to the solution in the norm of the
-    /// problem.
+    /// Convergence threshold on the residual of each target, in the norm of the inverse
+    /// preconditioner, relative to its start. The relative error of the coefficients in the norm of
+    /// the problem is then about the same.
     pub tolerance: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     pub max_iterations: usize,
 }
 
@@ -58,13 +58,13 @@ impl Default for FalkonOptions {
     }
 }
 
-/// Bytes of each pair of landmarks: the factors of their kernel and of the problem.
+/// Bytes per pair of landmarks: the factors of their kernel matrix and of the problem.
 const FACTOR_BYTES: u32 = 16;
 
-/// Bytes of the factors of so many landmarks as this machine is trusted with.
+/// Limit on the bytes of the factors.
 const MOST_BYTES: u64 = 1 << 38;
 
-/// The factors of the landmarks' kernel and of the problem.
+/// Bytes of the factors of the landmarks' kernel and of the problem.
 fn factor_bytes(landmarks: usize) -> u64 {
     u64::from(FACTOR_BYTES) * (landmarks as u64).pow(2)
 }
@@ -108,9 +108,9 @@ impl Fit for FalkonOptions {
     }
 
     /// Errors with [`Error::Unsupported`] on a map other than
-    /// [`KernelColumns`](crate::features::KernelColumns) with landmarks, with [`Error::Limit`] when
-    /// there are too many of them, and with [`Error::Parameter`] on options outside their domain.
-    /// Warns when the iteration ends before the tolerance, and keeps what it has.
+    /// [`KernelColumns`](crate::features::KernelColumns) with landmarks, with [`Error::Limit`] on
+    /// too many landmarks, and with [`Error::Parameter`] on options outside their domain. Warns if
+    /// the iteration ends before it converges, and keeps the result.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let FitData {
             source,
@@ -173,7 +173,7 @@ impl Fit for FalkonOptions {
     }
 }
 
-/// Coefficients of the columns, of those by the factor of the landmarks' kernel.
+/// Coefficients of the columns from those in the basis of the factor of the landmarks' kernel.
 fn unwhitened(
     coefficients: Coefficients,
     landmarks: &Lower,
@@ -190,7 +190,7 @@ fn unwhitened(
     }
 }
 
-/// What is said of a residual that is not within the tolerance.
+/// The warning for a residual above the tolerance.
 fn short_of(residual: f64, (iterations, tolerance): (usize, f64)) -> String {
     format!(
         "falkon: the relative residual is {residual:.1e} after {iterations} iterations, and not \
@@ -198,7 +198,7 @@ fn short_of(residual: f64, (iterations, tolerance): (usize, f64)) -> String {
     )
 }
 
-/// Errors when there are no landmarks, and when there is no room for the factors of so many.
+/// Errors without landmarks, or without memory for their factors.
 fn require_room(m: usize) -> Result<()> {
     if m == 0 {
         return Err(Error::parameter("Falkon has no landmarks")
@@ -217,10 +217,9 @@ fn require_room(m: usize) -> Result<()> {
 }
 
 impl FalkonOptions {
-    /// How the penalty is chosen, or which it is. What is wrong with the options is known before
-    /// the rows are read.
+    /// The choice of the penalty, or the given one. Checks the options before rows are read.
     fn penalty(&self, run: &Run) -> Result<(Option<Choice>, f64)> {
-        // A third of the memory is for what is beside the kernel of rows that decide.
+        // A third of the memory is reserved for everything except the kernel of the deciding rows.
         let choice = Choice::from_penalties(&self.lambda, run.memory / 3 * 2)?;
         let given = match &choice {
             Some(_) => Lambda::USUAL,
@@ -230,8 +229,8 @@ impl FalkonOptions {
         Ok((choice, given))
     }
 
-    /// What a model says of its iterations, with so many landmarks and so much on the diagonal of
-    /// their kernel. Warns where they ended before the tolerance.
+    /// Facts about the iterations, the number of landmarks and the jitter on the diagonal of their
+    /// kernel. Warns if the iterations ended before the tolerance.
     fn facts(
         &self,
         solution: &Solution,
@@ -264,7 +263,7 @@ impl FalkonOptions {
         }
     }
 
-    /// Reads the rows once for those that choose the penalty.
+    /// Reads the rows once to sample those that choose the penalty.
     fn choose(
         &self,
         choice: &Choice,

@@ -23,35 +23,35 @@ use crate::{
     sums::{ModelContext, Resume, RowsToSum},
 };
 
-/// What a [`GaussianProcess`](crate::models::GaussianProcess) has of its own.
+/// Options of a [`GaussianProcess`](crate::models::GaussianProcess).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GaussianProcessOptions {
-    /// Variance of the noise; `None` finds it.
+    /// Variance of the noise; `None` estimates it.
     pub noise: Option<f64>,
-    /// Variance of f where k(x, x) = 1; `None` finds it.
+    /// Variance of f where k(x, x) = 1; `None` estimates it.
     pub signal: Option<f64>,
-    /// Whether there is an intercept, with a flat prior.
+    /// Whether to fit an intercept, with a flat prior.
     pub intercept: bool,
-    /// Which lengthscales are found.
+    /// Which lengthscales to estimate.
     pub lengthscales: Lengthscales,
-    /// What weights of rows say.
+    /// Meaning of the weights of rows.
     pub weights: RowWeights,
 }
 
-/// What weights of rows say to a [`GaussianProcess`](crate::models::GaussianProcess).
+/// Meaning of the weights of rows for a [`GaussianProcess`](crate::models::GaussianProcess).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RowWeights {
-    /// How well a target is known: a row of weight w is one with the noise `noise / w`.
+    /// Precisions: a row of weight w has the noise variance `noise / w`.
     #[default]
     Precisions,
-    /// How often a row is there: one of weight w stands for w rows with noises of their own and
-    /// equal targets. The posterior at given variances is that of precisions; the likelihood is
-    /// that of as many rows as all weights together, so the likeliest noise is another.
+    /// Frequencies: a row of weight w equals w rows with independent noise and equal targets. For
+    /// given variances the posterior is that of precisions. The likelihood is that of as many rows
+    /// as the total weight, so estimated noise differs.
     Counts,
 }
 
 impl Default for GaussianProcessOptions {
-    /// Both variances are found, no lengthscales; with an intercept.
+    /// Estimates both variances but no lengthscales; with an intercept.
     fn default() -> Self {
         Self {
             noise: None,
@@ -69,7 +69,7 @@ impl Fit for GaussianProcessOptions {
     }
 
     fn settings(&self) -> Settings {
-        // The square of what is said here is the variance, bit for bit.
+        // Squaring these settings gives the variances bit for bit.
         Settings::of_learner("gaussian-process")
             .maybe("noise", self.noise.map(f64::sqrt))
             .maybe("signal", self.signal.map(f64::sqrt))
@@ -92,8 +92,7 @@ impl Fit for GaussianProcessOptions {
         true
     }
 
-    /// Not where a small weight says a large noise: rows that are forgotten would say that there
-    /// is little.
+    /// Not for precisions: forgotten rows would be treated as rows with large noise.
     fn takes_half_life(&self) -> bool {
         self.weights == RowWeights::Counts
     }
@@ -107,7 +106,8 @@ impl Fit for GaussianProcessOptions {
     }
 
     /// Errors as [`NormalEquations::accumulate`] and [`Evidence::maximize`] do, and with
-    /// [`Error::Unsupported`] when lengthscales are to be found of other maps than Fourier's.
+    /// [`Error::Unsupported`] if lengthscales are to be estimated on maps other than Fourier
+    /// features.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let fit = |map, data: FitData<'_>| self.fit_centred(map, data);
         centred::fit(self.intercept, map, data, fit)
@@ -115,7 +115,7 @@ impl Fit for GaussianProcessOptions {
 }
 
 impl GaussianProcessOptions {
-    /// To targets that do not lie far from 0.
+    /// Fits to centred targets.
     fn fit_centred(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
         if self.lengthscales == Lengthscales::Fixed {
             return fit_sums(self, map, data);
@@ -128,7 +128,7 @@ impl GaussianProcessOptions {
             lengthscales: Lengthscales::Fixed,
             ..*self
         };
-        // The kernel that was handed over is that of the lengthscales before.
+        // The given kernel has the previous lengthscales.
         data.kernel = None;
         let model = fit_sums(&fixed, map, data)?;
         let times = model.times.map(|times| FitTimes {
@@ -156,8 +156,8 @@ fn takes(targets: &Targets) -> Result<()> {
 impl FitSums for GaussianProcessOptions {
     type Sums = NormalEquations;
 
-    /// Errors as [`NormalEquations::accumulate`] does, and with [`Error::Unsupported`] when
-    /// lengthscales are to be found, which takes the rows themselves.
+    /// Errors as [`NormalEquations::accumulate`] does, and with [`Error::Unsupported`] if
+    /// lengthscales are to be estimated, which takes the rows themselves.
     fn sum_on(
         &self,
         map: &dyn FeatureMap,
@@ -229,16 +229,16 @@ impl FitSums for GaussianProcessOptions {
 }
 
 impl LinearModel {
-    /// Functions drawn from the posterior of target `target`: a model with one output for each of
-    /// `samples`. Equal seeds draw equal functions.
+    /// Draws functions from the posterior of target `target`: a model with `samples` outputs. Equal
+    /// seeds draw equal functions.
     ///
-    /// They vary as the features do: with hardly more features than the effective dimension they
-    /// have nothing left to vary by, even away from the rows.
+    /// They vary in the span of the features. If there are few more features than the effective
+    /// dimension, their variance is too small, even away from the rows.
     /// [`PosteriorFunctions`](crate::models::PosteriorFunctions) return to the prior there.
     ///
-    /// Errors with [`Error::Unsupported`] unless the model is of a
-    /// [`GaussianProcess`](crate::models::GaussianProcess), and with [`Error::Parameter`] when
-    /// there is no such target or nothing to draw.
+    /// Errors with [`Error::Unsupported`] unless the model is a
+    /// [`GaussianProcess`](crate::models::GaussianProcess), and with [`Error::Parameter`] on an
+    /// invalid target or 0 samples.
     #[doc(hidden)]
     pub fn sample(self, target: usize, samples: usize, seed: Seed) -> Result<Self> {
         let spread = match &self.targets {

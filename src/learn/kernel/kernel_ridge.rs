@@ -1,4 +1,4 @@
-//! Exact kernel ridge regression, for as many rows as a kernel matrix of all of them has room for.
+//! Exact kernel ridge regression, if the kernel matrix of all rows fits into memory.
 
 mod choice;
 mod distinct;
@@ -22,18 +22,18 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis};
 
-/// What [`KernelRidge`](crate::models::KernelRidge) and
-/// [`KernelRidgeClassifier`](crate::models::KernelRidgeClassifier) have of their own.
+/// Options of [`KernelRidge`](crate::models::KernelRidge) and
+/// [`KernelRidgeClassifier`](crate::models::KernelRidgeClassifier).
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelRidgeOptions {
     /// The penalty per sample, lambda >= 0, or how it is chosen; 0 interpolates.
     ///
-    /// [`Lambda::Usual`] is the best of [`Lambda::auto`] by leave-one-out errors, exact to rounding
-    /// and by a factor for each penalty that a walk looks at. Of more than 2048 rows, or than
-    /// memory has room for twice, some decide by their own kernel, at the same `lambda n`. Where
-    /// rows have groups, those of a group are left out together.
+    /// [`Lambda::Usual`] is the best of [`Lambda::auto`] by exact leave-one-out errors, with one
+    /// factorisation for each penalty that a search evaluates. With more than 2048 rows, or with
+    /// too little memory for two kernel matrices, a sample of rows decides by its own kernel
+    /// matrix, at the same `lambda n`. Rows of a group are left out together.
     pub lambda: Lambda,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether to fit an intercept, which is not penalised.
     pub intercept: bool,
 }
 
@@ -47,7 +47,7 @@ impl Default for KernelRidgeOptions {
     }
 }
 
-/// The kernel columns that a map is. Errors on any other map.
+/// Downcasts a map to kernel columns. Errors on any other map.
 pub(in crate::learn) fn columns_of<'m>(
     map: &'m dyn FeatureMap,
     learner: &str,
@@ -80,24 +80,25 @@ impl Fit for KernelRidgeOptions {
         true
     }
 
-    /// Whatever landmarks the map has, all distinct rows are landmarks of the model. Rows with the
-    /// same features are one, of their total weight and the weighted mean of their targets, which
-    /// has the same solution; alone, each would have a coefficient of its residual over the
-    /// penalty, and these would cancel in f32 only up to rounding.
+    /// All distinct rows become landmarks of the model, whatever landmarks the map has. Rows with
+    /// the same features are merged into one with their total weight and the weighted mean of their
+    /// targets, which has the same solution. Unmerged, each would have a coefficient of its
+    /// residual over the penalty, and these would cancel in f32 only up to rounding.
     ///
     /// Errors with [`Error::Unsupported`] on a map other than
-    /// [`KernelColumns`](crate::features::KernelColumns), with [`Error::Limit`] when the kernel of
-    /// all rows does not fit into the memory of the run, and as [`weighted_kernel_ridge`] does.
+    /// [`KernelColumns`](crate::features::KernelColumns), with [`Error::Limit`] if the kernel
+    /// matrix of all rows does not fit into the memory of the run, and as [`weighted_kernel_ridge`]
+    /// does.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let columns = columns_of(map.as_ref(), "kernel ridge regression")?;
         let start = Instant::now();
-        // What is wrong with the penalties is known before the rows are read.
+        // Checks the penalties before rows are read.
         Choice::from_penalties(&self.lambda, 0)?;
         let (x, y_nt, weights_n) = read(data.source, &data.targets, data.run)?;
         let groups_n = data.source.groups();
         let rows = y_nt.nrows() as u64;
         let own = 8 * rows * rows;
-        // Where a copy of the kernel has room all rows decide.
+        // With memory for a copy of the kernel matrix all rows decide.
         let room = match data.run.memory.saturating_sub(own) {
             left if left >= own => u64::MAX,
             left => left,
@@ -148,8 +149,8 @@ impl Fit for KernelRidgeOptions {
     }
 }
 
-/// All rows with their targets, in f64, and what each counts. Errors as soon as there are more than
-/// memory allows.
+/// All rows with their targets, in f64, and their weights. Errors as soon as they exceed the
+/// memory.
 pub(in crate::learn) fn read(
     source: &mut dyn ChunkSource,
     targets: &Targets,

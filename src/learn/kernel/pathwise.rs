@@ -23,23 +23,24 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis};
 
-/// What [`PosteriorFunctions`](crate::models::PosteriorFunctions) have of their own.
+/// Options of [`PosteriorFunctions`](crate::models::PosteriorFunctions).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathwiseOptions {
-    /// Functions that are drawn.
+    /// Number of functions to draw.
     pub samples: usize,
-    /// Features of the prior, an even number.
+    /// Number of features of the prior, even.
     pub features: usize,
-    /// Variance of the noise; `None` finds it.
+    /// Variance of the noise; `None` estimates it.
     pub noise: Option<f64>,
-    /// Variance of f where k(x, x) = 1; `None` finds it.
+    /// Variance of f where k(x, x) = 1; `None` estimates it.
     pub signal: Option<f64>,
-    /// Whether there is an intercept, with a flat prior.
+    /// Whether to fit an intercept, with a flat prior.
     pub intercept: bool,
 }
 
 impl Default for PathwiseOptions {
-    /// 16 functions with a prior of 2,000 features; both variances are found; with an intercept.
+    /// 16 functions with a prior of 2,000 features; both variances are estimated; with an
+    /// intercept.
     fn default() -> Self {
         Self {
             samples: 16,
@@ -51,8 +52,9 @@ impl Default for PathwiseOptions {
     }
 }
 
-/// Noise and signal by the evidence of the exact process, and that evidence: the eigenvectors of K
-/// times the roots of their eigenvalues are features whose inner products are K.
+/// Noise and signal that maximize the evidence of the exact process, and that evidence: the
+/// eigenvectors of K times the roots of their eigenvalues serve as features whose inner products
+/// are K.
 fn variances(
     k_nn: &Array2<f64>,
     y_nt: &Array2<f64>,
@@ -84,8 +86,8 @@ fn variances(
     Ok((variances.noise_t[0], variances.signal_t()[0], likelihood))
 }
 
-/// Draws of the prior's coefficients, `[D, samples]`, and of the noise at the rows, `[n, samples]`,
-/// of unit variance: those of a function do not depend on how many there are.
+/// Draws coefficients of the prior, `[D, samples]`, and noise at the rows, `[n, samples]`, of unit
+/// variance. The draws of a function do not depend on the number of functions.
 fn draw(
     seed: Seed,
     (features, rows, samples): (usize, usize, usize),
@@ -116,9 +118,9 @@ impl Fit for PathwiseOptions {
 
     /// Errors with [`Error::Unsupported`] on a map other than
     /// [`KernelColumns`](crate::features::KernelColumns), on classes, on several targets and on
-    /// kernels without a spectral measure; with [`Error::Parameter`] on nothing to draw; with
-    /// [`Error::Limit`] when the kernel of all rows does not fit into the memory of the run; and as
-    /// [`Evidence::maximize`] and [`kernel_ridge`] do.
+    /// kernels without a spectral measure; with [`Error::Parameter`] on 0 samples; with
+    /// [`Error::Limit`] if the kernel matrix of all rows does not fit into the memory of the run;
+    /// and as [`Evidence::maximize`] and [`kernel_ridge`] do.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let columns = columns_of(map.as_ref(), "a draw of functions")?;
         self.check(&data.targets)?;
@@ -149,7 +151,7 @@ impl Fit for PathwiseOptions {
             ..
         } = prior;
         let beta_dt = ndarray::concatenate![Axis(0), columns.lift(update.beta_dt), drawn.beta_dt];
-        // The columns first: rows then come to them as their landmarks did.
+        // The kernel columns are the first part, so that rows are transformed like their landmarks.
         let map = Union::new(vec![(Box::new(columns), 1.0), (prior, 1.0)])?;
         let coefficients = Coefficients {
             beta_dt,

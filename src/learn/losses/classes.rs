@@ -1,4 +1,4 @@
-//! Scores of classes: of two there is one score, whose sign tells them apart, of more one each.
+//! Scores of classes: two classes share one score, whose sign decides; more classes have one each.
 
 use crate::{
     Error, Result,
@@ -6,16 +6,16 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
-/// The scores of so many classes.
+/// Layout of the scores of `count` classes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClassScores {
     count: usize,
-    /// What of the one score of two classes is the score of each, for and against.
+    /// For two classes, the factor from the single score to that of each class, with both signs.
     factor: f64,
 }
 
 impl ClassScores {
-    /// Those of the targets. Errors with [`Error::Unsupported`] on amounts.
+    /// Layout for these targets. Errors with [`Error::Unsupported`] on real targets.
     pub(super) fn for_targets(targets: &Targets, factor: f64) -> Result<Self> {
         match targets {
             Targets::Classes(labels) => Ok(Self {
@@ -28,12 +28,12 @@ impl ClassScores {
         }
     }
 
-    /// Whether one score tells the classes apart.
+    /// Whether a single score decides between the classes.
     pub(super) fn is_one(self) -> bool {
         self.count == 2
     }
 
-    /// Where to begin from the coefficients of a model.
+    /// Warm start from the coefficients of a model.
     pub(super) fn start(self, model: Option<&Coefficients>) -> Option<Coefficients> {
         model.map(|model| {
             if self.is_one() {
@@ -44,7 +44,7 @@ impl ClassScores {
         })
     }
 
-    /// Gives each class of a model a score.
+    /// Expands the coefficients of a model to one score per class.
     pub(super) fn spread(self, model: &mut LinearModel) {
         if self.is_one() {
             model.coefficients = both_sides(&model.coefficients, self.factor);
@@ -52,7 +52,7 @@ impl ClassScores {
     }
 }
 
-/// Of one column of coefficients, whose score says which of two classes it is, one for each class:
+/// Expands one column of coefficients, whose score decides between two classes, to one per class:
 /// `-factor` and `factor` times it.
 pub(in crate::learn) fn both_sides(one: &Coefficients, factor: f64) -> Coefficients {
     let beta: Array2<f64> = &one.beta_dt * factor;
@@ -64,7 +64,7 @@ pub(in crate::learn) fn both_sides(one: &Coefficients, factor: f64) -> Coefficie
     }
 }
 
-/// The one column that [`both_sides`] made two of.
+/// Inverts [`both_sides`].
 fn one_side(both: &Coefficients, factor: f64) -> Coefficients {
     let half = 0.5 / factor;
     let column = |k: usize| both.beta_dt.slice(s![.., k..=k]);

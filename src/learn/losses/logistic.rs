@@ -1,4 +1,4 @@
-//! Logistic regression, of two classes and of more.
+//! Logistic regression, binary and multinomial.
 
 mod laplace;
 
@@ -19,33 +19,34 @@ use crate::{
     solve::{Separable, loss::Logistic, risk::RowLoss},
 };
 
-/// What [`LogisticRegression`](crate::models::LogisticRegression) has of its own.
+/// Options of [`LogisticRegression`](crate::models::LogisticRegression).
 ///
-/// It minimises `sum_i w_i loss_i / sum_i w_i + lambda/2 |beta|^2 + l1 |beta|_1`. Of two classes
-/// the loss is `log(1 + exp(-y s))` of one score, y = +-1; of more it is `log sum_k exp(s_k) - s_c`
-/// of a score per class (multinomial). scikit-learn's `C` is `1 / (n lambda)`.
+/// It minimises `sum_i w_i loss_i / sum_i w_i + lambda/2 |beta|^2 + l1 |beta|_1`. For two classes
+/// the loss is `log(1 + exp(-y s))` of a single score, y = +-1; for more it is `log sum_k exp(s_k)
+/// - s_c` with a score per class (multinomial). scikit-learn's `C` is `1 / (n lambda)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogisticOptions {
-    /// The penalty of squares, > 0; with `l1` or `bound` it may be 0.
+    /// The L2 penalty, > 0; may be 0 with `l1` or `bound`.
     pub lambda: f64,
-    /// The penalty of absolute values, which makes coefficients zero; 0 for none.
+    /// The L1 penalty, which sets coefficients to zero; 0 for none.
     pub l1: f64,
-    /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)`, as Rahimi & Recht (2008,
-    /// "Weighted sums of random kitchen sinks") have it for features of the size `1 / sqrt(D)`.
+    /// Bound on each coefficient: `|beta_j| <= bound / sqrt(D)`, as in Rahimi & Recht (2008,
+    /// "Weighted sums of random kitchen sinks") for features of the size `1 / sqrt(D)`.
     pub bound: Option<f64>,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether to fit an intercept, which is not penalised.
     pub intercept: bool,
-    /// How much classes count.
+    /// Weights of the classes.
     pub class_weights: ClassWeights,
-    /// When the solver ends.
+    /// Stopping rule of the solver.
     pub stopping: Stopping,
-    /// Whether probabilities are averaged over the posterior of the coefficients.
+    /// Whether to average probabilities over the (Laplace-approximated) posterior of the
+    /// coefficients.
     pub laplace: bool,
 }
 
 impl Default for LogisticOptions {
-    /// lambda = 1e-5 without l1, an intercept, equal classes; a share of 1e-4 of the gradient in
-    /// 1000 passes at most; probabilities of the likeliest coefficients alone.
+    /// lambda = 1e-5 without l1, an intercept, equal classes; a gradient tolerance of 1e-4 in at
+    /// most 1000 passes; probabilities from the point estimate.
     fn default() -> Self {
         Self {
             lambda: 1e-5,
@@ -63,7 +64,7 @@ impl Default for LogisticOptions {
 }
 
 impl LogisticOptions {
-    /// What each coefficient costs by itself.
+    /// The separable penalty or bound of the coefficients, if any.
     fn cost(&self, features: usize) -> Result<Option<Separable>> {
         match (self.bound, self.l1 == 0.0) {
             (None, _) => absolute(self.lambda, self.l1),
@@ -75,7 +76,7 @@ impl LogisticOptions {
     }
 }
 
-/// Bytes of each pair of features, from the resident size of fits of two classes: 42.
+/// Bytes per pair of features; the resident size of fits of two classes gave 42.
 const CURVED_BYTES: u32 = 44;
 
 impl Fit for LogisticOptions {
@@ -93,8 +94,8 @@ impl Fit for LogisticOptions {
             .flag("laplace", self.laplace)
     }
 
-    /// The covariance of the features and its factor, and what their curvature at the scores takes
-    /// for a while.
+    /// The covariance of the features and its factor, and the temporary curvature matrix at the
+    /// scores.
     fn square_bytes(&self, features: usize) -> u32 {
         match pair_bytes(features) {
             0 => 0,
@@ -103,10 +104,10 @@ impl Fit for LogisticOptions {
     }
 
     /// Errors with [`Error::Parameter`] on options outside their domain and with
-    /// [`Error::Unsupported`] on amounts, with l1 or `laplace` on maps whose features cannot be
-    /// stored, and with `laplace` beside l1 or a bound.
+    /// [`Error::Unsupported`] on real targets, for l1 or `laplace` on maps whose features cannot be
+    /// stored, and for `laplace` with l1 or a bound.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
-        // The difference of the scores of both classes is the log odds.
+        // The difference between the scores of both classes is the log odds.
         let classes = ClassScores::for_targets(&data.targets, 0.5)?;
         if self.laplace {
             laplace::check(self, map.as_ref())?;

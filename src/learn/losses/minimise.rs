@@ -1,4 +1,4 @@
-//! What learners with a loss share: from a loss and a penalty to a model.
+//! Shared solver setup of learners with a loss: from a loss and a penalty to a model.
 
 use crate::{
     Error, Result,
@@ -17,8 +17,7 @@ use crate::{
 };
 use ndarray::Array1;
 
-/// What every learner answers of itself that minimises a loss over the rows and a penalty of
-/// squares.
+/// Methods of [`Fit`] shared by all learners that minimise a loss plus an L2 penalty.
 macro_rules! minimises {
     () => {
         fn takes_line(&self) -> bool {
@@ -40,21 +39,20 @@ macro_rules! minimises {
 }
 pub(in crate::learn) use minimises;
 
-/// When a solver ends.
+/// Stopping rule of a solver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
-    /// Done when what the solver drives to zero has fallen to this share: of a smooth loss the
-    /// gradient, of one with a kink the residuals of both of its conditions.
+    /// Relative tolerance: the gradient for smooth losses, the primal and dual residuals for losses
+    /// with a kink, each relative to its start.
     pub tolerance: f64,
-    /// Most passes over the rows. A solver that is not done by then says so in the log, and its
-    /// model is what it has reached.
+    /// Maximum number of passes over the rows. A solver that has not converged by then logs a
+    /// warning and returns its current coefficients.
     pub max_passes: usize,
 }
 
 impl Stopping {
-    /// Where nobody says so, after 1000 passes at most: smooth losses at a share of 1e-4 (what a
-    /// thousandth leaves is several per cent of the objective where penalties are small), others at
-    /// 1e-3.
+    /// Default: at most 1000 passes and a tolerance of 1e-4 for smooth losses (1e-3 would leave
+    /// several per cent of the objective at small penalties), 1e-3 for others.
     pub(super) fn usual(smooth: bool) -> Self {
         Self {
             tolerance: if smooth { 1e-4 } else { 1e-3 },
@@ -95,8 +93,8 @@ pub(in crate::learn) fn not_negative(name: &str, value: f64) -> Result<()> {
     }
 }
 
-/// Where coefficients of D features, which are of the size `1 / sqrt(D)`, have to stay, if
-/// anywhere; without a bound the penalty of squares has to be positive.
+/// Bound on the coefficients of D features of the size `1 / sqrt(D)`, if any; without one the L2
+/// penalty must be positive.
 pub(in crate::learn) fn bounded(
     bound: Option<f64>,
     lambda: f64,
@@ -110,7 +108,7 @@ pub(in crate::learn) fn bounded(
     Ok(Some(Separable::Bound(bound / (features as f64).sqrt())))
 }
 
-/// The cost of absolute values, if there is any; the penalty of squares has to be positive without.
+/// The L1 penalty, if any; without one the L2 penalty must be positive.
 pub(in crate::learn) fn absolute(lambda: f64, l1: f64) -> Result<Option<Separable>> {
     if l1 == 0.0 {
         return positive("lambda", lambda).map(|()| None);
@@ -119,25 +117,25 @@ pub(in crate::learn) fn absolute(lambda: f64, l1: f64) -> Result<Option<Separabl
     not_negative("lambda", lambda).map(|()| Some(Separable::Absolute(l1)))
 }
 
-/// A loss of all outputs.
+/// Loss over all outputs.
 pub(in crate::learn) enum AnyLoss {
     Smooth(RowLoss),
     Kinked {
         loss: Box<dyn KinkedLoss>,
-        /// The slope of the loss over the size of scores, roughly.
+        /// Approximate slope of the loss divided by the size of the scores.
         stiffness: f64,
-        /// What a unit of the intercept costs.
+        /// Linear cost of the intercept.
         tilt: f64,
     },
 }
 
 impl AnyLoss {
-    /// A smooth loss of each output by itself.
+    /// A smooth loss, applied to each output separately.
     pub(super) fn smooth(loss: impl SmoothLoss + 'static) -> Self {
         Self::Smooth(RowLoss::Each(Box::new(loss)))
     }
 
-    /// A loss of each output by itself that has a kink, and this slope.
+    /// A loss with a kink, applied to each output separately, and its slope.
     pub(super) fn kinked(loss: impl KinkedLoss + 'static, slope: f64) -> Self {
         Self::Kinked {
             loss: Box::new(loss),
@@ -147,7 +145,7 @@ impl AnyLoss {
     }
 }
 
-/// `mean loss + lambda/2 |beta|^2`, with a cost of each coefficient beside it if there is one.
+/// `mean loss + lambda/2 |beta|^2`, plus an optional separable cost of the coefficients.
 pub(in crate::learn) struct Objective<'a> {
     pub(in crate::learn) loss: AnyLoss,
     pub(in crate::learn) lambda: f64,
@@ -155,15 +153,15 @@ pub(in crate::learn) struct Objective<'a> {
     pub(in crate::learn) intercept: bool,
     pub(in crate::learn) weights: &'a ClassWeights,
     pub(in crate::learn) stopping: Stopping,
-    /// Where to begin, if not at zero.
+    /// Warm start; zero if `None`.
     pub(in crate::learn) start: Option<Coefficients>,
-    /// Whether nobody hears of passes that were not enough.
+    /// Whether to suppress the warning about too few passes.
     pub(in crate::learn) quiet: bool,
 }
 
 impl Objective<'_> {
-    /// The model of the least, under the name of its learner; coefficients as the solver found
-    /// them, one column per output. Without `targets` there are none but the rows.
+    /// Minimises and returns the model under the name of its learner, with one column of
+    /// coefficients per output. Without `targets`, only the rows are used.
     pub(in crate::learn) fn minimise(
         self,
         learner: &str,
@@ -172,7 +170,7 @@ impl Objective<'_> {
         targets: Option<Targets>,
     ) -> Result<LinearModel> {
         self.stopping.check()?;
-        // These steps are right with all covariances of the features only.
+        // These solvers need the full covariance of the features.
         if self.cost.is_some() || matches!(self.loss, AnyLoss::Kinked { .. }) {
             require_dense(map.as_ref())?;
         }
@@ -225,7 +223,8 @@ impl Objective<'_> {
         Ok(model)
     }
 
-    /// Errors unless the start is of this map and these outputs, and the solver can begin there.
+    /// Errors unless the warm start has the shape of the map and outputs, and the solver supports
+    /// one.
     fn check_start(
         &self,
         learner: &str,
@@ -294,7 +293,7 @@ impl Objective<'_> {
         }
     }
 
-    /// A smooth loss with a square of coefficients alone.
+    /// Smooth loss with an L2 penalty only.
     fn by_quasi_newton(
         &self,
         loss: &RowLoss,
@@ -320,7 +319,7 @@ impl Objective<'_> {
             tolerance: self.stopping.tolerance,
             max_passes: self.stopping.max_passes,
             device: run.device.clone(),
-            // Chunks take the other half, where somebody bounds them.
+            // If memory is bounded, chunks use the other half.
             memory: match run.memory {
                 Run::DEFAULT_MEMORY => u64::MAX,
                 bound => bound / 2,
@@ -329,7 +328,7 @@ impl Objective<'_> {
         solver.solve(&mut risk, &preconditioner, hear)
     }
 
-    /// A smooth loss with a cost of each coefficient by itself, on the covariance, which it takes.
+    /// Smooth loss with a separable cost of the coefficients; consumes the covariance.
     fn by_proximal_newton(
         &self,
         loss: &RowLoss,

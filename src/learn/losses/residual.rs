@@ -1,4 +1,4 @@
-//! Regression by losses of residuals that leave good rows alone, or wild ones.
+//! Regression with robust, epsilon-insensitive or quantile losses of the residuals.
 
 mod penalty;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use crate::{
 };
 use penalty::Chosen;
 
-/// What a residual `r = s - y` costs; epsilon and widths are in the unit of the targets.
+/// Loss of a residual `r = s - y`; epsilon and widths are in the unit of the targets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ResidualLoss {
@@ -31,9 +31,9 @@ pub enum ResidualLoss {
     EpsilonInsensitive(f64),
     /// `max(0, |r| - epsilon)^2`.
     SquaredEpsilonInsensitive(f64),
-    /// `r^2 / 2` up to this width, and straight beyond. A width of 0 stands for the usual one:
-    /// 1.345 robust deviations, `median |r| / 0.6745`, of the residuals of least absolute
-    /// deviations on rows held out (Huber 1964; Holland & Welsch 1977).
+    /// `r^2 / 2` up to this width, linear beyond. A width of 0 chooses the default: 1.345 robust
+    /// deviations, `median |r| / 0.6745`, of the residuals of least absolute deviations on held-out
+    /// rows (Huber 1964; Holland & Welsch 1977).
     Huber(f64),
     /// The quantile of this level, between 0 and 1: `level max(0, -r) + (1 - level) max(0, r)`.
     Quantile(f64),
@@ -41,31 +41,31 @@ pub enum ResidualLoss {
     Own(OwnLoss),
 }
 
-/// What [`SupportVectorRegressor`](crate::models::SupportVectorRegressor) has of its own.
+/// Options of [`SupportVectorRegressor`](crate::models::SupportVectorRegressor).
 ///
 /// It minimises `mean loss(s_i - y_i) + lambda/2 |beta|^2` for each target. scikit-learn's `C` is
 /// `1 / (n lambda)`; its LinearSVR penalises the intercept, which this does not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ResidualOptions {
-    /// The loss; without one `EpsilonInsensitive` at a tenth of the standard deviation of the
-    /// targets (of several, the mean).
+    /// The loss; `None` is `EpsilonInsensitive` with a tenth of the standard deviation of the
+    /// targets (their mean for several targets).
     pub loss: Option<ResidualLoss>,
-    /// The penalty of squares, > 0; with `bound` it may be 0. `None`: the one with the least mean
-    /// loss on a fifth of the rows (of 10,000 of them where there are more), among
-    /// 1, 10^-0.5, .. 10^-7 times what suits the size of the targets; 1e-5 beside a bound, and of
-    /// fewer than 20 rows.
+    /// The L2 penalty, > 0; may be 0 with `bound`. `None` chooses the one with the least mean loss
+    /// on a fifth of the rows (of a sample of 10,000 if there are more), among 1, 10^-0.5, .. 10^-7
+    /// times a unit that depends on the size of the targets; with a bound, or with fewer than 20
+    /// rows, it is 1e-5.
     pub lambda: Option<f64>,
-    /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)`, in the unit of the
-    /// targets (Rahimi & Recht 2008, "Weighted sums of random kitchen sinks").
+    /// Bound on each coefficient: `|beta_j| <= bound / sqrt(D)`, in the unit of the targets (Rahimi
+    /// & Recht 2008, "Weighted sums of random kitchen sinks").
     pub bound: Option<f64>,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether to fit an intercept, which is not penalised.
     pub intercept: bool,
-    /// When the solver ends; without it as [`ResidualLoss::stopping`] says.
+    /// Stopping rule of the solver; `None` uses [`ResidualLoss::stopping`].
     pub stopping: Option<Stopping>,
 }
 
 impl Default for ResidualOptions {
-    /// The epsilon-insensitive loss, the penalty that rows held out choose, an intercept.
+    /// The epsilon-insensitive loss, the penalty chosen by hold-out loss, an intercept.
     fn default() -> Self {
         Self {
             loss: None,
@@ -78,15 +78,15 @@ impl Default for ResidualOptions {
 }
 
 impl ResidualLoss {
-    /// When the solver ends if nothing else is said: smooth losses at a share of 1e-4, those with a
-    /// kink (epsilon-insensitive, quantile) and own losses at 1e-3, after 1000 passes at most.
+    /// Default stopping rule: a tolerance of 1e-4 for smooth losses, 1e-3 for losses with a kink
+    /// (epsilon-insensitive, quantile) and custom losses, and at most 1000 passes.
     #[doc(hidden)]
     pub fn stopping(self) -> Stopping {
         let smooth = matches!(self, Self::SquaredEpsilonInsensitive(_) | Self::Huber(_));
         Stopping::usual(smooth)
     }
 
-    /// The loss of targets of about this size.
+    /// The loss for targets of about this size.
     fn scaled_to(self, size: f64) -> Result<AnyLoss> {
         let epsilon = |epsilon| not_negative("epsilon", epsilon).map(|()| epsilon);
         Ok(match self {
@@ -142,7 +142,7 @@ impl Fit for ResidualOptions {
             Some(ResidualLoss::SquaredEpsilonInsensitive(width)) => settings
                 .text("loss", "squared-epsilon")
                 .number("epsilon", width),
-            // Whoever fits so again finds the usual width again.
+            // A width of 0 is kept as such, so that a refit estimates it again.
             Some(ResidualLoss::Huber(0.0)) => settings.text("loss", "huber"),
             Some(ResidualLoss::Huber(width)) => {
                 settings.text("loss", "huber").number("epsilon", width)
@@ -152,7 +152,7 @@ impl Fit for ResidualOptions {
             }
             Some(ResidualLoss::Own(_)) => settings.text("loss", "custom"),
         };
-        // Without a loss it is one of this kind, of a width that the targets tell.
+        // The default loss is of this kind, with a width that depends on the targets.
         let usual = ResidualLoss::EpsilonInsensitive(0.0);
         let stopping = self
             .stopping
@@ -170,13 +170,13 @@ impl Fit for ResidualOptions {
     }
 
     /// Errors with [`Error::Parameter`] on options outside their domain and with
-    /// [`Error::Unsupported`] on labels.
+    /// [`Error::Unsupported`] on classes.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         if let Targets::Classes(_) = data.targets {
             let problem = "this learner is a regression, and the targets are labels";
             return Err(Error::unsupported(problem));
         }
-        // What is wrong with a bound is known before the rows are read.
+        // Checks a bound before rows are read.
         self.cost(self.lambda.unwrap_or(penalty::USUAL), map.as_ref())?;
         let fit = |map, data: FitData<'_>| self.fit_centred(map, data);
         centred::fit(self.intercept, map, data, fit)
@@ -188,11 +188,11 @@ impl ResidualOptions {
         bounded(self.bound, lambda, map.output_dim())
     }
 
-    /// To targets that do not lie far from 0.
+    /// Fits to centred targets.
     fn fit_centred(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
         let deviations = data.survey.targets.iter().map(|t| t.variance.sqrt());
         let mean = deviations.sum::<f64>() / data.survey.targets.len().max(1) as f64;
-        // Targets that are all the same have no size of their own.
+        // Constant targets have deviation 0.
         let size = if mean > 0.0 { mean } else { 1.0 };
         let (map, loss) = match self.loss {
             None => (map, ResidualLoss::EpsilonInsensitive(0.1 * mean)),
@@ -216,7 +216,7 @@ impl ResidualOptions {
         Ok(model)
     }
 
-    /// With this loss of targets of this size, and this penalty.
+    /// Fits with this loss, target size and penalty.
     fn fit_with(
         &self,
         map: Box<dyn FeatureMap>,

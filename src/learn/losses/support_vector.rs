@@ -1,4 +1,4 @@
-//! Support vector machines: classification with losses that leave good rows alone.
+//! Support vector machines: classification with margin losses.
 
 use crate::{
     Result,
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// What rows on the wrong side of the margin cost.
+/// Loss of the margin `y s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MarginLoss {
     /// `max(0, 1 - y s)^2`.
@@ -32,7 +32,7 @@ pub enum MarginLoss {
     Own(OwnLoss),
 }
 
-/// What [`SupportVectorClassifier`](crate::models::SupportVectorClassifier) has of its own.
+/// Options of [`SupportVectorClassifier`](crate::models::SupportVectorClassifier).
 ///
 /// It minimises `sum_i w_i loss(y_i, s_i) / sum_i w_i + lambda/2 |beta|^2`, y = +-1, for each
 /// class. scikit-learn's `C` is `1 / (n lambda)`; its LinearSVC penalises the intercept, which this
@@ -41,16 +41,16 @@ pub enum MarginLoss {
 pub struct SupportVectorOptions {
     /// The loss.
     pub loss: MarginLoss,
-    /// The penalty of squares, > 0; with `bound` it may be 0.
+    /// The L2 penalty, > 0; may be 0 with `bound`.
     pub lambda: f64,
-    /// Where every coefficient has to stay: `|beta_j| <= bound / sqrt(D)` (Rahimi & Recht 2008,
-    /// "Weighted sums of random kitchen sinks").
+    /// Bound on each coefficient: `|beta_j| <= bound / sqrt(D)` (Rahimi & Recht 2008, "Weighted
+    /// sums of random kitchen sinks").
     pub bound: Option<f64>,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether to fit an intercept, which is not penalised.
     pub intercept: bool,
-    /// How much classes count; each machine sees the class of each row.
+    /// Weights of the classes, applied to each row by its class in all one-against-all problems.
     pub class_weights: ClassWeights,
-    /// When the solver ends; without it as [`MarginLoss::stopping`] says.
+    /// Stopping rule of the solver; `None` uses [`MarginLoss::stopping`].
     pub stopping: Option<Stopping>,
 }
 
@@ -69,9 +69,9 @@ impl Default for SupportVectorOptions {
 }
 
 impl MarginLoss {
-    /// When the solver ends if nothing else is said: the squared hinge at a share of 1e-4 (what a
-    /// thousandth leaves is several per cent of the objective where penalties are small), the hinge
-    /// and own losses at 1e-3, after 1000 passes at most.
+    /// Default stopping rule: a tolerance of 1e-4 for the squared hinge (1e-3 would leave several
+    /// per cent of the objective at small penalties), 1e-3 for the hinge and custom losses, and at
+    /// most 1000 passes.
     #[doc(hidden)]
     pub fn stopping(self) -> Stopping {
         Stopping::usual(self == Self::SquaredHinge)
@@ -103,7 +103,7 @@ impl Fit for SupportVectorOptions {
     }
 
     /// Errors with [`Error::Parameter`](crate::Error::Parameter) on options outside their domain
-    /// and with [`Error::Unsupported`](crate::Error::Unsupported) on amounts.
+    /// and with [`Error::Unsupported`](crate::Error::Unsupported) on real targets.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let classes = ClassScores::for_targets(&data.targets, 1.0)?;
         let cost = bounded(self.bound, self.lambda, map.output_dim())?;

@@ -22,21 +22,20 @@ use ndarray::{Array1, Axis};
 use noise::{Noise, RowSpread};
 use std::collections::BTreeMap;
 
-/// What [`Density`](crate::models::Density) has of its own.
+/// Options of [`Density`](crate::models::Density).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DensityOptions {
-    /// Whether predictions are logarithms of the density.
+    /// Whether to predict the logarithm of the density.
     pub log: bool,
-    /// Multiples of the bandwidth that cross-validation chooses among; of an empty list the
-    /// bandwidth is taken as it is. `None`: [`Self::some_multiples`] of [`Bandwidth::Scott`] in one
-    /// column, and the bandwidth as it is in more columns, of other bandwidths, of maps that
-    /// cross-validation does not know, and of sums of parts.
+    /// Candidate multiples of the bandwidth for cross-validation; an empty list keeps the
+    /// bandwidth. `None` uses [`Self::some_multiples`] for [`Bandwidth::Scott`] in one column. It
+    /// keeps the bandwidth for more columns, other bandwidths, maps without cross-validation, and
+    /// merged sums.
     pub multiples: Option<Vec<f64>>,
 }
 
 impl DensityOptions {
-    /// Multiples that serve where nothing is known: a sixteenth to twice the bandwidth, each the
-    /// root of two times the one before.
+    /// General-purpose multiples: from 1/16 to 2, each sqrt(2) times the one before.
     #[doc(hidden)]
     pub fn some_multiples() -> Vec<f64> {
         (-8..=2).map(|k| 2.0_f64.powf(f64::from(k) / 2.0)).collect()
@@ -65,8 +64,8 @@ impl Fit for DensityOptions {
         true
     }
 
-    /// Scott's bandwidth, and 4,096 Fourier features of a lattice, which is whole at powers of two:
-    /// it is exact to a few per cent in two columns.
+    /// Scott's bandwidth, and 4,096 Fourier features of a lattice, which is complete at powers of
+    /// two and accurate to a few per cent in two columns.
     fn usual(&self) -> Usual {
         Usual {
             features: 4096,
@@ -76,9 +75,9 @@ impl Fit for DensityOptions {
         }
     }
 
-    /// Errors with [`Error::Unsupported`] on maps of no kernel, of several side by side, or of a
-    /// kernel whose integral is infinite or not known; where multiples are given, on maps other
-    /// than Fourier's and with [`Error::Parameter`] on ones that are not positive.
+    /// Errors with [`Error::Unsupported`] on maps without a kernel, with several parts, or with a
+    /// kernel whose integral is infinite or unknown; with given multiples, on maps other than
+    /// Fourier features, and with [`Error::Parameter`] on multiples that are not positive.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let multiples = self.multiples_for(map.as_ref(), &data);
         let place =
@@ -128,7 +127,7 @@ impl FitSums for DensityOptions {
                  a bandwidth alone",
             ));
         }
-        // What is wrong with the kernel is known before the pass.
+        // Checks the kernel before the pass.
         kernel_of(map, data.kernel)?.ln_integral()?;
         Embedding::accumulate(map, data.source, data.run, resume)
     }
@@ -144,7 +143,7 @@ impl FitSums for DensityOptions {
     }
 }
 
-/// The kernel of a map for densities. Errors on maps that have none, or several.
+/// The kernel of a map for densities. Errors on maps with none or several.
 fn kernel_of<'k>(
     map: &dyn FeatureMap,
     kernel: Option<&'k ScaledKernel>,
@@ -163,7 +162,7 @@ fn kernel_of<'k>(
     })
 }
 
-/// Keeps how much of the density is noise of its features, and warns of much.
+/// Stores the share of the density that is noise of the features, and warns if it is large.
 fn tell_noise(model: &mut LinearModel, kernel: &ScaledKernel, place: &RowSpread) {
     let mean = model.coefficients.beta_dt.column(0);
     let length = mean.dot(&mean).sqrt();
@@ -175,7 +174,7 @@ fn tell_noise(model: &mut LinearModel, kernel: &ScaledKernel, place: &RowSpread)
 }
 
 impl DensityOptions {
-    /// The multiples to choose among for these rows; none where the bandwidth stays as it is.
+    /// Candidate multiples for these rows; empty to keep the bandwidth.
     fn multiples_for(&self, map: &dyn FeatureMap, data: &FitData<'_>) -> Vec<f64> {
         if let Some(given) = &self.multiples {
             return given.clone();
@@ -193,7 +192,7 @@ impl DensityOptions {
         }
     }
 
-    /// The density of the rows that were summed.
+    /// Density of the rows that were summed.
     fn density(
         &self,
         map: Box<dyn FeatureMap>,
@@ -204,7 +203,7 @@ impl DensityOptions {
         let ln_integral = kernel.ln_integral()?;
         let mean_d = embedding.mean()?;
         let length = mean_d.dot(&mean_d).sqrt();
-        // The least that is told from nothing: the deviation of a mean of cosines.
+        // Smallest density distinguishable from 0: the standard deviation of a mean of cosines.
         let floor = (length / (mean_d.len() as f64).sqrt()).max(f64::MIN_POSITIVE);
         let link = if self.log {
             Link::LogDensity { ln_integral, floor }
@@ -230,7 +229,7 @@ impl DensityOptions {
     }
 }
 
-/// Whether the features of a map are cosines, which do not fall off away from the rows.
+/// Whether the features of a map are cosines, which do not decay away from the rows.
 fn is_of_cosines(map: &dyn FeatureMap) -> bool {
     matches!(map.name(), "fourier" | "fastfood" | "sorf")
 }

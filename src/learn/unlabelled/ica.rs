@@ -29,15 +29,15 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// What [`KernelIca`](crate::models::KernelIca) has of its own.
+/// Options of [`KernelIca`](crate::models::KernelIca).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelIcaOptions {
-    /// Number of sources, k. `None` takes as many as there are directions in which the columns
-    /// themselves vary, and two on features of a kernel.
+    /// Number of sources, k. `None` takes all directions in which the columns vary, or two on
+    /// features of a kernel.
     pub components: Option<usize>,
-    /// Done when every direction has turned by less than this: 1 - |cosine|.
+    /// Convergence threshold on the turn of each direction, 1 - |cosine|.
     pub tolerance: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     pub max_iterations: usize,
 }
 
@@ -56,11 +56,11 @@ impl FitRows for KernelIcaOptions {
     type Predicted = Array2<f64>;
 }
 
-/// Whitened entries in the sample, and rows for each source, at least.
+/// Minimum size of the sample: entries of whitened components, and rows per source.
 const SAMPLE: usize = 1 << 22;
 const SAMPLE_OF_COMPONENT: usize = 16;
 
-/// Rows that a thread sums at a time.
+/// Rows per unit of parallel work.
 const ROWS: usize = 1024;
 
 impl Fit for KernelIcaOptions {
@@ -80,8 +80,8 @@ impl Fit for KernelIcaOptions {
         }
     }
 
-    /// The columns themselves: sources are mixed by sums. On features of a kernel they are sources
-    /// of the features.
+    /// The columns themselves, whose sources are mixed by sums. On features of a kernel, sources of
+    /// the features are found.
     fn usual(&self) -> Usual {
         Usual {
             map: MapKind::Identity,
@@ -100,8 +100,8 @@ impl Fit for KernelIcaOptions {
         }
     }
 
-    /// Errors as kernel PCA does, and with [`Error::Numerical`] when the iteration does not
-    /// converge, as on sources that are all Gaussian.
+    /// Errors as kernel PCA does, and with [`Error::Numerical`] if the iteration does not converge,
+    /// for example if all sources are Gaussian.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let start = Instant::now();
         let run = data.run;
@@ -151,8 +151,8 @@ impl Fit for KernelIcaOptions {
     }
 }
 
-/// Rows on which sources are sought, at most: as many at any memory. Errors where half of it does
-/// not hold them.
+/// Maximum number of sampled rows, the same for any memory budget. Errors if half of the memory
+/// does not hold them.
 fn sample_rows((rows, components): (u64, usize), run: &Run) -> Result<usize> {
     let most = (SAMPLE / components).max(SAMPLE_OF_COMPONENT * components);
     let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(most);
@@ -176,9 +176,9 @@ fn sample_rows((rows, components): (u64, usize), run: &Run) -> Result<usize> {
 }
 
 impl KernelIcaOptions {
-    /// The whitened components of this map's features that are turned to sources. Of columns as
-    /// they are every direction is kept in which they vary: two of three would still be mixed, for
-    /// the third is in all. Features of a kernel are more than anybody wants.
+    /// Number of whitened components that are rotated to sources. On the columns themselves all
+    /// directions with variance are kept, since with two of three the third would still be mixed
+    /// into them. Features of a kernel have too many directions for that.
     fn kept(&self, map: &dyn FeatureMap) -> Components {
         match self.components {
             Some(count) => Components::Count(count),
@@ -187,13 +187,13 @@ impl KernelIcaOptions {
         }
     }
 
-    /// The rotation W of whitened rows to sources, `[k, k]`, the least Gaussian first, and the
-    /// iterations that it took.
+    /// Rotation W from whitened rows to sources, `[k, k]`, the least Gaussian first, and the number
+    /// of iterations.
     ///
-    /// A step of FastICA can go round in circles where sources are close to Gaussian. After
-    /// `PATIENCE` steps whose turn did not halve, the side on which each source departs from a
-    /// Gaussian stays as it is, which makes their contrast one smooth function of W, and each step
-    /// is as short as raises it. Fixed points stay the same.
+    /// FastICA's steps can cycle if sources are close to Gaussian. After `PATIENCE` steps whose
+    /// turn did not halve, the sign of each source's deviation from a Gaussian is fixed, which
+    /// makes their contrast a smooth function of W, and each step is shortened until it increases
+    /// this. The fixed points stay the same.
     fn unmix(
         &self,
         y_nk: ArrayView2<'_, f32>,
@@ -210,7 +210,7 @@ impl KernelIcaOptions {
         for iteration in 1..=self.max_iterations {
             let next_kk = sums.step(&w_kk, sides_k.as_ref(), length)?;
             let cosines = (&next_kk * &w_kk).sum_axis(Axis(1));
-            // A short step turns by less than it has to go: angles are in proportion.
+            // Scales the turn of a short step to that of a full step; angles are proportional.
             let turn = cosines.fold(0.0_f64, |m, c| m.max((c.abs() - 1.0).abs()));
             let turn = turn / (length * length);
             hear(iteration, turn);
@@ -243,13 +243,13 @@ impl KernelIcaOptions {
     }
 }
 
-/// Steps of FastICA that may go by while the turn does not halve.
+/// FastICA steps without halving the turn before steps are shortened.
 const PATIENCE: usize = 20;
 
 /// The mean of log cosh of a standard Gaussian.
 const GAUSSIAN: f64 = 0.374_567_207_491_438_25;
 
-/// What an iteration needs of all rows: means over them, with g = tanh.
+/// Means over all rows for one iteration, with g = tanh.
 struct Sums {
     /// g(W y) y', `[k, k]`.
     gy_kk: Array2<f64>,
@@ -266,14 +266,15 @@ impl Sums {
         &self.gy_kk - w_kk * &self.slope_k.view().insert_axis(Axis(1))
     }
 
-    /// 1 for a source whose contrast is at a maximum where its step ends, -1 at a minimum.
+    /// 1 for a source whose contrast is at a maximum at the fixed point of its step, -1 at a
+    /// minimum.
     fn sides(&self, w_kk: &Array2<f64>) -> Array1<f64> {
         let along_k = (self.newton_kk(w_kk) * w_kk).sum_axis(Axis(1));
         along_k.mapv(|a| if a < 0.0 { -1.0 } else { 1.0 })
     }
 
-    /// The rotation after a step, which is FastICA's at a length of 1. A shorter one goes from W
-    /// towards Newton's step, turned to W's side and scaled to its size.
+    /// Rotation after a step; length 1 is FastICA's step. A shorter one moves from W towards
+    /// Newton's step, with its sign and scale matched to W.
     fn step(
         &self,
         w_kk: &Array2<f64>,
@@ -297,7 +298,7 @@ impl Sums {
             let y = blocks[block].mapv(f64::from);
             let s = y.dot(&w_kk.t());
             let g = s.mapv(f64::tanh);
-            // log cosh, of numbers of any size.
+            // log cosh without overflow.
             let cosh = |s: f64| s.abs() + (-2.0 * s.abs()).exp().ln_1p() - std::f64::consts::LN_2;
             Self {
                 gy_kk: g.t().dot(&y),
@@ -310,7 +311,7 @@ impl Sums {
             slope_k: Array1::zeros(k),
             contrast_k: Array1::zeros(k),
         };
-        // In their order, so that no thread count shows.
+        // Added in order, so that results do not depend on the number of threads.
         for part in parts {
             sums.gy_kk += &part.gy_kk;
             sums.slope_k += &part.slope_k;

@@ -1,4 +1,4 @@
-//! k-means on features: clusters of rows that the kernel finds alike.
+//! k-means on features: clusters of rows that are similar under the kernel.
 
 mod lloyd;
 mod mini_batch;
@@ -28,23 +28,23 @@ use crate::{
 use ndarray::{Array1, Array2};
 use std::{collections::BTreeMap, time::Duration};
 
-/// What [`KMeans`](crate::models::KMeans) has of its own.
+/// Options of [`KMeans`](crate::models::KMeans).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KMeansOptions {
     /// Number of clusters, k.
     pub clusters: usize,
-    /// Seedings, the best of which is taken.
+    /// Number of initializations, of which the best is kept.
     pub starts: usize,
-    /// Done when the squared moves of all centres are at most this share of the mean variance of a
+    /// Convergence threshold: squared moves of all centres, relative to the mean variance of a
     /// feature.
     pub tolerance: f64,
-    /// Most iterations: of each start on the sample, and of the passes over all rows.
+    /// Maximum number of iterations, of each start on the sample and of the passes over all rows.
     pub max_iterations: usize,
 }
 
-/// Rows on which k-means starts, unless their features are more than so many entries: so many that
-/// centres of all rows are near, and so few that memory mostly holds them, in 256 MiB. For each
-/// cluster there are at least so many rows.
+/// Rows of the sample that k-means starts on, limited by its number of entries (256 MiB in f32).
+/// The sample is large enough that its centres are close to those of all rows, and mostly fits into
+/// memory. The last constant is the minimum number of rows per cluster.
 const SAMPLE: usize = 1 << 15;
 const SAMPLE_ENTRIES: usize = 1 << 26;
 const SAMPLE_OF_CLUSTER: usize = 64;
@@ -66,7 +66,7 @@ impl FitRows for KMeansOptions {
 }
 
 impl KMeansOptions {
-    /// Errors on options that no rows could go with.
+    /// Errors on options that are invalid for any rows.
     fn check(&self) -> Result<()> {
         let problem = match self {
             Self { clusters: 0, .. } => "0 clusters hold no rows; ask for 1 or more".into(),
@@ -82,12 +82,12 @@ impl KMeansOptions {
         Err(Error::parameter(problem))
     }
 
-    /// Clusters `points`, each of which counts what `weights_n` says, `[rows]`, or 1: starts on
-    /// a sample, then all. The centres and figures of the best. `hear` gets iterations and the
-    /// squared moves of their centres.
+    /// Clusters `points` with weights `weights_n` (`[rows]`, or 1): first a sample, then all
+    /// points. Returns centres and figures of the best start. `hear` is called with each iteration
+    /// and the squared moves of the centres.
     ///
-    /// Memory holds as many points as there is `room` for. That saves passes, and shows in no bit:
-    /// the sample is as large whether it is held or not.
+    /// Memory holds up to `room` points. This saves passes but does not change results: the sample
+    /// has the same size whether it is held or not.
     pub(in crate::learn) fn cluster(
         &self,
         (points, weights_n): (&mut dyn Points, Option<&[f64]>),
@@ -172,7 +172,7 @@ impl KMeansOptions {
         hear: &dyn Fn(usize, f64),
     ) -> Result<Lloyd<'w>> {
         let rows = subset.rows();
-        // Where all points are held, so is the sample.
+        // If all points are held, so is the sample.
         let mut held = match subset.points.rows() > room && rows <= room {
             true => Some(Kept::all(subset)?),
             false => None,
@@ -201,12 +201,12 @@ pub(in crate::learn) struct Clusters {
     pub(in crate::learn) facts: BTreeMap<String, f64>,
 }
 
-/// Clusters are numbers from 0.
+/// Class targets 0, 1, ... for clusters.
 pub(in crate::learn) fn numbered(clusters: usize) -> Targets {
     Targets::Classes((0..clusters).map(|c| c as f64).collect())
 }
 
-/// The times of a fit whose passes and solver are one.
+/// Fit times of a learner whose passes and solver are one stage.
 pub(in crate::learn) fn whole(accumulate: Duration) -> FitTimes {
     FitTimes {
         accumulate,
@@ -214,7 +214,7 @@ pub(in crate::learn) fn whole(accumulate: Duration) -> FitTimes {
     }
 }
 
-/// What each row counts, if the rows say so. Leaves them at the first.
+/// Weights of the rows, if there are any. Rewinds the source.
 pub(in crate::learn) fn weights(
     source: &mut dyn ChunkSource,
     run: &Run,
@@ -240,7 +240,8 @@ pub(in crate::learn) fn weights(
 }
 
 impl KMeansOptions {
-    /// With its options in words; those that `bochner fit` leaves as they are, where they differ.
+    /// Adds the options to the settings, those of `bochner fit` only if they differ from the
+    /// defaults.
     pub(in crate::learn) fn said(&self, settings: Settings) -> Settings {
         let usual = Self::default();
         let tolerance = (self.tolerance != usual.tolerance).then_some(self.tolerance);
@@ -269,16 +270,16 @@ impl Fit for KMeansOptions {
         16
     }
 
-    /// The nearest centre c is the one with the largest `z(x)'c - |c|^2/2`: a linear classifier.
+    /// The nearest centre c has the largest `z(x)'c - |c|^2/2`: a linear classifier.
     ///
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
     /// [`Error::Shape`] on more clusters than rows, and with [`Error::Numerical`] on more clusters
-    /// than different rows.
+    /// than distinct rows.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let start = Instant::now();
         let run = data.run;
         let room = (run.memory / 2) as usize / (4 * map.output_dim().max(1));
-        // What points in memory take, the chunks do not.
+        // Half of the memory is for points in memory, half for chunks.
         let half = run.clone().memory(run.memory - run.memory / 2);
         let weights_n = weights(data.source, &half)?;
         let mut points = Streamed::features(map.as_ref(), data.source, data.survey.rows, &half)?;
@@ -294,7 +295,7 @@ impl Fit for KMeansOptions {
     }
 }
 
-/// The model of the nearest of these centres, `[k, D]`.
+/// Model that predicts the nearest of these centres, `[k, D]`.
 fn centres_model(
     map: Box<dyn FeatureMap>,
     centres_kd: &Array2<f64>,

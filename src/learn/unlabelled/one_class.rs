@@ -1,4 +1,4 @@
-//! Novelty detection: the region that holds most rows.
+//! Novelty detection: the region that contains most rows.
 
 use crate::{
     Error, Result,
@@ -16,20 +16,20 @@ use crate::{
     solve::loss::Outside,
 };
 
-/// What [`OneClass`](crate::models::OneClass) has of its own.
+/// Options of [`OneClass`](crate::models::OneClass).
 ///
 /// It minimises `|beta|^2 / 2 + b + sum_i max(0, -(z_i'beta + b)) / (nu n)`. The scores of its
-/// model are `-s` for novel and `s` for known, `s = z(x)'beta + b`.
+/// model are `-s` for novel and `s` for known, with `s = z(x)'beta + b`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OneClassOptions {
-    /// About the share of rows that are left outside, above 0 and at most 1.
+    /// Approximate share of rows outside the region, above 0 and at most 1.
     pub nu: f64,
-    /// When the solver ends.
+    /// Stopping rule of the solver.
     pub stopping: Stopping,
 }
 
 impl Default for OneClassOptions {
-    /// nu = 0.1; a share of 1e-3 in 500 passes at most.
+    /// nu = 0.1; a tolerance of 1e-3, at most 500 passes.
     fn default() -> Self {
         Self {
             nu: 0.1,
@@ -61,7 +61,7 @@ impl Fit for OneClassOptions {
         true
     }
 
-    /// Looks at no targets. Errors with [`Error::Parameter`] on options outside their domain.
+    /// Ignores targets. Errors with [`Error::Parameter`] on options outside their domain.
     fn fit(&self, map: Box<dyn FeatureMap>, mut data: FitData<'_>) -> Result<LinearModel> {
         let nu = self.nu;
         if !(nu > 0.0 && nu <= 1.0) {

@@ -1,4 +1,4 @@
-//! Kernel principal components: the directions in feature space along which rows differ most.
+//! Kernel principal components: the directions of greatest variance in feature space.
 
 mod covariance;
 mod randomized;
@@ -27,29 +27,30 @@ use ndarray::{Array1, Array2, ArrayView1};
 use randomized::Sketch;
 use std::time::Duration;
 
-/// How many components are kept.
+/// Number of components to keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Components {
-    /// So many.
+    /// This number of components.
     Count(usize),
-    /// The fewest whose variances are at least this share of all, above 0 and at most 1.
+    /// The fewest components that explain at least this share of the variance, above 0 and at most
+    /// 1.
     Variance(f64),
 }
 
-/// How components are found.
+/// Solver of the components.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PcaSolver {
-    /// From the covariance of all features, in one pass and `8 D^2` bytes: every component to
-    /// rounding.
+    /// Eigenvectors of the covariance of all features, in one pass and `8 D^2` bytes: all
+    /// components are exact up to rounding.
     #[default]
     Covariance,
-    /// From products of the covariance with `k + oversampling` random directions, `l` of them, in
-    /// about `64 D l` bytes and `passes` passes (Halko, Martinsson & Tropp 2011): for features
-    /// whose covariance has no room. Variances come out too small rather than too large; one pass
-    /// gives an approximation, and each further pass takes the directions beside the k leading ones
-    /// down by the ratio of their variances to the k-th. Takes a [`Components::Count`].
+    /// Products of the covariance with `l = k + oversampling` random directions, in about `64 D l`
+    /// bytes and `passes` passes (Halko, Martinsson & Tropp 2011), for covariances that do not fit
+    /// into memory. Variances are underestimated rather than overestimated. One pass gives an
+    /// approximation; each further pass reduces the directions outside the k leading ones by the
+    /// ratio of their variances to the k-th. Requires a [`Components::Count`].
     Randomized {
-        /// Directions beside the components; ten are usual.
+        /// Directions in addition to the components; usually ten.
         oversampling: usize,
         /// Passes over the rows, at least 1.
         passes: usize,
@@ -57,7 +58,7 @@ pub enum PcaSolver {
 }
 
 impl PcaSolver {
-    /// Ten directions beside the components, and three passes.
+    /// Ten additional directions and three passes.
     pub fn randomized() -> Self {
         Self::Randomized {
             oversampling: 10,
@@ -66,12 +67,12 @@ impl PcaSolver {
     }
 }
 
-/// What [`KernelPca`](crate::models::KernelPca) has of its own.
+/// Options of [`KernelPca`](crate::models::KernelPca).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KernelPcaOptions {
-    /// How many components are kept.
+    /// Number of components to keep.
     pub components: Components,
-    /// How they are found.
+    /// The solver.
     pub solver: PcaSolver,
 }
 
@@ -120,15 +121,15 @@ impl Fit for KernelPcaOptions {
         Some(self)
     }
 
-    /// A row of weight w counts as w rows.
+    /// A row of weight w equals w rows.
     fn takes_weights(&self) -> bool {
         true
     }
 
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
-    /// [`Error::Parameter`] on no components or more than features, on no passes, and on a share
-    /// of the variance for the randomised solver, and with [`Error::Numerical`] when the rows
-    /// differ in fewer directions.
+    /// [`Error::Parameter`] on 0 components, on more than features, on 0 passes, and on a share of
+    /// the variance with the randomised solver, and with [`Error::Numerical`] if the rows vary in
+    /// fewer directions.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let (oversampling, passes) = match self.solver {
             PcaSolver::Covariance => return fit_sums(self, map, data),
@@ -194,7 +195,7 @@ impl FitSums for KernelPcaOptions {
     }
 }
 
-/// The model of these components.
+/// Model of these components.
 fn model(
     map: Box<dyn FeatureMap>,
     rows: u64,
@@ -229,7 +230,7 @@ fn model(
             ("explained_variance_ratio".into(), explained),
         ]
         .into_iter()
-        // What rows count together, where that is not how many they are.
+        // Total weight of the rows, unless it equals their number.
         .chain((weight != rows as f64).then(|| ("weight".into(), weight)))
         .collect(),
         rows,
@@ -238,7 +239,7 @@ fn model(
     }
 }
 
-/// Errors on a number of components that so many features do not have.
+/// Errors on 0 components or more than `features`.
 fn check_count(components: usize, features: usize) -> Result<()> {
     match components {
         0 => Err(Error::parameter(
@@ -253,7 +254,7 @@ fn check_count(components: usize, features: usize) -> Result<()> {
     }
 }
 
-/// More components were asked for than there are directions in which rows differ.
+/// Error for more components than directions in which rows vary.
 fn not_there(there: usize) -> Error {
     Error::numerical(format!(
         "the features of these rows vary in {} only; ask for no more components",
@@ -261,7 +262,7 @@ fn not_there(there: usize) -> Error {
     ))
 }
 
-/// What a model of so many scores that have no targets predicts.
+/// Targets of a model with `columns` scores and no target column.
 pub(in crate::learn) fn scores(columns: usize) -> Targets {
     Targets::Real {
         columns,
@@ -270,12 +271,12 @@ pub(in crate::learn) fn scores(columns: usize) -> Targets {
 }
 
 impl LinearModel {
-    /// Streams a source through a model of kernel PCA: `sink` gets `|z(x) - mean|^2 - |scores|^2`
-    /// of the rows of each chunk, in order: how far they are, in feature space, from what the
-    /// components span. Rows unlike those of the fit are far. `run` is a `&Device` or a [`Run`].
+    /// Streams a source through a kernel PCA model. `sink` gets `|z(x) - mean|^2 - |scores|^2` for
+    /// the rows of each chunk, in order: the squared distance in feature space from the span of the
+    /// components. It is large for rows unlike those of the fit. `run` is a `&Device` or a [`Run`].
     /// Returns the number of rows.
     ///
-    /// Errors with [`Error::Unsupported`] for models of anything else, and as
+    /// Errors with [`Error::Unsupported`] on other models, and as
     /// [`Predictor::stream`](crate::models::Predictor::stream) does.
     pub fn reconstruction_errors(
         &self,
@@ -306,7 +307,7 @@ impl LinearModel {
                     let away = away.map(|(&z, m)| (f64::from(z) - m).powi(2));
                     let along = y_nt.row(i).into_iter().zip(intercept_t);
                     let along = along.map(|(&y, b)| (f64::from(y) + b).powi(2));
-                    // Rounding can make nothing less than nothing.
+                    // Rounding can make the difference negative.
                     (away.sum::<f64>() - along.sum::<f64>()).max(0.0)
                 });
                 sink(ArrayView1::from(&errors))
@@ -316,8 +317,8 @@ impl LinearModel {
 }
 
 impl Model<Array2<f64>> {
-    /// How far each row is, squared and in feature space, from what the components of a kernel PCA
-    /// span, `[n]`: see [`LinearModel::reconstruction_errors`].
+    /// Squared distance of each row, in feature space, from the span of the components of a kernel
+    /// PCA, `[n]`: see [`LinearModel::reconstruction_errors`].
     pub fn reconstruction_errors(&self, x_nd: impl ToRows) -> Result<Array1<f64>> {
         let mut all = Vec::new();
         let mut source = MemorySource::new(x_nd.to_rows(), None)?;

@@ -1,4 +1,5 @@
-//! Spectral embedding and clustering: rows are nodes of a graph, and the kernel weighs its edges.
+//! Spectral embedding and clustering: rows are the nodes of a graph with kernel values as edge
+//! weights.
 
 use crate::{
     Device, Error, Matrix, Result,
@@ -28,7 +29,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
-/// What [`SpectralEmbedding`](crate::models::SpectralEmbedding) has of its own.
+/// Options of [`SpectralEmbedding`](crate::models::SpectralEmbedding).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpectralEmbeddingOptions {
     /// Number of coordinates.
@@ -42,10 +43,10 @@ impl Default for SpectralEmbeddingOptions {
     }
 }
 
-/// What [`SpectralClustering`](crate::models::SpectralClustering) has of its own.
+/// Options of [`SpectralClustering`](crate::models::SpectralClustering).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpectralClusteringOptions {
-    /// Number of clusters, 2 or more, and how k-means finds them among the coordinates.
+    /// Number of clusters, at least 2, and options of k-means on the coordinates.
     pub kmeans: KMeansOptions,
 }
 
@@ -69,9 +70,9 @@ impl FitRows for SpectralClusteringOptions {
     type Predicted = Vec<usize>;
 }
 
-/// What a graph is made of where nobody says so. Edges lead to what is near, so that the kernel is
-/// narrow: one as wide as the rows lie apart sees no gap between them. And none is negative, as
-/// those of cosines are.
+/// Defaults for graphs. Edges connect near rows, so the kernel is narrow: one as wide as the
+/// distances between rows would not show gaps. Edge weights are not negative, as those of cosine
+/// features can be.
 fn of_graph() -> Usual {
     Usual {
         map: MapKind::Nystrom,
@@ -81,17 +82,17 @@ fn of_graph() -> Usual {
     }
 }
 
-/// The graph of some rows, by its leading eigenvectors.
+/// Graph of rows, represented by its leading eigenvectors.
 struct Graph {
     /// d(x) = z(x)'s, `[D]`.
     s_d: Array1<f64>,
-    /// The least degree.
+    /// Minimum degree.
     floor: f64,
-    /// Rows whose degree was less.
+    /// Number of rows whose degree was raised to the minimum.
     raised: u64,
-    /// Coordinates times degree are z(x)'V, `[D, k]`.
+    /// Coordinates times degree equal z(x)'V, `[D, k]`.
     v_dk: Array2<f64>,
-    /// The eigenvalues of the coordinates, `[k]`.
+    /// Eigenvalues of the coordinates, `[k]`.
     values_k: Array1<f64>,
 }
 
@@ -99,7 +100,7 @@ struct Graph {
 const ROUNDING: f64 = 1e-6;
 
 impl Graph {
-    /// Of all rows, in two passes: degrees, then the sums of z z'/d.
+    /// Builds the graph of all rows in two passes: degrees, then the sums of z z'/d.
     fn build(
         map: &dyn FeatureMap,
         source: &mut dyn ChunkSource,
@@ -168,7 +169,7 @@ impl Graph {
         ]
     }
 
-    /// Raw scores: coordinates times degree, and the degree, `[D, k + 1]`.
+    /// Coefficients of the raw scores, `[D, k + 1]`: coordinates times degree, and the degree.
     fn beta(&self) -> Result<Array2<f64>> {
         let s = self.s_d.view().insert_axis(Axis(1));
         concatenate(Axis(1), &[self.v_dk.view(), s]).map_err(|e| Error::shape(e.to_string()))
@@ -179,7 +180,7 @@ impl Graph {
     }
 }
 
-/// Errors unless so many features can give so many coordinates.
+/// Errors unless `features` features can give `dimensions` coordinates.
 fn require_coordinates(features: usize, dimensions: usize) -> Result<()> {
     if features == 1 {
         return Err(Error::parameter(
@@ -195,7 +196,7 @@ fn require_coordinates(features: usize, dimensions: usize) -> Result<()> {
     Ok(())
 }
 
-/// Features over the roots of their degrees, and these degrees as they are.
+/// Features divided by the root of their degrees, and the degrees before they are raised.
 fn over_root_degree(
     z_nd: ArrayView2<'_, f32>,
     s_d: &Array1<f64>,
@@ -235,8 +236,8 @@ impl Fit for SpectralEmbeddingOptions {
     }
 
     /// Errors with [`Error::Unsupported`] on maps whose features cannot be stored, with
-    /// [`Error::Parameter`] on no coordinates or more than features less one, and with
-    /// [`Error::Numerical`] when the rows have fewer.
+    /// [`Error::Parameter`] on 0 coordinates or more than features less one, and with
+    /// [`Error::Numerical`] if the rows have fewer.
     fn fit(&self, map: Box<dyn FeatureMap>, data: FitData<'_>) -> Result<LinearModel> {
         let start = Instant::now();
         let rows = data.survey.rows;

@@ -1,4 +1,4 @@
-//! Lengthscales of a Gaussian process by the gradient of its marginal likelihood.
+//! Estimates lengthscales of a Gaussian process by the gradient of its marginal likelihood.
 
 use crate::{
     Error, Result,
@@ -16,42 +16,42 @@ use std::f64::consts::TAU;
 #[cfg(test)]
 mod tests;
 
-/// Which lengthscales a [`GaussianProcess`](crate::models::GaussianProcess) finds.
+/// Which lengthscales a [`GaussianProcess`](crate::models::GaussianProcess) estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Lengthscales {
-    /// None: they are those of the bandwidth.
+    /// None: lengthscales are given by the bandwidth.
     #[default]
     Fixed,
-    /// One factor for all of them: the bandwidth.
+    /// One common factor: the bandwidth.
     One,
     /// One for each column (automatic relevance determination; Rasmussen & Williams 2006, section
-    /// 5.1): that of a column that says nothing of the targets grows, until it counts for nothing.
+    /// 5.1): the lengthscale of an irrelevant column grows until the column has no effect.
     PerColumn,
 }
 
-/// Rows that are looked at, at most.
+/// Maximum number of sampled rows.
 const MOST_ROWS: usize = 4000;
-/// Features that are looked at, at most.
+/// Maximum number of features.
 const MOST_FEATURES: usize = 2000;
-/// Where memory is scarce so many rows are looked at all the same.
+/// Minimum number of sampled rows if memory is scarce.
 const FEWEST_ROWS: usize = 256;
-/// Before the first step these factors of all lengthscales are tried: far from the best one the
-/// phases of distant rows turn with every small step, and the likelihood is rugged.
+/// Factors of all lengthscales that are tried before the first step: far from the best one the
+/// phases of distant rows change quickly, and the likelihood has many local maxima.
 const TRIED: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
-/// They are tried on so many rows of the sample and so many features.
+/// Rows of the sample and features for these trials.
 const TRIED_ON: (usize, usize) = (1000, 500);
-/// Lengthscales change by this factor at most, either way.
+/// Bounds on the factor by which lengthscales change.
 const FARTHEST: f64 = 1e3;
-/// Done when two steps in turn gain less than this; ten times as much is worth a percentage of
-/// likelihood.
+/// Stops if two steps in a row gain less than this; ten times as much changes the likelihood by a
+/// per cent.
 const ASCENT: Ascent = Ascent {
     tolerance: 1e-2,
     max_iterations: 100,
     longest: 1.0,
 };
 
-/// The map as cosines. Errors on others.
+/// The map as cosine features. Errors on others.
 fn cosines(map: &dyn FeatureMap) -> Result<&DenseFeatures> {
     map.fourier().ok_or_else(|| {
         Error::unsupported(format!(
@@ -62,16 +62,16 @@ fn cosines(map: &dyn FeatureMap) -> Result<&DenseFeatures> {
     })
 }
 
-/// Rows of `d` columns under so many features that fit into the memory of a run, three and a half
-/// times in f64.
+/// Number of rows of `d` columns and `features` features that fit into the memory of a run, three
+/// and a half times in f64.
 fn most_rows(run: &Run, (d, features): (usize, usize)) -> usize {
     let row = 8 * (4 * features + 3 * d);
     let fit = usize::try_from(run.memory).unwrap_or(usize::MAX) / row.max(1);
     fit.clamp(FEWEST_ROWS, MOST_ROWS)
 }
 
-/// Finds the lengthscales that make the targets of a sample of rows likeliest, together with the
-/// variances that are not known, and gives the map with them. One pass over the rows.
+/// Finds the lengthscales that maximize the likelihood of the targets of a sample of rows, together
+/// with variances that are not given, and returns the map with them. One pass over the rows.
 pub(in crate::learn) fn find(
     map: &dyn FeatureMap,
     data: &mut FitData<'_>,
@@ -105,27 +105,27 @@ pub(in crate::learn) fn find(
     Ok((Box::new(map), found))
 }
 
-/// Where an ascent may begin.
+/// Starting point of the ascent.
 struct Foothold {
     at: Vec<f64>,
-    /// The logarithm of the ratio of the variances, and its ends.
+    /// Log ratio of the variances, and its bounds.
     log_ratio: f64,
     ends: (f64, f64),
-    /// The logarithm of the marginal likelihood there.
+    /// Log marginal likelihood at this point.
     value: f64,
 }
 
-/// Where an ascent of the evidence has led.
+/// Result of the ascent of the evidence.
 struct Maximised {
-    /// By how much lengthscales are longer than at the start, `[d]`.
+    /// Factor of each lengthscale relative to the start, `[d]`.
     factor_d: Vec<f64>,
     before: f64,
     after: f64,
     iterations: usize,
 }
 
-/// The evidence over the logarithms of one factor of the lengthscales, or of one for each column,
-/// and of the ratio of noise to signal unless both are known.
+/// The evidence as a function of the log factor of all lengthscales, or of each column, and of the
+/// log ratio of noise to signal unless both are given.
 struct Landscape {
     stretched: Stretched,
     evidence: FeatureEvidence,
@@ -154,7 +154,7 @@ impl Landscape {
             moves_ratio: known.noise.is_none() || known.signal.is_none(),
         })
     }
-    /// Variables that are logarithms of factors.
+    /// Number of variables that are log factors of lengthscales.
     fn scales(&self) -> usize {
         if self.per_column {
             self.stretched.columns()
@@ -169,7 +169,7 @@ impl Landscape {
         (0..self.stretched.columns()).map(one).collect()
     }
 
-    /// The evidence and its gradient; not finite where rounding leaves nothing.
+    /// The evidence and its gradient; not finite if the problem is singular within rounding.
     fn at(&self, at: &[f64], log_ratio: f64) -> (f64, Vec<f64>) {
         let log_ratio = if self.moves_ratio {
             at[self.scales()]
@@ -194,7 +194,7 @@ impl Landscape {
         (slope.value, gradient)
     }
 
-    /// The likeliest variances with all lengthscales longer by a factor.
+    /// Best variances with all lengthscales multiplied by a factor.
     fn along(&self, factor: f64) -> Result<Foothold> {
         let features = self
             .stretched
@@ -214,7 +214,8 @@ impl Landscape {
         })
     }
 
-    /// The likeliest of some factors of all lengthscales; 1 where none has a likelihood.
+    /// The candidate factor of all lengthscales with the greatest likelihood; 1 if none has a
+    /// finite one.
     fn best(&self, factors: &[f64]) -> Result<f64> {
         let mut best = (1.0, f64::NEG_INFINITY);
         for &factor in factors {
@@ -226,8 +227,8 @@ impl Landscape {
         Ok(best.0)
     }
 
-    /// From all lengthscales longer by `start` than those of the bandwidth, or from those if they
-    /// are likelier.
+    /// Maximizes the evidence from lengthscales multiplied by `start`, or from those of the
+    /// bandwidth if these are more likely.
     fn maximise(&self, start: f64, hear: &mut dyn FnMut(usize, f64)) -> Result<Maximised> {
         let mut from = self.along(1.0)?;
         let before = from.value;

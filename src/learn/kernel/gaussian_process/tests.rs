@@ -1,4 +1,4 @@
-//! Processes of weighted rows against the exact one with `noise / w` beside each row.
+//! Gaussian processes of weighted rows compared with the exact one with noise `noise / w`.
 
 use crate::{
     data::{MemorySource, Rows},
@@ -17,7 +17,7 @@ use ndarray::{Array1, Array2, Axis};
 const NOISE: f64 = 0.05;
 const SIGNAL: f64 = 1.5;
 
-/// Rows of one column, each the worse the less it weighs.
+/// Rows of one column; the smaller the weight, the larger the noise.
 fn rows(n: usize) -> (Array2<f64>, Array1<f64>, Array1<f64>) {
     let mut draws = Seed(8).stream(Stream::Data, 0);
     let x = Array2::from_shape_simple_fn((n, 1), || 5.0 * draws.uniform());
@@ -73,7 +73,7 @@ fn a_row_of_weight_w_has_the_noise_over_w() {
     factor.solve(&mut l_y);
     let mean = cross.t().dot(&l_y);
     let own = z_new.map_axis(Axis(1), |z| z.dot(&z) * SIGNAL);
-    // A new target is of weight 1.
+    // Prediction for a new target of weight 1.
     let variance = own - cross.map_axis(Axis(0), |c| c.dot(&c)) + NOISE;
     let mut predictor = model.linear().intervals_on(&Device::cpu()).expect("loads");
     let found = predictor.predict(&Rows::from(&new), 0.9).expect("predicts");
@@ -91,8 +91,7 @@ fn a_row_of_weight_w_has_the_noise_over_w() {
     assert!((found - expected).abs() < 2e-3, "{found} {expected}");
 }
 
-/// Rows of weights that count give the posterior and the likelihood of rows that are there so
-/// often, with all that is found by it.
+/// Frequency weights give the posterior, the likelihood and the estimates of repeated rows.
 #[test]
 fn weights_that_count_are_rows_repeated() {
     let (x, y, _) = rows(45);
@@ -137,7 +136,7 @@ fn weights_that_count_are_rows_repeated() {
     }
 }
 
-/// Sums that were added and forgotten keep count of the weights.
+/// Merging and subtracting sums keeps track of the weights.
 #[test]
 fn weighted_rows_come_and_go() {
     let (x, y, w) = rows(45);
@@ -159,7 +158,7 @@ fn weighted_rows_come_and_go() {
     );
     let all = process().fit((&x, &y, &w)).expect("fits");
     let all = all.linear().facts[name];
-    // The map of the first rows is centred elsewhere, which its kernel does not notice.
+    // The map of the first rows is centred elsewhere, which does not change its kernel.
     assert!((both[name] - all).abs() < 1.0, "{both:?} {all}");
 }
 
@@ -174,7 +173,7 @@ fn sums_keep_the_logarithms_of_weights() {
         let read = NormalEquations::from_bytes(&bytes).expect("reads");
         assert_eq!(read.log_weight, log_weight);
     }
-    // A row of weight 0 is as if it were not there.
+    // A row of weight 0 has no effect.
     let (x, y, mut w) = rows(45);
     w[3] = 0.0;
     let model = process().fit((&x, &y, &w)).expect("fits");

@@ -1,4 +1,4 @@
-//! The penalty of kernel ridge regression that is best on rows left out in turn.
+//! Chooses the penalty of kernel ridge regression by leave-one-out errors.
 
 use super::read;
 use crate::{
@@ -20,42 +20,42 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::collections::BTreeMap;
 
-/// Rows whose kernel is looked at where nobody says how many: some seconds at most.
+/// Default maximum of rows whose kernel matrix decides: some seconds.
 const ROWS: usize = 2048;
-/// The fewest that decide where memory has little room.
+/// Minimum number of deciding rows if memory is scarce.
 const LEAST_ROWS: usize = 256;
-/// Bytes of a pair of rows: of their kernel, and of a factor of it.
+/// Bytes per pair of rows: the kernel matrix and a factor of it.
 const PAIR_BYTES: u64 = 16;
 
-/// What chooses a penalty.
+/// Candidate penalties and how to choose among them.
 pub(in crate::learn) struct Choice {
     lambdas: Vec<f64>,
-    /// Rows that decide at most.
+    /// Maximum number of deciding rows.
     most: usize,
 }
 
-/// Rows that decide: all that differ, or a uniform sample of them.
+/// Deciding rows: all distinct rows, or a uniform sample of them.
 pub(in crate::learn) struct Deciding {
-    /// Their places among all rows; all of them, in order, if there is none.
+    /// Their indices among all rows; `None` for all rows in order.
     places: Option<Vec<usize>>,
     /// Total weight of each distinct row.
     weights_n: Array1<f64>,
-    /// Observations behind each of them.
+    /// Number of observations of each distinct row.
     observations: Observations,
-    /// What all rows count for over what these do.
+    /// Total weight of all rows divided by that of the deciding rows.
     share: f64,
-    /// Which of them are left out together, where rows have groups.
+    /// Rows that are left out together if rows have groups.
     folds: Option<Vec<Vec<usize>>>,
 }
 
-/// A penalty, and by what it was chosen if it was.
+/// A penalty, and the curve of errors if it was chosen.
 pub(in crate::learn) struct Chosen {
     pub(in crate::learn) lambda: f64,
     curve: Option<LambdaCurve>,
 }
 
 impl Chosen {
-    /// One that was given.
+    /// A given penalty.
     pub(in crate::learn) fn given(lambda: f64) -> Self {
         Self {
             lambda,
@@ -63,7 +63,7 @@ impl Chosen {
         }
     }
 
-    /// Keeps in a model by what its penalty was chosen.
+    /// Stores the curve of errors in a model.
     pub(in crate::learn) fn keep(self, model: &mut LinearModel) {
         if let Some(curve) = self.curve {
             lambda::keep(model, curve);
@@ -72,8 +72,8 @@ impl Chosen {
 }
 
 impl Choice {
-    /// None where one penalty is given. `room` is how many bytes there are. Errors with
-    /// [`Error::Parameter`] on penalties that are none, and with [`Error::Unsupported`] on folds.
+    /// `None` if a single penalty is given. `room` is the memory in bytes. Errors with
+    /// [`Error::Parameter`] on invalid penalties, and with [`Error::Unsupported`] on folds.
     pub(in crate::learn) fn from_penalties(lambda: &Lambda, room: u64) -> Result<Option<Self>> {
         let Some(of) = lambda.candidates() else {
             return Ok(None);
@@ -96,14 +96,14 @@ impl Choice {
         }))
     }
 
-    /// Rows to keep on the way, of so many feature and target columns.
+    /// Sampler of rows to keep during a pass; `size` is the number of feature and target columns.
     pub(in crate::learn) fn rows(&self, size: (usize, usize)) -> KeptRows {
         let fitting = Lambda::Usual.rows_kept(size).unwrap_or(self.most);
         KeptRows::new(self.most.min(fitting), size)
     }
 
-    /// Which rows decide: of those that differ, and count, the ones with the smallest hashes, so
-    /// that they are the same in any order. Rows of several groups differ.
+    /// Selects the deciding rows: the distinct rows of positive weight with the smallest hashes,
+    /// which do not depend on the order. Equal rows in several groups count as distinct.
     pub(in crate::learn) fn among(
         &self,
         x: &Rows,
@@ -142,8 +142,8 @@ impl Choice {
         }
     }
 
-    /// The penalty with the least error on rows that decide, of the kernel and the targets of all
-    /// rows.
+    /// The penalty with the least error on the deciding rows, from the kernel matrix and the
+    /// targets of all rows.
     pub(in crate::learn) fn choose(
         &self,
         (k_nn, y_nt): (&Array2<f64>, &Array2<f64>),
@@ -151,7 +151,7 @@ impl Choice {
         intercept: bool,
     ) -> Result<Chosen> {
         match &deciding.places {
-            // No row counts: the fit says so.
+            // Without rows of positive weight, the fit itself reports the error.
             Some(places) if places.is_empty() => Ok(Chosen::given(Lambda::USUAL)),
             None => self.walk((k_nn, y_nt), deciding, intercept),
             Some(places) => {
@@ -164,7 +164,7 @@ impl Choice {
         }
     }
 
-    /// As [`Self::choose`], of rows that were kept of all, which have this weight.
+    /// As [`Self::choose`], for rows sampled from all rows, whose total weight is `total`.
     pub(in crate::learn) fn choose_by(
         &self,
         kept: &KeptRows,
@@ -175,7 +175,7 @@ impl Choice {
         if kept.is_empty() {
             return Ok(Chosen::given(Lambda::USUAL));
         }
-        // The fewest decide even where memory has less room than their kernel takes.
+        // The minimum number of rows decides even if memory has less room than their kernel takes.
         let least = PAIR_BYTES * (kept.len() as u64).pow(2);
         let run = run.silent().memory(run.memory.max(least));
         let mut source = kept.source();
@@ -195,8 +195,8 @@ impl Choice {
         self.walk((&k_nn, &y_nt), &deciding, intercept)
     }
 
-    /// Looks at penalties of rows that all decide, at the same `lambda W` as of all rows: the
-    /// variance of the noise over that of the function, which hangs on no number of rows.
+    /// Evaluates penalties with the deciding rows at the same `lambda W` as for all rows: this
+    /// ratio of noise variance to signal variance does not depend on the number of rows.
     fn walk(
         &self,
         (k_nn, y_nt): (&Array2<f64>, &Array2<f64>),
@@ -207,7 +207,7 @@ impl Choice {
         let squares_nt = y_nt.mapv(entries::square);
         let (sum_t, square_t) = (weights_n.dot(y_nt), weights_n.dot(&squares_nt));
         let variances_t = variances((&sum_t, &square_t), weights_n.sum());
-        // Rounding of sums is no share that was left out.
+        // A share of 1 up to rounding means that no rows were dropped.
         let all = deciding.share < 1.0 + 1e-9;
         let times = if all { 1.0 } else { deciding.share };
         let mut refused = None;

@@ -4,23 +4,23 @@ use crate::data::{Rows, hash_of_contents};
 use ndarray::{Array1, Array2, ArrayView1};
 use std::collections::HashMap;
 
-/// The distinct features of some rows.
+/// Distinct features of rows.
 pub(super) struct DistinctFeatures {
     /// First row of each, in the order of the rows.
     pub(super) places: Vec<usize>,
-    /// Which of these each row has, `[n]`.
+    /// Index of the distinct row of each row, `[n]`.
     of_row: Vec<usize>,
 }
 
 impl DistinctFeatures {
-    /// Finds rows with the same features; `None` if all differ.
+    /// Finds rows with the same features; `None` if all are distinct.
     pub(super) fn find(x: &Rows) -> Option<Self> {
         let (mut places, mut of_row) = (Vec::<usize>::new(), Vec::new());
         let mut known: HashMap<u64, usize> = HashMap::new();
         for row in 0..x.nrows() {
             let next = places.len();
             let of_hash = *known.entry(hash(x, row)).or_insert(next);
-            // Rows that share a hash alone stay apart.
+            // Rows with equal hashes but different features stay separate.
             let is_known = places
                 .get(of_hash)
                 .is_some_and(|&first| same(x, first, row));
@@ -33,7 +33,7 @@ impl DistinctFeatures {
     }
 
     /// Kernel, weighted means of targets and total weights of the distinct rows: the sum of squares
-    /// `sum w (y - f)^2` of rows with the same f is that of their mean but for a constant.
+    /// `sum w (y - f)^2` of rows with the same f equals that of their mean up to a constant.
     pub(super) fn merge(
         &self,
         k_nn: &Array2<f64>,
@@ -80,7 +80,8 @@ mod tests {
     };
     use ndarray::{Axis, s};
 
-    /// Merged rows have the solution of all rows: coefficients of equal rows add up to theirs.
+    /// Merged rows have the solution of all rows: the coefficients of equal rows sum to those of
+    /// the merged row.
     #[test]
     fn merged_rows_have_the_same_solution() {
         let x = Array2::from_shape_fn((40, 2), |(i, j)| [(i * 7 % 5) as f64, (i % 3) as f64][j]);

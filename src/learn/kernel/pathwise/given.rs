@@ -1,4 +1,4 @@
-//! Functions by Matheron's rule with what a Gaussian process on features found.
+//! Draws functions by Matheron's rule with the estimates of a Gaussian process on features.
 
 use super::PathwiseOptions;
 use crate::{
@@ -15,13 +15,13 @@ use crate::{
 use std::f64::consts::TAU;
 
 impl LinearModel {
-    /// Functions drawn by Matheron's rule from the posterior of target `target` given the rows of
-    /// `source`, whose targets are that one alone: with the kernel, lengthscales, noise and signal
-    /// of this model of a [`GaussianProcess`](crate::models::GaussianProcess) on Fourier features,
-    /// and `features` of the prior. They are those that
-    /// [`PosteriorFunctions`](crate::models::PosteriorFunctions) draw with these variances: near
-    /// the rows the kernel itself decides, away from them they return to the prior. An intercept
-    /// is fitted unless the model's job has none.
+    /// Draws functions by Matheron's rule from the posterior of target `target` given the rows of
+    /// `source`, which has that single target. Kernel, lengthscales, noise and signal are those of
+    /// this model of a [`GaussianProcess`](crate::models::GaussianProcess) on Fourier features;
+    /// `features` is the number of features of the prior. The functions equal those of
+    /// [`PosteriorFunctions`](crate::models::PosteriorFunctions) with these variances: near the
+    /// rows the kernel itself decides, away from them they return to the prior. An intercept is
+    /// fitted unless the model's settings have none.
     ///
     /// ```
     /// use bochner::{data::MemorySource, prelude::*};
@@ -37,8 +37,8 @@ impl LinearModel {
     /// ```
     ///
     /// Errors with [`Error::Unsupported`] on models of other learners and maps, with
-    /// [`Error::Parameter`] when there is no such target or nothing to draw, with [`Error::Limit`]
-    /// when the kernel of all rows does not fit into the memory of the run.
+    /// [`Error::Parameter`] on an invalid target or 0 samples, and with [`Error::Limit`] if the
+    /// kernel matrix of all rows does not fit into the memory of the run.
     pub fn sample_given(
         &self,
         (source, target): (&mut dyn ChunkSource, usize),
@@ -63,7 +63,7 @@ impl LinearModel {
         let kernel = self.kernel_of_features()?;
         let columns = KernelColumns::new(kernel);
         let none = ndarray::Array2::<f64>::zeros((0, self.map.input_dim()));
-        // Frequencies count turns: their input is that of the kernel over 2 pi.
+        // Frequencies are in turns (cycles): their input is that of the kernel over 2 pi.
         let input = self.map.input().clone().lengthscale(1.0 / TAU)?;
         let map = columns.build(input, none)?;
         let survey = Survey::watched(source, 0, seed.0, &|step| run.say(step))?;
@@ -86,7 +86,7 @@ impl LinearModel {
         })
     }
 
-    /// The variance of this name that a Gaussian process found for a target.
+    /// The variance with this name that a Gaussian process estimated for a target.
     fn variance(&self, name: &str, target: usize) -> Result<f64> {
         let several = format!("{name}_deviation_{target}");
         let one = format!("{name}_deviation");
@@ -110,7 +110,7 @@ impl LinearModel {
         self.job.as_ref().and_then(|job| job.get(name))
     }
 
-    /// The kernel that Fourier features estimate, by the words of the job.
+    /// The kernel that the Fourier features approximate, parsed from the settings.
     fn kernel_of_features(&self) -> Result<std::sync::Arc<dyn kernels::Kernel>> {
         let spec = self
             .job_word("kernel")

@@ -1,4 +1,4 @@
-//! Drawn functions against the exact Gaussian process in closed form.
+//! Drawn functions compared with the exact Gaussian process in closed form.
 
 use super::*;
 use crate::{
@@ -52,22 +52,22 @@ fn exact(kernel: &dyn Kernel) -> (Array1<f64>, Array2<f64>) {
     (rooted.t().dot(&y).column(0).to_owned(), covariance)
 }
 
-/// Mean and covariance of functions over many seeds, each of which draws a prior of its own: since
-/// the update is exact, both are those of the exact process whatever the number of features.
+/// Mean and covariance of functions over many seeds, each with its own draw of the prior. Since the
+/// update is exact, both equal those of the exact process for any number of features.
 #[test]
 fn mean_and_covariance_are_those_of_the_exact_process() {
     let (x, y, new) = rows();
     let (seeds, samples) = (250, 40);
     for kernel in kernels() {
         let (mean, covariance) = exact(kernel.as_ref());
-        // Row after row, what each seed estimates: five means, and fifteen covariances.
+        // Row by row, the estimates of each seed: five means, and fifteen covariances.
         let mut found = Array2::zeros((seeds, 20));
         let mut expected = Array1::zeros(20);
         for seed in 0..seeds {
             let functions = functions(&kernel, samples).intercept(false).features(64);
             let model = functions.seed(Seed(seed as u64)).fit((&x, &y));
             let drawn = model.expect("fits").predict(&new).expect("predicts");
-            // Around the mean of the law, so that nothing has to be said of degrees of freedom.
+            // Deviations from the exact mean, so that no degrees of freedom are lost.
             let away = &drawn - &mean.view().insert_axis(Axis(1));
             let mut at = 5;
             for i in 0..5 {
@@ -86,16 +86,16 @@ fn mean_and_covariance_are_those_of_the_exact_process() {
             let off = (average[k] - expected[k]).abs();
             assert!(off < 4.0 * errors[k], "{k}: {average} {expected} {errors}");
         }
-        // Variances are known to a few per cent.
+        // Variances are accurate to a few per cent.
         for variance in [5, 7, 10, 14, 19] {
             assert!(errors[variance] < 0.06 * expected[variance], "{errors}");
         }
     }
 }
 
-/// Where data are many and features few, draws of coefficients have nothing left to vary, even
-/// where there are no rows ("variance starvation", Wilson et al. 2020); draws by
-/// Matheron's rule return to the prior.
+/// With many rows and few features, draws of coefficients have too little variance, even away from
+/// the rows ("variance starvation", Wilson et al. 2020); draws by Matheron's rule return to the
+/// prior.
 #[test]
 fn functions_vary_as_the_prior_away_from_the_rows() {
     let x = Array2::from_shape_fn((150, 1), |(i, _)| i as f64 / 25.0);
@@ -131,12 +131,12 @@ fn functions_vary_as_the_prior_away_from_the_rows() {
     assert!((far(&drawn) - 1.0).abs() < bound, "{}", far(&drawn));
     assert!(drawn.row(1).mean().expect("functions").abs() < 4.0 * (SIGNAL / samples as f64).sqrt());
     assert!(far(&starved) < 0.5, "{}", far(&starved));
-    // Among the rows both are as sure.
+    // Near the rows both have the same variance.
     let near = [&drawn, &starved].map(|drawn| drawn.row(0).var(1.0));
     assert!(near.iter().all(|v| *v < NOISE), "{near:?}");
 }
 
-/// Given its draws a function is the formula, in f64 and with the exact kernel.
+/// Given its draws, a function equals the formula in f64 with the exact kernel.
 #[test]
 fn a_function_is_the_formula_of_its_draws() {
     let (x, y, new) = rows();
@@ -176,8 +176,8 @@ fn a_function_is_the_formula_of_its_draws() {
     }
 }
 
-/// With a flat prior of the intercept the functions lie around kernel ridge regression, which
-/// no constant in the targets changes; variances are found where none are given.
+/// With a flat prior of the intercept the functions scatter around kernel ridge regression and are
+/// invariant under a constant added to the targets; variances that are not given are estimated.
 #[test]
 fn functions_lie_around_kernel_ridge_regression() {
     let (x, y, new) = rows();
@@ -209,14 +209,14 @@ fn functions_lie_around_kernel_ridge_regression() {
     let apart = moved - drawn.slice(ndarray::s![.., ..2]);
     assert!(apart.iter().all(|e| e.abs() < 1e-3), "{apart}");
 
-    // Noise enough for the likeliest variances to be inside of their range.
+    // Enough noise to keep the most likely variances inside their range.
     let y = &y + &x.column(0).mapv(|x| 0.2 * (x * 977.0).sin());
     let free = PosteriorFunctions::on(KernelColumns::new(kernel)).device(&Device::cpu());
     let free = free
         .bandwidth(Bandwidth::Sigma(1.0))
         .standardize(Standardize::No);
     let facts = free.fit((&x, &y)).expect("fits").linear().facts.clone();
-    // No other variances are likelier.
+    // No other variances are more likely.
     for (noise, signal) in [(1.1, 1.0), (0.9, 1.0), (1.0, 1.1), (1.0, 0.9)] {
         let other = free.clone();
         let other = other.noise(noise * facts["noise_deviation"].powi(2));
@@ -273,7 +273,7 @@ fn a_file_keeps_the_functions_and_what_cannot_be_drawn_says_so() {
         .predict(&crate::data::Rows::from(&new))
         .expect("predicts");
     assert_eq!(again, model.predict(&new).expect("predicts"));
-    // More of them begin with the same.
+    // Drawing more functions starts with the same ones.
     let more = functions(&kernel, 5).fit((&x, &y)).expect("fits");
     let more = more.predict(&new).expect("predicts");
     let apart = more.slice(ndarray::s![.., ..3]).to_owned() - &again;
@@ -291,7 +291,7 @@ fn a_file_keeps_the_functions_and_what_cannot_be_drawn_says_so() {
     assert!(message.to_string().contains("one target"), "{message}");
 }
 
-/// What a process on features found serves as if it had been given: the functions are the same.
+/// The estimates of a process on features give the same functions as if passed as options.
 #[test]
 fn functions_given_rows_are_those_of_the_same_variances() {
     let (x, y, new) = rows();

@@ -1,5 +1,5 @@
-//! The Laplace approximation behind logistic regression, by more passes over the rows: two where
-//! the Hessian is whole, as it is of two classes, one for each class where it is taken in blocks.
+//! Laplace approximation for logistic regression, by more passes over the rows: two with a full
+//! Hessian (always for two classes), or one for each class with a block-diagonal one.
 
 #[cfg(test)]
 mod tests;
@@ -21,11 +21,11 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis, s};
 
-/// Most unknowns, (C - 1)(D + 1), whose Hessian is whole: its factor and its root are matrices of
-/// their square. With more there is a block for each direction among the scores.
+/// Maximum number of unknowns, (C - 1)(D + 1), for a full Hessian, whose factor and root take the
+/// square of that. Beyond it, there is one block for each direction among the scores.
 const WHOLE: usize = 3_000;
 
-/// Errors unless there is an approximation of what `options` minimise.
+/// Errors unless the approximation is defined for the objective of `options`.
 pub(super) fn check(options: &LogisticOptions, map: &dyn FeatureMap) -> Result<()> {
     if options.l1 != 0.0 || options.bound.is_some() {
         let problem = "the Laplace approximation is of a penalty of squares, not of l1 or a bound";
@@ -34,7 +34,7 @@ pub(super) fn check(options: &LogisticOptions, map: &dyn FeatureMap) -> Result<(
     require_dense(map)
 }
 
-/// A source whose rows count by the curvature of their losses.
+/// Source whose rows are weighted by the curvature of their losses.
 struct Curved<'a> {
     source: &'a mut dyn ChunkSource,
     curvature_n: &'a [f64],
@@ -78,11 +78,11 @@ impl ChunkSource for Curved<'_> {
     }
 }
 
-/// Rows at the mode, in order.
+/// Rows with their scores at the mode, in order.
 struct AtMode {
     /// `[n, t]`.
     scores_nt: Array2<f64>,
-    /// The place of each row's class.
+    /// Class index of each row.
     class_n: Vec<usize>,
     weight_n: Vec<f64>,
 }
@@ -119,8 +119,7 @@ impl AtMode {
         self.weight_n.iter().sum()
     }
 
-    /// Turns the scores of several classes into probabilities, and gives the logarithm of the
-    /// likelihood.
+    /// Turns the scores of several classes into probabilities, and returns the log likelihood.
     fn probabilities(&mut self) -> f64 {
         let mut log_likelihood = 0.0;
         for (i, mut row) in self.scores_nt.rows_mut().into_iter().enumerate() {
@@ -135,8 +134,8 @@ impl AtMode {
     }
 }
 
-/// Gives a model of logistic regression, of two classes before its one score is split among both,
-/// its spread and its evidence. Keeps 24 bytes a row, and 8 more for each class but two.
+/// Adds spread and evidence to a model of logistic regression; for two classes, before its single
+/// score is split among both. Keeps 24 bytes per row, and 8 more for each class beyond two.
 ///
 /// Errors as the source, the device, [`Laplace::new`] and [`ClassHessian::approximate`] do.
 pub(super) fn approximate(
@@ -151,7 +150,7 @@ pub(super) fn approximate(
     }
 }
 
-/// Of one score for two classes.
+/// Two classes with one score.
 fn approximate_two(
     model: &mut LinearModel,
     source: &mut dyn ChunkSource,
@@ -172,7 +171,7 @@ fn approximate_two(
     let place = (beta_d, options.intercept);
     let laplace = Laplace::new(&sums, place, precision, log_likelihood)?;
     let mut spread = laplace.spread;
-    // One for each class, as a model has outputs.
+    // One noise value for each class, like the outputs of the model.
     spread.noise_t = Array1::ones(2);
     model.spread = Some(spread);
     let evidence = laplace.log_evidence;
@@ -180,9 +179,9 @@ fn approximate_two(
     Ok(())
 }
 
-/// Of more classes: the whole Hessian of at most `whole` unknowns, else its blocks along the
-/// eigenvectors of the mean curvature of the loss by the scores, in which the others are 0 on the
-/// average.
+/// More than two classes: the full Hessian up to `whole` unknowns, otherwise its blocks along the
+/// eigenvectors of the mean curvature of the loss over the scores, for which the off-diagonal
+/// blocks are 0 on average.
 fn approximate_classes(
     model: &mut LinearModel,
     source: &mut dyn ChunkSource,
@@ -229,8 +228,8 @@ fn approximate_classes(
     Ok(())
 }
 
-/// The eigenvectors of `sum_i w_i (diag(p_i) - p_i p_i')` but the one that a softmax ignores,
-/// `[C, C - 1]`.
+/// Eigenvectors of `sum_i w_i (diag(p_i) - p_i p_i')`, without the one that a softmax ignores, `[C,
+/// C - 1]`.
 fn even_directions(p_nc: &Array2<f64>, weight_n: &[f64]) -> Result<Array2<f64>> {
     let weight_n = Array1::from(weight_n.to_vec());
     let weighted_nc = p_nc * &weight_n.insert_axis(Axis(1));
@@ -240,7 +239,7 @@ fn even_directions(p_nc: &Array2<f64>, weight_n: &[f64]) -> Result<Array2<f64>> 
     Ok(turn_cu.dot(&eigen(&turned)?.vectors_nn))
 }
 
-/// Sums of the features of rows that count so much each.
+/// Sums of the features with rows weighted by their curvature.
 fn curved_sums(
     model: &LinearModel,
     source: &mut dyn ChunkSource,

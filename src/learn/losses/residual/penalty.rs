@@ -1,4 +1,4 @@
-//! The penalty of a regression by a loss of residuals, by the loss on rows held out.
+//! Chooses the penalty of a regression with a loss of residuals by the loss on held-out rows.
 
 use super::{ResidualLoss, ResidualOptions};
 use crate::{
@@ -12,29 +12,29 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Where nothing can be held out.
+/// Penalty if no rows can be held out.
 pub(super) const USUAL: f64 = 1e-5;
-/// The share of the rows that choose by their loss.
+/// Share of held-out rows.
 const HELD_OUT: f64 = 0.2;
-/// Rows that choosing looks at, about.
+/// Approximate number of rows used for the choice.
 const ROWS: f64 = 10_000.0;
-/// The fewest rows that choose.
+/// Minimum number of rows for a choice.
 const FEWEST: u64 = 20;
-/// Penalties from 1 down, each the root of ten less than the one before.
+/// Number of penalties from 1 down, each smaller than the one before by sqrt(10).
 const STEPS: i32 = 14;
-/// So many penalties in a row may be worse than the best before they end.
+/// Penalties in a row without an improvement before the search ends.
 const PATIENCE: usize = 3;
 
 /// A penalty, and the mean loss that it was chosen by.
 pub(super) struct Chosen {
     pub(super) lambda: f64,
     pub(super) loss: Option<f64>,
-    /// Rows that the hold-out draws one by one.
+    /// Repeated rows, which the hold-out split assigns one by one.
     repeats: Arc<Repeats>,
 }
 
 impl Chosen {
-    /// One that was given.
+    /// A given penalty.
     pub(super) fn given(lambda: f64) -> Self {
         Self {
             lambda,
@@ -44,8 +44,8 @@ impl Chosen {
     }
 }
 
-/// A part of the rows for choosing: of about [`ROWS`] of them those that are fitted, or the rest.
-/// The contents of a row decide, so that equal rows are in one part, except [`Repeats`].
+/// Part of about [`ROWS`] rows for the choice: the training part, or the rest. A hash of the
+/// contents decides, so that equal rows are in one part, except [`Repeats`].
 fn part<'a>(
     source: &'a mut dyn ChunkSource,
     (rows, repeats): (u64, &Arc<Repeats>),
@@ -60,8 +60,8 @@ fn part<'a>(
     }
 }
 
-/// The rows that [`ResidualOptions::choose`] fitted when it came to this; all, if it had nothing to
-/// choose by.
+/// The rows on which [`ResidualOptions::choose`] fitted when it chose this penalty; all if it could
+/// not choose.
 pub(super) fn fitted<'a>(
     source: &'a mut dyn ChunkSource,
     rows: u64,
@@ -73,7 +73,7 @@ pub(super) fn fitted<'a>(
     }
 }
 
-/// The rows that it chose by, likewise.
+/// The held-out rows of that choice; all if it could not choose.
 pub(super) fn rest<'a>(
     source: &'a mut dyn ChunkSource,
     rows: u64,
@@ -85,7 +85,7 @@ pub(super) fn rest<'a>(
     }
 }
 
-/// What the rows of a source count for together, and the mean of what `each` says of its rows.
+/// Total weight of the rows of a source, and the weighted mean of `each` over its rows.
 fn mean(
     source: &mut dyn ChunkSource,
     rows: usize,
@@ -104,8 +104,8 @@ fn mean(
 }
 
 impl ResidualLoss {
-    /// What penalties are multiples of for targets of this size: coefficients are of their size,
-    /// squares of them in the unit of the loss.
+    /// Unit of the penalties for targets of this size: coefficients have the size of the targets,
+    /// and their squares have the unit of the loss.
     fn unit(self, size: f64) -> f64 {
         match self {
             Self::SquaredEpsilonInsensitive(_) => 1.0,
@@ -117,7 +117,7 @@ impl ResidualLoss {
 }
 
 impl AnyLoss {
-    /// The loss of score `s` where the target is `y`.
+    /// The loss of score `s` for target `y`.
     fn value(&self, y: f64, s: f64) -> f64 {
         match self {
             Self::Kinked { loss, .. } => loss.value(y, s),
@@ -128,9 +128,9 @@ impl AnyLoss {
 }
 
 impl ResidualOptions {
-    /// Fits to four fifths of the rows, of some of them where they are many, with penalties from
-    /// large to small, each from the coefficients of the one before, and takes the one whose mean
-    /// loss on the other fifth is the least. Gives the map back.
+    /// Fits to four fifths of the rows (of a sample if there are many) with penalties from large to
+    /// small and warm starts, and takes the one with the least mean loss on the other fifth.
+    /// Returns the map.
     pub(super) fn choose(
         &self,
         map: Box<dyn FeatureMap>,
@@ -179,7 +179,7 @@ impl ResidualOptions {
                 };
                 worse = 0;
             }
-            // Losses with a kink, and those beside a bound, begin anew.
+            // Losses with a kink, and bounded coefficients, do not support warm starts.
             if matches!(value, AnyLoss::Smooth(_)) && self.bound.is_none() {
                 start = Some(model.coefficients);
             }
@@ -210,7 +210,7 @@ fn has_both_parts(
     Ok(true)
 }
 
-/// The mean loss of a model on the rows that are held out.
+/// Mean loss of a model on the held-out rows.
 fn held_out(
     model: &LinearModel,
     loss: &AnyLoss,

@@ -6,7 +6,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2};
 
-/// The usual width is 1.345 deviations of the noise, also where a tenth of the targets is wild.
+/// The default width is 1.345 deviations of the noise, also if a tenth of the targets are outliers.
 #[test]
 fn the_usual_width_is_that_of_the_noise() {
     const NOISE: f64 = 0.2;

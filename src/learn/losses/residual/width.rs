@@ -1,4 +1,4 @@
-//! The width of Huber's loss, where none is given.
+//! Default width of Huber's loss.
 
 use super::{ResidualLoss, ResidualOptions, penalty};
 use crate::{
@@ -6,18 +6,18 @@ use crate::{
     model::LinearModel,
 };
 
-/// Widths in deviations of the residuals: 95 % as efficient as least squares where these are normal
+/// Width in deviations of the residuals: 95 % as efficient as least squares for normal residuals
 /// (Holland & Welsch 1977).
 const EFFICIENT: f64 = 1.345;
-/// The median size of standard normal values.
+/// Median absolute value of the standard normal distribution.
 const MEDIAN_SIZE: f64 = 0.674_489_750_196_081_7;
-/// A loss of absolute deviations, which a share of wild residuals does not move.
+/// Least absolute deviations, which is robust against outliers.
 const ROBUST: ResidualLoss = ResidualLoss::Quantile(0.5);
 
 impl ResidualOptions {
-    /// 1.345 robust deviations, `median |r| / 0.6745` (Huber 1964; Rousseeuw & Croux 1993), of
-    /// the residuals that least absolute deviations leave on the rows held out to choose the
-    /// penalty; of few rows, on those fitted. Gives the map back.
+    /// 1.345 robust deviations, `median |r| / 0.6745` (Huber 1964; Rousseeuw & Croux 1993), of the
+    /// residuals of least absolute deviations on the rows held out to choose the penalty, or on the
+    /// training rows if there are few. Returns the map.
     pub(super) fn usual_width(
         &self,
         map: Box<dyn FeatureMap>,
@@ -51,7 +51,7 @@ impl ResidualOptions {
         data.source.rewind()?;
         sizes.sort_unstable_by(f64::total_cmp);
         let median = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
-        // Residuals that are all 0 have no size of their own.
+        // All residuals can be 0.
         let deviation = if median > 0.0 {
             median / MEDIAN_SIZE
         } else {
@@ -61,7 +61,7 @@ impl ResidualOptions {
     }
 }
 
-/// The sizes of the residuals of all targets of rows, but for those of weight 0.
+/// Absolute residuals of all targets, for rows of positive weight.
 fn sizes(model: &LinearModel, source: &mut dyn ChunkSource, run: &crate::Run) -> Result<Vec<f64>> {
     let chunk = RowNeeds::read(source.columns() + source.targets()).rows_of(run)?;
     let silent = run.silent();

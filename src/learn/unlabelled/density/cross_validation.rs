@@ -14,7 +14,7 @@ use crate::{
 };
 use ndarray::Array1;
 
-/// The multiple with the smallest score, and what belongs to it.
+/// The multiple with the smallest score, and its results.
 pub(super) struct Best {
     pub(super) multiple: f64,
     pub(super) score: f64,
@@ -36,7 +36,7 @@ pub(super) fn best(
             "a multiple of the bandwidth is {bad}; it must be positive and finite"
         )));
     }
-    // Of a kernel without an integral no map would do.
+    // A kernel without an integral is an error for every map.
     kernel.ln_integral()?;
     let fourier = frequencies(map)?;
     let share_d = smoothed(fourier, &kernel)?;
@@ -84,7 +84,7 @@ pub(super) fn best(
     Ok(best)
 }
 
-/// The frequencies of a map, which errors where it shows none.
+/// Frequencies of a map; errors if it has none.
 fn frequencies(map: &dyn FeatureMap) -> Result<&DenseFeatures> {
     map.fourier().ok_or_else(|| {
         let problem = format!(
@@ -99,7 +99,7 @@ fn frequencies(map: &dyn FeatureMap) -> Result<&DenseFeatures> {
     })
 }
 
-/// Warns where the best is the least or the largest of several.
+/// Warns if the best multiple is the smallest or largest of several.
 fn warn_at_ends(multiples: &[f64], best: f64) {
     let ends = multiples
         .iter()
@@ -114,8 +114,8 @@ fn warn_at_ends(multiples: &[f64], best: f64) {
     }
 }
 
-/// What smoothing by the kernel once more leaves of each feature, `[D]`: the Fourier transform of
-/// the kernel's density at its frequency, p(omega)/p(0).
+/// Factor by which convolution with the kernel shrinks each feature, `[D]`: the Fourier transform
+/// of the kernel's density at its frequency, p(omega)/p(0).
 fn smoothed(map: &DenseFeatures, kernel: &ScaledKernel) -> Result<Array1<f64>> {
     let unknown = || {
         let problem = format!(
@@ -140,7 +140,7 @@ fn smoothed(map: &DenseFeatures, kernel: &ScaledKernel) -> Result<Array1<f64>> {
 }
 
 impl Embedding {
-    /// `W^2 - sum_i w_i^2`: what pairs of different rows weigh.
+    /// `W^2 - sum_i w_i^2`: the total weight of pairs of different rows.
     fn others(&self) -> f64 {
         let rounding = 1e-12 * self.weight_squares;
         let others = self.weight * self.weight - self.weight_squares;
@@ -148,9 +148,9 @@ impl Embedding {
     }
 
     /// `int f^2 - 2 E f(x)`, times the integral I of the kernel. With m the mean of the features
-    /// and g what smoothing leaves of them, `I int f^2 = sum_j g_j m_j^2`, since the Fourier
-    /// transform of the density at omega is that of the rows times g; and the mean over pairs of
-    /// different rows is `(W^2 |m|^2 - sum_i w_i^2 |z_i|^2)/(W^2 - sum_i w_i^2)`.
+    /// and g the factors of convolution, `I int f^2 = sum_j g_j m_j^2`, since the Fourier transform
+    /// of the density at omega is that of the rows times g. The mean over pairs of different rows
+    /// is `(W^2 |m|^2 - sum_i w_i^2 |z_i|^2)/(W^2 - sum_i w_i^2)`.
     fn score(&self, share_d: &Array1<f64>) -> f64 {
         let squares_d = self.sum_d.mapv(entries::square);
         let square = squares_d.dot(share_d) / (self.weight * self.weight);

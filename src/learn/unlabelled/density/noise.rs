@@ -1,4 +1,4 @@
-//! The noise that features make in a density, from the frequencies alone.
+//! Estimates from the frequencies alone the noise that random features add to a density.
 
 use crate::{
     data::Survey,
@@ -9,23 +9,23 @@ use crate::{
     seed::{Seed, Stream},
 };
 
-/// Differences of rows at which the estimate of the kernel is held against the kernel.
+/// Number of differences of rows at which the approximated kernel is compared with the kernel.
 const DIFFERENCES: usize = 256;
-/// How many deviations around the mean of a column count for the place of the rows.
+/// Width of the region of the rows in each column, in standard deviations around the mean.
 const REACH: f64 = 4.0;
 /// The mean of the positive half of a variable, over its deviation: `1 / sqrt(2 pi)`.
 const HALF: f64 = 0.4;
-/// The share of the whole from which on noise is said.
+/// Warn if noise exceeds this share of the total mass.
 const MUCH: f64 = 0.1;
 
-/// Where rows lie, as far as noise is concerned: their columns' deviations, at unit lengthscale.
+/// Region of the rows: standard deviations of their columns at unit lengthscale.
 #[derive(Debug, Clone)]
 pub(super) struct RowSpread {
     deviation_d: Vec<f64>,
 }
 
 impl RowSpread {
-    /// Of the rows of a survey, as `kernel` sees their columns; those that it drops are 0.
+    /// From the survey, after scaling by the input of `kernel`; dropped columns are 0.
     pub(super) fn from_survey(survey: &Survey, kernel: &ScaledKernel) -> Self {
         let scaled = kernel.input.scale().iter().zip(&survey.variance);
         Self {
@@ -33,20 +33,20 @@ impl RowSpread {
         }
     }
 
-    /// The same where lengthscales are longer by `factor`.
+    /// The region for lengthscales that are longer by `factor`.
     pub(super) fn stretched(&self, factor: f64) -> Self {
         Self {
             deviation_d: self.deviation_d.iter().map(|s| s / factor).collect(),
         }
     }
 
-    /// ln of the volume that holds the rows, in units of lengthscales.
+    /// ln of the volume of the region, in units of lengthscales.
     fn ln_volume(&self) -> f64 {
         let varying = self.deviation_d.iter().filter(|s| **s > 0.0);
         varying.map(|s| (2.0 * REACH * s).ln()).sum()
     }
 
-    /// A difference between a point of that volume and a row.
+    /// A random difference between a point of the region and a row.
     fn difference(&self, number: u64) -> Vec<f64> {
         let mut draws = Seed(0).stream(Stream::Sample, number);
         let each = self.deviation_d.iter();
@@ -55,23 +55,23 @@ impl RowSpread {
     }
 }
 
-/// Noise of the mean of D features whose length is `length`.
+/// Noise of the mean of D features with norm `length`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noise {
-    /// Its deviation over the place of the rows, in units of the kernel.
+    /// Its standard deviation over the region of the rows, in units of the kernel.
     pub(super) deviation: f64,
-    /// ln of the integral of the kernel and of the volume of that place, both in units of
+    /// ln of the integral of the kernel and of the volume of the region, both in units of
     /// lengthscales.
     ln_volume: f64,
     ln_integral: f64,
 }
 
 impl Noise {
-    /// A mean of independent cosines is off by `length / sqrt(D)`, and one of even frequencies by
-    /// as much less as their estimate of the kernel is: the root of
-    /// `D mean (k^(delta) - k(delta))^2` over differences delta of points where rows lie.
+    /// A mean of independent cosines has the standard error `length / sqrt(D)`. For evenly spread
+    /// frequencies it is smaller by the ratio of kernel errors: the root of `D mean (k^(delta) -
+    /// k(delta))^2` over differences delta of points in the region.
     ///
-    /// `None` where the kernel has no integral.
+    /// `None` if the kernel has no integral.
     pub(super) fn estimate(
         (map, kernel): (&DenseFeatures, &ScaledKernel),
         place: &RowSpread,
@@ -93,7 +93,7 @@ impl Noise {
                 .sum();
             entries::square(estimate - kernel.kernel.evaluate(&delta_d, &zero))
         };
-        // Offsets are drawn, too, and have noise of their own.
+        // Random offsets add noise too.
         let ratio = if paired {
             let errors = parallel::usual().map(DIFFERENCES, &error);
             (features * errors.iter().sum::<f64>() / DIFFERENCES as f64).sqrt()
@@ -108,26 +108,26 @@ impl Noise {
         })
     }
 
-    /// About how much of the whole is noise that stands where the density is positive alone: by how
-    /// much it integrates to more than 1.
+    /// Approximate share of the total mass that is noise if negative values are cut off: the excess
+    /// of the integral over 1.
     pub(super) fn share(&self) -> f64 {
         HALF * self.deviation * (self.ln_volume - self.ln_integral).exp()
     }
 
-    /// The integral of its square over the place of the rows, times the integral of the kernel.
+    /// Integral of its square over the region, times the integral of the kernel.
     pub(super) fn square(&self) -> f64 {
         entries::square(self.deviation) * (self.ln_volume - self.ln_integral).exp()
     }
 }
 
-/// Warns of noise that is much of the whole.
+/// Warns if noise is a large share of the mass.
 pub(super) fn warn(share: f64) {
     if let Some(warning) = said(share) {
         log::warn!("{warning}");
     }
 }
 
-/// What is said.
+/// The warning, if there is one.
 fn said(share: f64) -> Option<String> {
     (share > MUCH).then(|| {
         format!(

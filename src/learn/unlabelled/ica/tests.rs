@@ -1,7 +1,7 @@
 use super::*;
 use crate::seed::{Seed, Stream};
 
-/// More rows than a thread sums at a time, of two laws.
+/// Rows of two distributions, more than one unit of parallel work.
 fn rows() -> Array2<f32> {
     let mut draws = Seed(5).stream(Stream::Data, 0);
     Array2::from_shape_fn((2500, 2), |(_, k)| match k {
@@ -37,7 +37,7 @@ fn a_step_is_fast_icas() {
     let y_nk = rows();
     let once = KernelIcaOptions {
         components: Some(2),
-        // Any turn is small enough.
+        // Accepts any turn, to stop after one step.
         tolerance: 3.0,
         max_iterations: 1,
     };
@@ -89,9 +89,9 @@ fn a_step_is_fast_icas() {
     assert!(w[[0, 0]].abs() > 0.99 && w[[1, 1]].abs() > 0.99, "{w}");
 }
 
-/// On few rows of a Gaussian FastICA's own steps circle, in two of three draws of five
-/// sources. Here they end where the gradient of the contrasts is that of a rotation's
-/// stationary point: `s_i E[g(y_i) y_j]` is symmetric (Hyvarinen 1999, eq. 24 for all sources).
+/// On few Gaussian rows FastICA's own steps cycle in two of three draws of five sources. The
+/// shortened steps converge to a stationary point of the contrasts over rotations: `s_i E[g(y_i)
+/// y_j]` is symmetric (Hyvarinen 1999, eq. 24 for all sources).
 #[test]
 fn gaussian_rows_have_sources_too() {
     let options = KernelIcaOptions {
@@ -129,8 +129,8 @@ fn the_gaussian_mean_of_log_cosh() {
     assert!((mean - GAUSSIAN).abs() < 1e-12, "{mean}");
 }
 
-/// As many rows at any memory, all of them where there are no more, and a refusal where half of the
-/// memory does not hold them: 2 million rows of two sources take 16 MiB.
+/// The sample has the same size for any memory, at most all rows, and is refused if half of the
+/// memory does not hold it: 2 million rows of two sources take 16 MiB.
 #[test]
 fn the_sample_goes_by_sources_not_by_memory() {
     let rows = |rows: u64, sources, memory| {

@@ -1,4 +1,4 @@
-//! Lloyd's iteration, which goes over those points alone whose nearest centre can have changed.
+//! Lloyd's iteration, restricted to points whose nearest centre can have changed.
 
 #[cfg(test)]
 mod tests;
@@ -8,50 +8,52 @@ use crate::{Result, linalg::entries, parallel};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::collections::BTreeMap;
 
-/// When iterations end.
+/// Stopping rules.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::learn) struct Rules {
-    /// Squared moves of all centres, as a share of the mean variance of a column.
+    /// Convergence threshold: squared moves of all centres relative to the mean variance of a
+    /// column.
     pub(in crate::learn) tolerance: f64,
     pub(in crate::learn) max_iterations: usize,
 }
 
-/// Points that a thread takes at a time.
+/// Points per unit of parallel work.
 const ROWS: usize = 128;
-/// Columns whose sums a thread keeps, at least.
+/// Minimum number of columns per thread for sums.
 const COLUMNS: usize = 64;
-/// No cluster yet.
+/// Marks a point without a cluster.
 pub(super) const NONE: u32 = u32::MAX;
-/// Distances are computed of f32 products: their squares err by at most this share of
-/// `|z|^2 + |c|^2`.
+/// Distances are computed from f32 products: error bound of their squares, relative to `|z|^2 +
+/// |c|^2`.
 const ROUNDING: f64 = 4e-6;
 
-/// Centres, and what is known of every point.
+/// Centres, and the state of every point.
 ///
-/// Bounds are Hamerly's (2010): a point stays with its centre while it is nearer to it, at most,
-/// than to any other, at least. Every centre that moves by delta loosens them by delta.
+/// Uses Hamerly's (2010) bounds: a point keeps its centre while the upper bound on its distance is
+/// below the lower bound on that to any other centre. A move of a centre by delta loosens the
+/// bounds by delta.
 pub(in crate::learn) struct Lloyd<'w> {
     centres_kd: Array2<f64>,
-    /// What each point counts, if not 1. One that counts nothing is in no cluster.
+    /// Weights of the points; `None` if all are 1. A point of weight 0 is in no cluster.
     weights_n: Option<&'w [f64]>,
-    /// Sums of the points of each cluster, how many they are, and what they count together.
+    /// Sums, counts and total weights of the points of each cluster.
     sums_kd: Array2<f64>,
     counts: Vec<u64>,
     weight_k: Vec<f64>,
     /// The cluster of each point.
     cluster_n: Vec<u32>,
-    /// At most as far is a point from its centre,
+    /// Upper bound on the distance of each point to its centre.
     upper_n: Vec<f64>,
-    /// and at least as far from any other.
+    /// Lower bound on the distance of each point to any other centre.
     lower_n: Vec<f64>,
-    /// The sum of |z|^2 of all points, and of what they count.
+    /// Sum of |z|^2 over all points, and total weight.
     squares: f64,
     total: f64,
     iterations: usize,
     converged: bool,
 }
 
-/// What a point is nearest to: squared distances.
+/// Nearest centre of a point, with squared distances.
 pub(super) struct Nearest {
     pub(super) cluster: u32,
     first: f64,
@@ -61,8 +63,7 @@ pub(super) struct Nearest {
 }
 
 impl<'w> Lloyd<'w> {
-    /// From `centres_kd`, for so many points, each of which counts what `weights_n` says, `[rows]`,
-    /// or 1.
+    /// Starts from `centres_kd` for `rows` points with weights `weights_n`, `[rows]`, or 1.
     pub(in crate::learn) fn from(
         centres_kd: Array2<f64>,
         rows: usize,
@@ -96,8 +97,7 @@ impl<'w> Lloyd<'w> {
         self.centres_kd
     }
 
-    /// The sum of the squared distances of all points to the means of their clusters, each times
-    /// what the point counts.
+    /// Weighted sum of squared distances of all points to the means of their clusters.
     pub(in crate::learn) fn inertia(&self) -> f64 {
         let means = self.sums_kd.rows().into_iter().zip(&self.weight_k);
         let means = means.filter(|(_, weight)| **weight > 0.0);
@@ -105,25 +105,25 @@ impl<'w> Lloyd<'w> {
         (self.squares - explained).max(0.0)
     }
 
-    /// The mean over columns of their variance.
+    /// Mean of the variances of the columns.
     fn mean_variance(&self) -> f64 {
         let mean = self.sums_kd.sum_axis(Axis(0)) / self.total;
         (self.squares / self.total - mean.dot(&mean)).max(0.0) / mean.len().max(1) as f64
     }
 
-    /// What a point counts.
+    /// Weight of a point.
     fn weight(&self, point: usize) -> f64 {
         self.weights_n.map_or(1.0, |w| w[point])
     }
 
-    /// Counts a point to cluster `to` and no longer to the one it came from.
+    /// Moves a point from its previous cluster to cluster `to`.
     fn count(&mut self, before: u32, to: u32, weight: f64) {
         self.counts[to as usize] += 1;
         self.weight_k[to as usize] += weight;
         if before != NONE {
             let before = before as usize;
             self.counts[before] -= 1;
-            // What rounding leaves of nothing is nothing.
+            // The weight of an empty cluster is exactly 0, without rounding errors.
             self.weight_k[before] = match self.counts[before] {
                 0 => 0.0,
                 _ => self.weight_k[before] - weight,
@@ -131,8 +131,9 @@ impl<'w> Lloyd<'w> {
         }
     }
 
-    /// Iterates until no point changes its cluster, the centres hardly move, or the iterations are
-    /// used up. `hear` gets each iteration and its squared moves.
+    /// Iterates until no point changes its cluster, the centres move less than the tolerance, or
+    /// the maximum number of iterations is reached. `hear` is called with each iteration and its
+    /// squared moves.
     pub(in crate::learn) fn run(
         &mut self,
         points: &mut dyn Points,
@@ -150,7 +151,7 @@ impl<'w> Lloyd<'w> {
         Ok(())
     }
 
-    /// Takes every point that can have changed to its nearest centre; how many did.
+    /// Assigns points that can have changed to their nearest centre; returns the number of changes.
     fn assign(&mut self, points: &mut dyn Points) -> Result<u64> {
         let wanted = self.uncertain();
         let centres_dk = self.centres_kd.t().mapv(entries::narrow);
@@ -187,10 +188,10 @@ impl<'w> Lloyd<'w> {
         Ok(changed)
     }
 
-    /// Which points may be nearer to another centre than to theirs.
+    /// Which points may be nearer to another centre than to their own.
     fn uncertain(&self) -> Vec<bool> {
         let k = self.centres_kd.nrows();
-        // Half the way to the next centre: nearer than that is nearest.
+        // Half the distance to the next centre: a point closer than that keeps its centre.
         let half = parallel::usual().numbers(k, &|a| {
             let others = (0..k).filter(|&b| b != a).map(|b| {
                 let way = &self.centres_kd.row(a) - &self.centres_kd.row(b);
@@ -207,10 +208,10 @@ impl<'w> Lloyd<'w> {
         .collect()
     }
 
-    /// Gives every cluster without points the one that is farthest from its centre; how many
-    /// changed so. One pass over the points, where there are such clusters.
+    /// Moves the point farthest from its centre to each empty cluster; returns the number of moves.
+    /// Takes one pass over the points if there are empty clusters.
     fn fill_empty(&mut self, points: &mut dyn Points) -> Result<u64> {
-        // In the order of their rows, which is that of sums.
+        // In the order of the rows, as in sums.
         let mut moves = BTreeMap::new();
         while let Some(empty) = self.counts.iter().position(|&n| n == 0) {
             let own = |i: usize| {
@@ -251,7 +252,8 @@ impl<'w> Lloyd<'w> {
         Ok(moves.len() as u64)
     }
 
-    /// Moves every centre to the mean of its points and loosens the bounds; the squared moves.
+    /// Moves each centre to the mean of its points and loosens the bounds; returns the sum of
+    /// squared moves.
     fn move_centres(&mut self) -> f64 {
         let mut moves = vec![0.0; self.counts.len()];
         for (c, &weight) in self.weight_k.iter().enumerate() {
@@ -263,7 +265,7 @@ impl<'w> Lloyd<'w> {
             moves[c] = way.dot(&way).sqrt();
             self.centres_kd.row_mut(c).assign(&mean);
         }
-        // The largest move of any centre, and of any other than that.
+        // The largest move of a centre, and the largest of all others.
         let farthest = (0..moves.len()).fold(0, |b, c| if moves[c] > moves[b] { c } else { b });
         let others = (0..moves.len()).filter(|&c| c != farthest);
         let next = others.map(|c| moves[c]).fold(0.0, f64::max);
@@ -284,7 +286,7 @@ impl<'w> Lloyd<'w> {
     }
 }
 
-/// The nearest centre of every point of a block.
+/// Nearest centre of every point of a block.
 pub(super) fn nearest(
     z_nd: ArrayView2<'_, f32>,
     centres_dk: &ArrayView2<'_, f32>,
@@ -336,18 +338,18 @@ fn norm(z: &[f32]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// A point of a block that goes from one cluster, or none, to another.
+/// Move of a point of a block from one cluster, or none, to another.
 pub(super) struct Moved {
-    /// Its place in the block.
+    /// Index in the block.
     pub(super) at: usize,
     pub(super) from: u32,
     pub(super) to: u32,
-    /// What it counts.
+    /// Weight of the point.
     pub(super) weight: f64,
 }
 
-/// Moves points of a block from the sums of one cluster to those of another. Every thread has
-/// columns of its own, so that sums do not depend on how many there are.
+/// Moves points of a block between the sums of clusters. Each thread sums separate columns, so that
+/// sums do not depend on the number of threads.
 pub(super) fn add(sums_kd: &mut Array2<f64>, z_nd: ArrayView2<'_, f32>, moved: &[Moved]) {
     let width = COLUMNS.max(sums_kd.ncols().div_ceil(rayon::current_num_threads()));
     let mut strips: Vec<_> = sums_kd.axis_chunks_iter_mut(Axis(1), width).collect();

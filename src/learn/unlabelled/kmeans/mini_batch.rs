@@ -1,4 +1,4 @@
-//! Clusters that grow: mini-batches of rows that come later.
+//! Incremental k-means by mini-batches.
 
 use super::{
     centres_model,
@@ -16,15 +16,14 @@ use crate::{
 use ndarray::{Array1, Array2, Axis, s};
 use std::sync::Arc;
 
-/// A k-means that goes on: [`KMeans::start`](crate::models::KMeans) fits the first rows by Lloyd's
-/// iteration, and each [`Self::add`] is one mini-batch (Sculley 2010): its rows go to their nearest
-/// centres as these are before it, and then every centre moves to the mean of all rows that ever
-/// came to it, a row as much as any other, or by its weight.
+/// Incremental k-means: [`KMeans::start`](crate::models::KMeans) fits the first rows by Lloyd's
+/// iteration, and each [`Self::add`] is one mini-batch (Sculley 2010). Its rows are assigned to the
+/// nearest of the current centres; then each centre moves to the weighted mean of all rows ever
+/// assigned to it.
 ///
-/// That is not Lloyd's iteration. A row stays with the centre that it first fell to, so batches in
-/// another order, or rows in other batches, give other centres, and those of a fit to all rows have
-/// a smaller inertia. For the same reason nothing is forgotten: to which centre a row was counted
-/// is not kept.
+/// This differs from Lloyd's iteration: a row keeps its first assignment, so other orders or
+/// batches of rows give other centres, and a fit to all rows has a smaller inertia. For the same
+/// reason rows cannot be subtracted: their assignments are not stored.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -43,7 +42,7 @@ pub struct GrowingClusters {
     column_names: Option<Vec<String>>,
     schema: Option<Schema>,
     centres_kd: Array2<f64>,
-    /// The sums of the rows that came to each centre, and of what these count.
+    /// Sums and total weights of the rows assigned to each centre.
     sums_kd: Array2<f64>,
     weight_k: Array1<f64>,
     rows: u64,
@@ -51,12 +50,12 @@ pub struct GrowingClusters {
 }
 
 impl GrowingClusters {
-    /// Goes on with the clusters of a model, to each of which rows of so much weight came, `[k]`,
-    /// or so many: as if they had been one mini-batch. With weights of 0 the first batch alone says
-    /// where centres are.
+    /// Continues from the clusters of a model, with the total weight (or number) of rows assigned
+    /// to each, `[k]`, as if these had been one mini-batch. With weights of 0 the first batch alone
+    /// determines the centres.
     ///
-    /// Errors with [`Error::Parameter`] when the model is no k-means, and when there is not one
-    /// weight for each cluster, 0 or positive, and finite.
+    /// Errors with [`Error::Parameter`] if the model is no k-means, and unless there is one finite
+    /// weight >= 0 for each cluster.
     #[doc(hidden)]
     pub fn resume(model: LinearModel, weights: Vec<f64>, run: Run) -> Result<Self> {
         if model.learner != "kmeans" {
@@ -92,35 +91,35 @@ impl GrowingClusters {
         })
     }
 
-    /// Computes as `run` says from here on.
+    /// Sets the run (device, memory and progress) of later batches.
     #[doc(hidden)]
     pub fn set_run(&mut self, run: Run) {
         self.run = run;
     }
 
-    /// Number of rows that were added.
+    /// Number of rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// What the rows count together that came to each cluster, `[k]`; how many they are where none
-    /// has a weight.
+    /// Total weight of the rows assigned to each cluster, `[k]`; their number if rows have no
+    /// weights.
     pub fn weights(&self) -> &[f64] {
         self.weight_k.as_slice().expect("standard layout")
     }
 
-    /// The map that the first rows gave.
+    /// The map drawn for the first rows.
     pub fn map(&self) -> &dyn FeatureMap {
         self.map.as_ref()
     }
 
-    /// The clusters as they are: a model as that of [`KMeans`](crate::models::KMeans).
+    /// The current clusters, as a model of [`KMeans`](crate::models::KMeans).
     pub fn model(&self) -> Result<Model<Vec<usize>>> {
         let device = self.run.device.clone();
         Ok(Model::new(self.linear(), device, self.run.memory))
     }
 
-    /// What [`Self::model`] predicts with.
+    /// The linear model behind [`Self::model`].
     #[doc(hidden)]
     pub fn linear(&self) -> LinearModel {
         let map = Box::new(self.map.clone());
@@ -134,7 +133,7 @@ impl GrowingClusters {
         }
     }
 
-    /// Adds the rows of `source`, all of them one mini-batch.
+    /// Adds the rows of `source` as one mini-batch.
     pub(crate) fn take_up(&mut self, source: &mut dyn ChunkSource) -> Result<()> {
         let centres_dk = self.centres_kd.t().mapv(entries::narrow);
         let centres_dk = centres_dk.as_standard_layout();
@@ -173,7 +172,7 @@ impl GrowingClusters {
         drop(featurizer);
         (self.sums_kd, self.weight_k, self.rows) = (sums_kd, weight_k, rows);
         for (c, &weight) in self.weight_k.iter().enumerate() {
-            // A centre that nothing came to stays where it is.
+            // A centre without rows does not move.
             if weight > 0.0 {
                 let mean = &self.sums_kd.row(c) / weight;
                 self.centres_kd.row_mut(c).assign(&mean);

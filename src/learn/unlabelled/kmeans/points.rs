@@ -1,4 +1,4 @@
-//! Points that are gone over many times: features of a stream, or rows that are kept.
+//! Points for repeated passes: features of a stream, or rows in memory.
 
 use crate::{
     Error, Result,
@@ -9,10 +9,10 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-/// Takes the numbers of some points, and the points, `[rows, columns]`.
+/// Callback that gets the indices of some points, and the points, `[rows, columns]`.
 pub(in crate::learn) type Take<'t> = &'t mut dyn FnMut(&[usize], ArrayView2<'_, f32>) -> Result<()>;
 
-/// Points of some space, in order, as often as needed.
+/// Points of a space that can be read in order any number of times.
 pub(in crate::learn) trait Points {
     /// Number of points.
     fn rows(&self) -> usize;
@@ -20,13 +20,12 @@ pub(in crate::learn) trait Points {
     /// Dimension of the space.
     fn columns(&self) -> usize;
 
-    /// Hands `take` the points that are `wanted`, `[rows]`, in order and in blocks: their numbers,
-    /// and themselves.
+    /// Calls `take` with the points that are `wanted`, `[rows]`, in order and in blocks: their
+    /// indices, and the points.
     fn for_each_block(&mut self, wanted: &[bool], take: Take<'_>) -> Result<()>;
 }
 
-/// Points that are computed as they are asked for: what comes off a branch, and what `finish` makes
-/// of it.
+/// Points computed in each pass: outputs of a pipeline branch, transformed by `finish`.
 pub(in crate::learn) struct Streamed<'a> {
     featurizer: Featurizer<'a>,
     source: &'a mut dyn ChunkSource,
@@ -36,7 +35,7 @@ pub(in crate::learn) struct Streamed<'a> {
     finish: Option<Finish<'a>>,
 }
 
-/// From what comes off a branch to points, `[rows, columns]`.
+/// Transforms outputs of a branch to points, `[rows, columns]`.
 pub(in crate::learn) type Finish<'a> = Box<dyn Fn(ArrayView2<'_, f32>) -> Array2<f32> + 'a>;
 
 impl<'a> Streamed<'a> {
@@ -57,7 +56,7 @@ impl<'a> Streamed<'a> {
         )
     }
 
-    /// What `finish` makes of the outputs of coefficients, `columns` wide.
+    /// Outputs of coefficients transformed by `finish`, `columns` wide.
     pub(in crate::learn) fn outputs(
         (map, beta_dt): (&'a dyn FeatureMap, &'a Array2<f64>),
         (finish, columns): (Finish<'a>, usize),
@@ -157,17 +156,17 @@ pub(in crate::learn) struct Kept {
     pub(super) points_nd: Array2<f32>,
 }
 
-/// Points in memory that are handed over at a time.
+/// Points per block of points in memory.
 const BLOCK: usize = 2048;
 
 impl Kept {
-    /// All of them.
+    /// Reads all points into memory.
     pub(super) fn all(points: &mut dyn Points) -> Result<Self> {
         let all = vec![true; points.rows()];
         Self::wanted(points, &all)
     }
 
-    /// A uniform sample of `most` points, in order; all of them if there are no more.
+    /// A uniform sample of `most` points, in order, or all if there are fewer.
     pub(in crate::learn) fn sample(
         points: &mut dyn Points,
         most: usize,
@@ -177,7 +176,7 @@ impl Kept {
         Self::wanted(points, &wanted)
     }
 
-    /// Those that are `wanted`, `[rows]`.
+    /// Reads the points that are `wanted`, `[rows]`, into memory.
     pub(super) fn wanted(points: &mut dyn Points, wanted: &[bool]) -> Result<Self> {
         let rows = wanted.iter().filter(|wanted| **wanted).count();
         let mut points_nd = Array2::zeros((rows, points.columns()));
@@ -220,7 +219,7 @@ impl Points for Kept {
     }
 }
 
-/// Those of other points that have these numbers, ascending.
+/// Subset of other points, by ascending indices.
 pub(super) struct Subset<'a> {
     pub(super) points: &'a mut dyn Points,
     pub(super) numbers: Vec<usize>,
@@ -251,8 +250,8 @@ impl Points for Subset<'_> {
     }
 }
 
-/// A uniform sample of `most` of the points that `count`, `[rows]` (Knuth's algorithm S); all of
-/// those if there are no more.
+/// Marks a uniform sample of `most` of the points marked in `count`, `[rows]` (Knuth's algorithm
+/// S), or all of these if there are fewer.
 pub(super) fn sample_of(count: &[bool], most: usize, draws: &mut Draws) -> Vec<bool> {
     let mut to_come = count.iter().filter(|counts| **counts).count();
     let mut left = most.min(to_come);
@@ -260,7 +259,7 @@ pub(super) fn sample_of(count: &[bool], most: usize, draws: &mut Draws) -> Vec<b
         if !counts {
             return false;
         }
-        // With as many left as to come all are taken, and nothing is drawn.
+        // If all remaining points are needed, nothing is drawn.
         let take = left == to_come || draws.below(to_come as u64) < left as u64;
         left -= usize::from(take);
         to_come -= 1;
@@ -289,12 +288,12 @@ mod tests {
             );
             some.iter().for_each(|&i| counts[i as usize] += 1);
         }
-        // 500 each, with a deviation of sqrt(2000 / 4 * 3 / 4) = 19.4.
+        // Expected: 500 each, with a standard deviation of sqrt(2000 / 4 * 3 / 4) = 19.4.
         assert!(counts.iter().all(|c| (c - 500).abs() < 90), "{counts:?}");
         let mut draws = Seed(0).stream(Stream::Iteration, 0);
         let whole = Kept::sample(&mut all, 99, &mut draws).expect("takes");
         assert_eq!(whole.points(), all.points());
-        // Of those that count alone.
+        // Samples from marked points only.
         let odd: Vec<bool> = (0..20).map(|i| i % 2 == 1).collect();
         for most in [4, 10, 99] {
             let wanted = sample_of(&odd, most, &mut draws);

@@ -1,16 +1,16 @@
-//! Where clusters start.
+//! Initial centres of clusters.
 
 use super::{Kept, Points};
 use crate::{Error, Result, parallel, seed::Draws, text::counted};
 use ndarray::{Array2, ArrayView2};
 use std::collections::BTreeSet;
 
-/// k-means++: the first centre is a uniform point, each other one a point drawn by its squared
-/// distance to the nearest centre; of 2 + ln k candidates the one that leaves the least of it is
-/// taken (Arthur and Vassilvitskii 2007; the candidates as in scikit-learn). Where points have
-/// weights, `[rows]`, each draw and each sum counts them.
+/// k-means++: the first centre is a uniform random point, each other one is drawn with probability
+/// proportional to its squared distance to the nearest centre. Of 2 + ln k candidates the one with
+/// the smallest remaining sum of squared distances is kept (Arthur and Vassilvitskii 2007;
+/// candidates as in scikit-learn). Weights of points, `[rows]`, count in each draw and each sum.
 ///
-/// Errors with [`Error::Numerical`] when there are fewer different points than centres.
+/// Errors with [`Error::Numerical`] if there are fewer distinct points than centres.
 pub(super) fn plus_plus(
     points: &mut dyn Points,
     weights_n: Option<&[f64]>,
@@ -59,7 +59,7 @@ pub(super) fn plus_plus(
     Ok(centres_kd)
 }
 
-/// The points with these numbers, each once, and in which row of them each number stands.
+/// The points with these indices, each once, and the row of each index.
 fn rows_of(points: &mut dyn Points, numbers: &[usize]) -> Result<(Array2<f32>, Vec<usize>)> {
     let mut wanted = vec![false; points.rows()];
     numbers.iter().for_each(|&i| wanted[i] = true);
@@ -74,7 +74,7 @@ fn sum(values: &[f64]) -> f64 {
     values.iter().sum()
 }
 
-/// A point with the probability of its share of `weights`; `None` when all are zero.
+/// Draws a point with probability proportional to `weights`; `None` if all are zero.
 fn drawn(weights: &[f64], draws: &mut Draws) -> Option<usize> {
     let total = sum(weights);
     let mut rest = draws.uniform() * total;
@@ -89,8 +89,7 @@ fn drawn(weights: &[f64], draws: &mut Draws) -> Option<usize> {
     last
 }
 
-/// The squared distance of every point to each of `centres_rd`, or what is `nearest` if that is
-/// less: `[centres][rows]`.
+/// Squared distance of every point to each of `centres_rd`, capped at `nearest`: `[centres][rows]`.
 fn distances(
     points: &mut dyn Points,
     centres_rd: ArrayView2<'_, f32>,
@@ -113,7 +112,7 @@ fn distances(
     Ok(found)
 }
 
-/// `|a - b|^2`, in partial sums that stay in vector registers: exactly 0 for equal points.
+/// `|a - b|^2`, in partial sums that fit into vector registers: exactly 0 for equal points.
 pub(super) fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
     const LANES: usize = 32;
     let (a, a_rest) = a.as_chunks::<LANES>();
@@ -142,8 +141,8 @@ mod tests {
         Kept { points_nd }
     }
 
-    /// From 0, the points 1 and 3 are drawn with 1/10 and 9/10; two candidates leave 1 only if both
-    /// are 1.
+    /// From 0, the points 1 and 3 are drawn with 1/10 and 9/10; with two candidates, 1 is kept only
+    /// if both are 1.
     #[test]
     fn centres_are_drawn_by_squared_distances_and_the_best_candidate_is_taken() {
         let points = array![[0.0_f32], [1.0], [3.0]];
@@ -157,12 +156,12 @@ mod tests {
             first[place.iter().position(|p| *p).expect("a point")] += 1;
             near += usize::from(place[0] && centres[[1, 0]] == 1.0);
         }
-        // A third of all, with a deviation of 82.
+        // A third of all draws, with a standard deviation of 82.
         assert!(
             first.iter().all(|&n: &i32| (n - 10_000).abs() < 330),
             "{first:?}"
         );
-        // One hundredth of 10,000, with a deviation of 10.
+        // One hundredth of 10,000, with a standard deviation of 10.
         assert!((60..140).contains(&near), "{near}");
         let mut draws = Seed(0).stream(Stream::Iteration, 1);
         let twice = array![[2.0_f32], [2.0]];
@@ -172,8 +171,8 @@ mod tests {
         ));
     }
 
-    /// With weights 1, 0, 2, 1 at 0, 1, 3, 2 the first centre is drawn by them, and beside 0 the
-    /// others by 0, 0, 18, 4: of two candidates the one at 2 leaves 2, that at 3 leaves 1.
+    /// With weights 1, 0, 2, 1 at 0, 1, 3, 2 the first centre is drawn by weight, and after 0 the
+    /// others with 0, 0, 18, 4: with two candidates, the one at 2 leaves 2, that at 3 leaves 1.
     #[test]
     fn centres_are_drawn_by_weights_times_squared_distances() {
         let points = array![[0.0_f32], [1.0], [3.0], [2.0]];
@@ -191,14 +190,14 @@ mod tests {
             first[at(0)] += 1;
             second += usize::from(at(0) == 0 && at(1) == 3);
         }
-        // Deviations of at most 87.
+        // Standard deviations of at most 87.
         let expected = [7500, 0, 15_000, 7500];
         let off = first
             .iter()
             .zip(expected)
             .map(|(n, e): (&i32, i32)| (n - e).abs());
         assert!(off.max() < Some(330) && first[1] == 0, "{first:?}");
-        // (4 / 22)^2 of 7,500 = 248, with a deviation of 16.
+        // (4 / 22)^2 of 7,500 = 248, with a standard deviation of 16.
         assert!((185..311).contains(&second), "{second}");
     }
 

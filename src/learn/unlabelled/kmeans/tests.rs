@@ -1,4 +1,4 @@
-//! What memory holds shows in no bit of k-means.
+//! The memory budget does not change the results of k-means.
 
 use super::{KMeansOptions, Kept, Points, points::Take};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// Points that come in blocks of a size of their own, and how often they were gone over.
+/// Points in blocks of a given size, with a count of the passes.
 struct Passes(Kept, usize, usize);
 
 impl Points for Passes {
@@ -30,9 +30,9 @@ impl Points for Passes {
     }
 }
 
-/// Overlapping clusters of points, some of which count nothing, from a sample and from all: with
-/// room for all points, for the sample alone, and for none, and in blocks of any size. Less room
-/// takes more passes.
+/// Overlapping clusters of points, some of weight 0, from a sample and from all: with memory for
+/// all points, for the sample only, and for none, in blocks of any size. Less memory takes more
+/// passes.
 #[test]
 fn room_shows_in_no_bit_and_saves_passes() {
     let mut draws = Seed(3).stream(Stream::Data, 0);

@@ -12,25 +12,25 @@ use crate::{
 };
 use ndarray::{Array1, Array2, s};
 
-/// The covariance of features, of which the lower triangle is kept.
+/// Covariance of features (lower triangle).
 pub(in crate::learn) struct Covariance {
     pub(in crate::learn) mean_d: Array1<f64>,
-    /// The sum of the weights of the rows, which count them.
+    /// Sum of the weights of the rows, where weight w equals w rows.
     pub(super) weight: f64,
     pub(super) matrix_dd: Array2<f64>,
     /// Its trace.
     pub(super) total: f64,
-    /// Variance that is lost to the rounding of features and sums.
+    /// Bound on the variance due to rounding of features and sums.
     pub(super) noise: f64,
 }
 
-/// Features are rounded to f32, and so are the sums of some thousand of them: of the second moment
-/// this share.
+/// Rounding of features to f32, and of sums of some thousand of them, as a share of the second
+/// moment.
 const ROUNDING: f64 = 1e-6;
 
 impl Covariance {
-    /// Of the rows that `sums` holds, where one of weight w is w rows. Errors when they are fewer
-    /// than two or all the same.
+    /// From sums over rows, where weight w equals w rows. Errors if they are fewer than two or all
+    /// equal.
     pub(in crate::learn) fn from_sums(sums: NormalEquations) -> Result<Self> {
         let weight = sums.weight;
         Self::check_rows(sums.rows, weight)?;
@@ -48,7 +48,7 @@ impl Covariance {
         Ok(Self { matrix_dd, ..of })
     }
 
-    /// Errors when there are fewer rows than a variance takes, or when they count for fewer.
+    /// Errors if there are fewer than two rows, or if their total weight is less.
     pub(super) fn check_rows(rows: u64, weight: f64) -> Result<()> {
         match rows {
             0 | 1 => Err(Error::shape(format!(
@@ -62,15 +62,15 @@ impl Covariance {
         }
     }
 
-    /// All but the matrix, of features with this variance in all and this mean square. Errors when
-    /// they do not vary.
+    /// Everything but the matrix, from the total variance and mean square of the features. Errors
+    /// if they do not vary.
     pub(super) fn without_matrix(
         mean_d: Array1<f64>,
         weight: f64,
         (total, square): (f64, f64),
     ) -> Result<Self> {
         let noise = ROUNDING * square;
-        // `is_finite` too: sums of large features can leave the range.
+        // `is_finite` too: sums of large features can overflow.
         if !(total.is_finite() && total > noise) {
             let problem = "the features do not vary: all rows are the same, or the bandwidth is \
                            far too large";
@@ -85,9 +85,9 @@ impl Covariance {
         })
     }
 
-    /// The leading eigenvectors as `components` asks for them.
+    /// The leading eigenvectors that `components` requests.
     ///
-    /// Errors when more are asked for than there are directions in which the rows differ.
+    /// Errors on more components than directions in which the rows vary.
     pub(in crate::learn) fn leading(&self, components: Components) -> Result<Eigen> {
         let features = self.mean_d.len();
         let found = match components {

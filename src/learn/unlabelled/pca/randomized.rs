@@ -1,5 +1,5 @@
-//! Principal components of features whose covariance has no room: from products with a few
-//! directions.
+//! Randomised principal components, for features whose covariance does not fit into memory:
+//! products with a few random directions.
 
 use super::{Covariance, not_there};
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
-/// How many directions are tried, and how often they meet the rows.
+/// Parameters: the number of directions, and of passes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sketch {
     pub(super) components: usize,
@@ -27,21 +27,21 @@ pub(super) struct Sketch {
     pub(super) passes: usize,
 }
 
-/// What the rows say of some directions, and of all.
+/// Products of the rows with random directions, and sums over all rows.
 struct Products {
-    /// What the rows count together.
+    /// Total weight of the rows.
     weight: f64,
     /// `Z'W Z Q`, a row for each direction, `[l, D]`.
     y_ld: Array2<f64>,
     /// `Z'w`.
     sum_d: Array1<f64>,
-    /// Of all features, each times the weight of its row.
+    /// Weighted sum of squares of all features.
     squares: f64,
 }
 
 impl Products {
-    /// One pass. Features are computed on the device, products with them on the host in f64, of a
-    /// chunk while a GPU works on the next. Rows count what `weights_n` says, or 1.
+    /// One pass. Features are computed on the device, and products with them on the host in f64,
+    /// which overlaps with the next chunk of a GPU. Rows have weights `weights_n`, or 1.
     fn accumulate(
         q_ld: &Array2<f64>,
         map: &dyn FeatureMap,
@@ -94,7 +94,7 @@ impl Products {
         Ok(products)
     }
 
-    /// Products with the covariance, `(Z'W Z - n m m') Q / (n - 1)` where rows count n.
+    /// Products with the covariance, `(Z'W Z - n m m') Q / (n - 1)` for total weight n.
     fn centred(&self, q_ld: &Array2<f64>) -> Array2<f64> {
         let n = self.weight;
         let mean_d = &self.sum_d / n;
@@ -107,19 +107,19 @@ impl Products {
     }
 }
 
-/// What rows count together.
+/// Total weight of the rows.
 fn total(rows: u64, weights_n: Option<&[f64]>) -> f64 {
     weights_n.map_or(rows as f64, |weights_n| weights_n.iter().sum())
 }
 
 impl Sketch {
-    /// The leading eigenvectors, and the covariance but for its matrix.
+    /// The leading eigenvectors, and the covariance without its matrix.
     ///
-    /// Subspace iteration from a random start (Halko, Martinsson & Tropp 2011, sec. 4.5), a pass
-    /// over the rows each; what the last pass gives is no new start but the Nystrom approximation
-    /// of the covariance, so that one pass alone gives one (sec. 5.5 there). Memory is some
-    /// matrices of `D (k + p)`, most of them while a basis is made orthonormal; weights, which a
-    /// pass of their own reads, take 8 bytes a row.
+    /// Subspace iteration from a random start (Halko, Martinsson & Tropp 2011, sec. 4.5), with one
+    /// pass over the rows per iteration. The last pass gives the Nystrom approximation of the
+    /// covariance instead of a new start, so that a single pass suffices for an approximation (sec.
+    /// 5.5 there). Memory is some matrices of `D (k + p)`, most of them during orthonormalization;
+    /// weights, which take a pass of their own, add 8 bytes per row.
     pub(super) fn components(
         self,
         map: &dyn FeatureMap,
