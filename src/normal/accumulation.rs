@@ -1,5 +1,5 @@
-//! Summing a stream of rows on a device, in stretches, so that it can go on where one ended: after
-//! the loss of a device, or another day.
+//! Sums a stream of rows on a device in intervals, so that a run can resume after the loss of a
+//! device or in another process.
 
 use super::{
     Keep, NormalEquations, Resume, check_all_there,
@@ -22,29 +22,29 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::{mem, ops::Range};
 
-/// Bytes of each pair of features while rows are summed: a triangle in f64, then the square.
+/// Bytes per pair of features during summation: a triangle in f64, then the square.
 pub(crate) const SUM_BYTES: u32 = 12;
 
-/// The sums of a GPU go to the host, and begin anew, at multiples of so many rows of the data:
-/// those of 8192 features are 268 MB on their way, and 7 10^13 operations.
+/// GPU sums are copied to the host and reset at multiples of this number of rows. With 8192
+/// features a copy takes 268 MB for 7 10^13 operations.
 pub const COPY_EVERY: u64 = 1 << 20;
 
-/// Those of the CPU are added to the total at multiples of so many rows, so that a run that goes on
-/// from there ends in the same bits, as do sums of rows that are cut there and merged. They take
-/// one pass over the sums where the rows themselves took four or more.
+/// CPU sums are added to the total at multiples of this number of rows, so that resuming there, or
+/// merging sums of rows split there, gives the same bits. One such pass over the sums replaces four
+/// or more that summation itself takes.
 pub const ADD_EVERY: u64 = 1 << 14;
 
-/// What a stream is summed with.
+/// Parameters of the summation of a stream.
 pub(crate) struct Accumulation<'a> {
     map: &'a dyn FeatureMap,
     targets: &'a Targets,
     run: Run,
-    /// Rows of a stretch.
+    /// Rows of an interval.
     stretch: u64,
 }
 
 impl<'a> Accumulation<'a> {
-    /// As [`NormalEquations::resume`], in stretches of at most so many rows.
+    /// As [`NormalEquations::resume`], in intervals of at most `stretch` rows.
     pub(crate) fn new(
         map: &'a dyn FeatureMap,
         targets: &'a Targets,
@@ -77,8 +77,8 @@ impl<'a> Accumulation<'a> {
         }
     }
 
-    /// As [`Self::all`] of a part of the rows, which may be none, or all of weight 0; behind those
-    /// that were summed before.
+    /// As [`Self::all`] for a part of the rows, which may be empty or have total weight 0; resumes
+    /// from earlier sums.
     pub(crate) fn part(
         &self,
         source: &mut dyn ChunkSource,
@@ -91,8 +91,8 @@ impl<'a> Accumulation<'a> {
         Ok(total)
     }
 
-    /// The sums of some rows, which may be none, in a browser too, where nobody waits for a GPU.
-    /// They are fewer than a stretch has.
+    /// Asynchronous sums of rows, which may be empty, also for browsers, where blocking on a GPU is
+    /// not possible. There must be fewer rows than in an interval.
     pub(crate) async fn part_later(&self, source: &mut dyn ChunkSource) -> Result<NormalEquations> {
         let mut total = self.none();
         let mut nobody = Ok;
@@ -102,8 +102,8 @@ impl<'a> Accumulation<'a> {
         Ok(total)
     }
 
-    /// Adds the rows of `source` that `equations` does not hold. After an error it holds those of
-    /// the stretches that were whole.
+    /// Adds the rows of `source` that are not in `equations` yet. After an error it holds the sums
+    /// of complete intervals.
     pub(crate) fn add(
         &self,
         source: &mut dyn ChunkSource,
@@ -122,9 +122,9 @@ impl<'a> Accumulation<'a> {
         NormalEquations::zero(self.map.output_dim(), self.targets.outputs())
     }
 
-    /// Adds the rows of `source` that `total` does not hold to it. `keep` gets the total, and gives
-    /// it back, whenever a stretch is whole. Errors where rows that count `must` be there and are
-    /// not.
+    /// Adds the rows of `source` that are not in `total` yet. `keep` receives the total after each
+    /// complete interval, and returns it. Errors if `must` is set and there are no rows of positive
+    /// weight.
     fn sum(
         &self,
         source: &mut dyn ChunkSource,
@@ -136,7 +136,7 @@ impl<'a> Accumulation<'a> {
         wait(running.finish_later())
     }
 
-    /// As [`Self::sum`], but for the last rows, whose sums are on the device.
+    /// As [`Self::sum`], except for the last rows, whose sums are still on the device.
     fn run_through<'s>(
         &'s self,
         source: &mut dyn ChunkSource,
@@ -155,12 +155,12 @@ impl<'a> Accumulation<'a> {
         if source.targets() == 0 && outputs > 0 {
             return Err(Error::missing("the data has no targets to fit").help(Remedy::NameTargets));
         }
-        // On the CPU one triangle is summed, then added to a square; a GPU's sums are read back by
+        // The CPU sums one triangle, then adds it to a square; sums of a GPU are read back by
         // panels.
         let gram = || format!("the Gram matrix of {features} features");
         let is_gpu = self.run.device.is_gpu();
         let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.stretch);
-        // Those of a stretch go to those of all before.
+        // The sums of an interval are added to those of all before.
         let each = SUM_BYTES + if stretches { 8 } else { 0 };
         memory_left::require_square(features, each, gram)?;
         let end = Destination::Device {
@@ -215,35 +215,34 @@ impl<'a> Accumulation<'a> {
     }
 }
 
-/// Sums in the making: those of products on the device, those of targets here.
+/// Sums in progress: products on the device, sums of targets on the host.
 struct Running<'a> {
     targets: &'a Targets,
-    /// Rows still to come that are counted already.
+    /// Rows to skip, since they are in the sums already.
     left: u64,
-    /// The targets of the chunk in work, as they are fitted.
+    /// Encoded targets of the current chunk.
     y_nt: Array2<f64>,
-    /// What each of its rows counts for.
+    /// Weights of its rows.
     weights_n: Array1<f64>,
-    /// The roots of the weights, which rows of Z and Y are multiplied by; `None` without weights.
+    /// Roots of the weights, which multiply the rows of Z and Y; `None` without weights.
     roots_n: Option<Array1<f32>>,
-    /// The targets as the device gets them: a column of ones beside them gives the column sums of
-    /// Z.
+    /// Targets for the device: an additional column of ones gives the column sums of Z.
     augmented: Array2<f32>,
     sums: GramAccumulator,
     device: &'a Device,
-    /// What prepares rows, where their features are no more than that.
+    /// Preparation of the rows, if the features are the prepared columns.
     input: Option<&'a Affine>,
-    /// The features of the chunk in f64, where its rows are and that is so.
+    /// In that case, the features of the chunk in f64.
     z_nd: Option<Array2<f64>>,
-    /// The sums of those.
+    /// Sums of these.
     double: DoubleSums,
-    /// The sums of rows that are mostly zeros, of maps that keep them so, on the CPU.
+    /// Sums of sparse rows, for maps that preserve sparsity, on the CPU.
     sparse: Option<SparseSums>,
     of_targets: OfTargets,
-    /// The sums of all stretches before.
+    /// Sums of all previous intervals.
     total: &'a mut NormalEquations,
     stretch: u64,
-    /// Gets the total when a stretch is whole, and gives it back.
+    /// Receives the total after each complete interval, and returns it.
     keep: &'a mut Keep<'a, NormalEquations>,
 }
 
@@ -299,7 +298,7 @@ impl OnDevice for Running<'_> {
 }
 
 impl Running<'_> {
-    /// Counts the features of some rows of the chunk, which are these of a portion.
+    /// Adds the products of the features of a portion of the chunk.
     fn count_products(
         &mut self,
         rows: Range<usize>,
@@ -355,8 +354,9 @@ impl Running<'_> {
         }
     }
 
-    /// Adds what the device has summed to the total, and begins anew. It ends at the same rows
-    /// however fast they came and wherever an earlier call ended, so that these show in no bit.
+    /// Adds the sums on the device to the total and resets them. Intervals end at fixed rows,
+    /// independent of chunk sizes and of where an earlier call ended, so that results are
+    /// reproducible to the bit.
     fn end_stretch(&mut self) -> Result<()> {
         let (gram_dd, rest_d) = self.total.gram_and_rest();
         let mut zty_dt = self.sums.take_onto(gram_dd, rest_d)?;
@@ -381,7 +381,7 @@ impl Running<'_> {
             return Ok(());
         }
         let mut zty_dt = if total.rows == 0 {
-            // As they are: zeros change no bit, but take memory.
+            // Moved without an addition: adding to zeros gives the same bits, but takes memory.
             let GramSums { gram_dd, zty_dt } = sums.finish_later().await?;
             total.gram_dd = gram_dd;
             zty_dt

@@ -1,4 +1,4 @@
-//! Sums of rows that no map rounds to f32, in f64.
+//! Sums in f64 for rows that no map rounds to f32.
 
 use crate::{
     Device, Result,
@@ -9,16 +9,16 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-/// Rows that are summed at a time, counted from the first of a stretch, so that no bit shows how
-/// they came.
+/// Rows summed at a time, counted from the first of an interval, so that results do not depend on
+/// the chunks.
 const BLOCK: usize = 512;
-/// Partial sums of a product with targets, whatever vectors are there.
+/// Number of partial sums of a product with targets, fixed for all vector widths.
 const LANES: usize = 8;
-/// Columns that are turned at a time: a cache line of them.
+/// Columns transposed at a time: a cache line of them.
 const STRIPE: usize = 8;
 
-/// The input of a map whose features are the prepared columns themselves, where its sums can be of
-/// rows in f64: on the CPU.
+/// The input of a map whose features are the prepared columns themselves, if its sums can use rows
+/// in f64: on the CPU.
 pub(crate) fn input_of<'m>(map: &'m dyn FeatureMap, device: &Device) -> Option<&'m Affine> {
     let is_plain = || matches!(map.formula(), Ok(Formula::Identity(_)));
     (!device.is_gpu() && is_plain()).then(|| map.input())
@@ -27,18 +27,18 @@ pub(crate) fn input_of<'m>(map: &'m dyn FeatureMap, device: &Device) -> Option<&
 /// Running sums `sum w z z'` and `sum w z y'`.
 #[derive(Debug)]
 pub(super) struct DoubleSums {
-    /// `-sum w z z'`, of which the lower triangle means something; empty until there are some.
+    /// `-sum w z z'`, only the lower triangle; allocated with the first row.
     minus_dd: Array2<f64>,
-    /// `sum w z y'`, `[D, t]`, the last target a one.
+    /// `sum w z y'`, `[D, t]`, where the last target is a one.
     zty_dt: Array2<f64>,
-    /// Rows of no block yet, each times the root of its weight, `[rows, D]`.
+    /// Rows that do not fill a block yet, times the roots of their weights, `[rows, D]`.
     rows: Vec<f64>,
     /// Their targets likewise, `[rows, t]`.
     beside: Vec<f64>,
 }
 
 impl DoubleSums {
-    /// Of no rows; `targets` counts the ones.
+    /// Empty sums; `targets` includes the column of ones.
     pub(super) fn new(features: usize, targets: usize) -> Self {
         Self {
             minus_dd: Array2::zeros((0, 0)),
@@ -48,8 +48,8 @@ impl DoubleSums {
         }
     }
 
-    /// Adds these of the rows `[n, D]` with their targets `[n, t - 1]`, of these weights. Errors
-    /// when the host has no room for sums of so many features.
+    /// Adds a range of the rows `[n, D]` with targets `[n, t - 1]` and weights. Errors if the host
+    /// has too little memory for the sums.
     pub(super) fn add(
         &mut self,
         device: &Device,
@@ -71,7 +71,7 @@ impl DoubleSums {
         Ok(())
     }
 
-    /// Sums the rows that are held.
+    /// Sums the buffered rows.
     fn end_block(&mut self, device: &Device) -> Result<()> {
         let (features, targets) = self.zty_dt.dim();
         let count = self.rows.len() / features;
@@ -119,7 +119,7 @@ impl DoubleSums {
         Ok(())
     }
 
-    /// Adds what was summed to `Z'Z` of other rows, [`compensated`], and to `Z'Y`, and begins anew.
+    /// Adds the sums to `Z'Z` of other rows, [`compensated`], and to `Z'Y`, and resets them.
     pub(super) fn take_onto(
         &mut self,
         device: &Device,
@@ -141,7 +141,7 @@ impl DoubleSums {
     }
 }
 
-/// In one order of sums on every machine.
+/// With a fixed order of additions on every machine.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a_lanes, a_rest) = a.as_chunks::<LANES>();
     let (b_lanes, b_rest) = b.as_chunks::<LANES>();

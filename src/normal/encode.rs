@@ -1,10 +1,10 @@
-//! Targets as the columns that are fitted.
+//! Encodes targets as the columns that are fitted.
 
 use crate::{Error, Result, model::Targets};
 use ndarray::{Array1, Array2, ArrayView2};
 
 impl Targets {
-    /// What is subtracted from column `k` before it is fitted.
+    /// Value subtracted from column `k` before it is fitted.
     pub(crate) fn shift(&self, k: usize) -> f64 {
         match self {
             Self::Real { shift, .. } => shift[k],
@@ -12,8 +12,7 @@ impl Targets {
         }
     }
 
-    /// The fitted columns of a chunk, shifted, `[rows, outputs]`. Errors on a label that is no
-    /// class.
+    /// Encoded, shifted targets of a chunk, `[rows, outputs]`. Errors on an unknown label.
     pub(crate) fn encode(&self, y: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         match self {
             Self::Real { columns: 0, .. } => Ok(Array2::zeros((y.nrows(), 0))),

@@ -1,9 +1,9 @@
-//! Rows of the past that count for less.
+//! Decay of the weights of past rows.
 
 use super::NormalEquations;
 
 impl NormalEquations {
-    /// Has every row count for so many times what it did, from 0 to 1: sums of rows that get older.
+    /// Multiplies the weights of all rows by `share`, from 0 to 1: exponential forgetting.
     ///
     /// ```
     /// use bochner::solve::NormalEquations;
@@ -27,7 +27,7 @@ impl NormalEquations {
         self.log_weight += self.rows as f64 * share.ln();
         if let Some((of_squares, rest)) = self.rest.split_last_mut() {
             *of_squares *= share * share;
-            // Of the logarithms nothing is multiplied.
+            // The sum of logarithms is not multiplied.
             if let Some((_, rest)) = rest.split_last_mut() {
                 rest.iter_mut().for_each(|rest| *rest *= share);
             }

@@ -1,4 +1,4 @@
-//! Sums in a file.
+//! Serialization of sums.
 
 use super::{KIND, NormalEquations};
 use crate::{
@@ -9,21 +9,20 @@ use crate::{
 use ndarray::Array2;
 use std::path::Path;
 
-/// The lower triangle of the Gram matrix in a file.
+/// Lower triangle of the Gram matrix.
 const TRIANGLE: &str = "gram_triangle";
-/// What rounding took from it: what lies above the diagonal, row after row.
+/// Its compensation (rounding errors): the entries above the diagonal, row by row.
 const ABOVE: &str = "gram_rest";
-/// What rounding took from the other sums.
+/// Compensation of the other sums.
 const REST: &str = "rest";
-/// The sum of logarithms of weights, as text: JSON has no word for an infinite number.
+/// Sum of logarithms of weights, as text, because JSON cannot represent infinite numbers.
 const LOG_WEIGHT: &str = "log_weight";
-/// The sum of their squares likewise, and what rounding took from it.
+/// Sum of squared weights, also as text, and its compensation.
 const WEIGHT_SQUARES: &str = "weight_squares";
 const SQUARES_REST: &str = "weight_squares_rest";
 
 impl NormalEquations {
-    /// Puts the sums under names of their own: of the Gram matrix the lower triangle, row after
-    /// row.
+    /// Writes each sum under its name, the Gram matrix as its lower triangle, row by row.
     pub(crate) fn write(&self, store: &mut Store) {
         store.set("rows", self.rows);
         store.set("weight", self.weight);
@@ -49,14 +48,14 @@ impl NormalEquations {
         }
     }
 
-    /// Reads what [`Self::save`] wrote.
+    /// Reads a file of [`Self::save`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
         Self::read(&store).map_err(|e| Error::in_model(path, &e))
     }
 
-    /// What [`Self::write`] wrote.
+    /// Reads the entries of [`Self::write`].
     pub(crate) fn read(store: &Store) -> Result<Self> {
         let zty_dt = store.f64("zty")?;
         let (features, targets) = zty_dt.dim();
@@ -73,7 +72,7 @@ impl NormalEquations {
             )));
         }
         let rows: u64 = store.get("rows")?;
-        // Files from before there were weights have none.
+        // Files of versions without weights do not have it.
         let weight = if store.has_property("weight") {
             store.get("weight")?
         } else {
@@ -109,7 +108,7 @@ impl NormalEquations {
     }
 }
 
-/// A number that stands as text, if it is there.
+/// Parses a number stored as text, if present.
 fn number(store: &Store, name: &str) -> Result<Option<f64>> {
     if !store.has_property(name) {
         return Ok(None);
@@ -119,7 +118,7 @@ fn number(store: &Store, name: &str) -> Result<Option<f64>> {
     text.parse().map(Some).map_err(|_| problem())
 }
 
-/// The lower triangle that a file has, in a square, and what rounding took from it, if it is there.
+/// The lower triangle of a file expanded to a square, with its compensation if present.
 fn square(store: &Store, features: usize) -> Result<Array2<f64>> {
     let entries = features
         .checked_add(1)

@@ -1,10 +1,10 @@
-//! Sums of targets alone, on the host.
+//! Sums of targets, on the host.
 
 use super::{NormalEquations, sparse::SparseSums};
 use crate::{Error, Result, error::Remedy, model::Targets};
 use ndarray::{Array1, Array2, s};
 
-/// What is summed on the host.
+/// Sums computed on the host.
 pub(super) struct OfTargets {
     pub(super) rows: u64,
     pub(super) weight: f64,
@@ -26,9 +26,8 @@ impl OfTargets {
         }
     }
 
-    /// Adds them, and what is beside `Z'Z`, to a total that has the products of features but for
-    /// sparse rows already; `Z'Y` has a column of ones as last target. Errors when sums are not
-    /// finite.
+    /// Adds these sums, and those of sparse and f64 rows, to a total that has the other products of
+    /// features already; `Z'Y` has a column of ones as last target. Errors if sums are not finite.
     pub(super) fn join(
         self,
         (mut zty_dt, sparse): (Array2<f64>, Option<&mut SparseSums>),
@@ -45,7 +44,7 @@ impl OfTargets {
             column.scaled_add(targets.shift(k), &z_sum_d);
         }
         let zty_dt = zty_dt.slice_move(s![.., ..outputs]);
-        // No product of columns is larger than the larger of their squares.
+        // No product of columns exceeds the larger of their squares.
         let squares = total.gram_dd.diag();
         if squares.iter().chain(&zty_dt).any(|v| !v.is_finite()) {
             let problem = "the sums are not finite: the features or targets are too large";

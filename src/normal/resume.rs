@@ -1,4 +1,4 @@
-//! Sums that go on where an earlier run ended.
+//! Resuming sums from an interrupted run.
 
 #[cfg(test)]
 mod tests;
@@ -6,12 +6,12 @@ mod tests;
 use crate::{Error, Result};
 use std::fmt::Debug;
 
-/// Gets the sums so far, and gives them back: it may write them to where another run takes them up.
-/// Its errors end the run.
+/// Receives the sums so far, and returns them; it may save them for another run. Its errors end the
+/// run.
 pub type Keep<'a, S> = dyn FnMut(S) -> Result<S> + 'a;
 
-/// What an earlier run left, and who keeps what this one has on the way. Who goes on from what was
-/// kept, with the same rows from the first, ends in the bits of a run that nothing ended.
+/// Saved sums of an interrupted run, and a callback that saves those of this one. Resuming with the
+/// same rows from the first gives the bits of an uninterrupted run.
 ///
 /// ```
 /// use bochner::{Device, Run, data::MemorySource, kernels::Gaussian, seed::Seed};
@@ -34,9 +34,9 @@ pub type Keep<'a, S> = dyn FnMut(S) -> Result<S> + 'a;
 /// # Ok::<(), bochner::Error>(())
 /// ```
 pub struct Resume<'a, S> {
-    /// The sums of the first rows; `None` where there are none yet.
+    /// The sums of the first rows; `None` to start from the first row.
     pub from: Option<S>,
-    /// Gets the sums whenever a run could go on from them; nobody does where it is `None`.
+    /// Receives the sums at each point from which a run can resume; `None` to save nothing.
     pub keep: Option<&'a mut Keep<'a, S>>,
 }
 
@@ -57,7 +57,7 @@ impl<S: Debug> Debug for Resume<'_, S> {
     }
 }
 
-/// Errors with [`Error::Shape`] where the data has fewer rows than were summed before.
+/// Errors with [`Error::Shape`] if the data has fewer rows than were summed before.
 pub(crate) fn check_all_there(summed: u64, seen: u64) -> Result<()> {
     if seen < summed {
         return Err(Error::shape(format!(
@@ -67,8 +67,8 @@ pub(crate) fn check_all_there(summed: u64, seen: u64) -> Result<()> {
     Ok(())
 }
 
-/// Who keeps a part of sums, by who keeps the whole: `join` puts the part in its place, `part`
-/// takes it out again.
+/// Adapts a callback for whole sums to one for a part: `join` makes the whole from the part, `part`
+/// extracts it again.
 pub(crate) fn keeping<'k, S, P>(
     keep: &'k mut Keep<'_, S>,
     join: impl Fn(P) -> S + 'k,

@@ -1,40 +1,40 @@
-//! Sums of rows that are mostly zeros, of their other values alone.
+//! Sums of sparse rows, computed from their nonzero values only.
 
 use crate::{Device, Matrix, linalg::compensated, parallel};
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
 use std::ops::Range;
 
-/// Sums of values other than zeros pay where at most one value in so many is one: a product that
-/// is scattered takes longer than one side by side, and there are fewer by the square. On one
-/// thread with AVX-512 they took as long as sums of all at one in 8.8 of 1,000 and of 2,000
-/// features, and at one in 10.8 of 500. Each row decides alone, so that no bit shows with which
-/// others it came.
+/// Rows with at most one nonzero value in `ONE_IN` are summed as sparse. Scattered products take
+/// longer than contiguous ones, but their number falls by the square. On one thread with AVX-512
+/// both took the same time at one in 8.8 with 1,000 and 2,000 features, and at one in 10.8 with
+/// 500. Each row is classified by itself, so that results do not depend on the chunks.
 const ONE_IN: usize = 10;
 
-/// Running sums of rows `z = base + e`, e sparse, in f64: `sum w e e'`, `sum w e`, `sum w e y'`.
+/// Running sums of rows `z = base + e`, with e sparse, in f64: `sum w e e'`, `sum w e`, `sum w e
+/// y'`.
 #[derive(Debug)]
 pub(super) struct SparseSums {
     base_d: Vec<f32>,
-    /// `sum w e e'`, the lower triangle row after row; empty until there are some.
+    /// `sum w e e'`, the lower triangle row by row; allocated with the first row.
     triangle: Vec<f64>,
-    /// `sum w e y'`, `[D, t]`, the last target a one.
+    /// `sum w e y'`, `[D, t]`, where the last target is a one.
     ety_dt: Array2<f64>,
     /// `sum w y`.
     y_sum_t: Vec<f64>,
 }
 
-/// Rows of some values each.
+/// Sparse entries of rows.
 struct Entries {
-    /// Of every row its columns and what is added to the base there; `None` where that is much.
+    /// Columns and deviations from the base of each row; `None` for dense rows.
     rows: Vec<Option<Vec<(u32, f32)>>>,
-    /// Of every column its rows and that.
+    /// The same entries by column: rows and deviations.
     columns: Vec<Vec<(u32, f32)>>,
-    /// The rows with much.
+    /// The dense rows.
     left: Vec<usize>,
 }
 
 impl SparseSums {
-    /// Of features that are `base_d` for a row of zeros; `targets` counts the ones beside them.
+    /// For features that equal `base_d` in a row of zeros; `targets` includes the column of ones.
     pub(super) fn new(base_d: Vec<f32>, targets: usize) -> Self {
         Self {
             ety_dt: Array2::zeros((base_d.len(), targets)),
@@ -44,9 +44,9 @@ impl SparseSums {
         }
     }
 
-    /// Adds those of some rows of a chunk on the CPU that are mostly zeros; says which are left, of
-    /// the range's first row on. `y_nt` are their targets with a column of ones, times the roots of
-    /// the weights.
+    /// Adds the sparse rows of a range of a chunk, on the CPU; returns the remaining rows, counted
+    /// from the first of the range. `y_nt` are their targets with a column of ones, times the roots
+    /// of the weights.
     pub(super) fn add(
         &mut self,
         z_nd: &Matrix,
@@ -112,7 +112,7 @@ impl SparseSums {
         left
     }
 
-    /// What differs from the base in rows where that is little.
+    /// Deviations from the base in sparse rows.
     fn entries(&self, z_nd: ArrayView2<'_, f32>) -> Entries {
         let d = self.base_d.len();
         let most = d / ONE_IN;
@@ -140,7 +140,7 @@ impl SparseSums {
         }
     }
 
-    /// Adds what was summed to `Z'Z` of other rows, [`compensated`], and to `Z'Y`, and begins anew.
+    /// Adds the sums to `Z'Z` of other rows, [`compensated`], and to `Z'Y`, and resets them.
     pub(super) fn take_onto(
         &mut self,
         (gram_dd, rest_d): (&mut Array2<f64>, &mut [f64]),
@@ -182,7 +182,7 @@ mod tests {
     };
     use ndarray::{Array1, Array2, Axis};
 
-    /// Rows of which one value in `one_in` is not 0.
+    /// Rows with one nonzero value in `one_in`.
     fn rows(n: usize, d: usize, one_in: usize) -> Array2<f64> {
         let normal = crate::check::normal(n, d, 7);
         Array2::from_shape_fn((n, d), |(i, j)| match (i * 31 + j * 17 + i * j) % one_in {
@@ -199,7 +199,8 @@ mod tests {
         Identity.build(input).expect("builds")
     }
 
-    /// Sparse and dense rows, with and without weights, against f64 products of the centred rows.
+    /// Sparse and dense rows, with and without weights, compared with f64 products of the centred
+    /// rows.
     #[test]
     fn sums_of_sparse_rows_are_those_of_all_their_values() {
         for (one_in, weighted) in [(40, false), (40, true), (2, false), (13, true)] {
@@ -249,8 +250,8 @@ mod tests {
         }
     }
 
-    /// Rows with few and many values among each other: each decides for itself, so that portions
-    /// of any size end in the same bits, of rows in f32 and in f64.
+    /// Mixed sparse and dense rows: each is classified by itself, so that portions of any size give
+    /// the same bits, for rows in f32 and in f64.
     #[test]
     fn portions_show_in_no_bit_of_sparse_and_dense_rows() {
         let (n, d) = (1500, 40);

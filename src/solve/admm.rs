@@ -1,4 +1,5 @@
-//! Losses with a kink: alternating directions on one factor of the features' covariance.
+//! Losses with a kink: alternating direction method of multipliers (ADMM) with a factor of the
+//! features' covariance.
 
 use super::{
     FeatureProducts,
@@ -12,38 +13,39 @@ use super::{
 use crate::Result;
 use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, Axis, s};
 
-/// How far beyond its target each step goes.
+/// Over-relaxation of each step.
 const RELAXATION: f64 = 1.6;
-/// Passes between looks at the stiffness, and how often it is changed at most.
+/// Passes between checks of the stiffness (step-size parameter rho), and the maximum number of its
+/// changes.
 const LOOK_EVERY: usize = 10;
 const MOST_CHANGES: usize = 20;
-/// It is changed when one residual is so many times the other.
+/// It is changed if one residual exceeds the other by this factor.
 const UNEVEN: f64 = 3.0;
 
-/// Minimises `sum_i w_i loss(y_i, s_i) / sum_i w_i + lambda/2 |beta|^2 + tilt b` with
-/// `s_i = z_i'beta + b`, for each output, by alternating directions (Boyd et al. 2011, sec. 3 and
-/// 5.1; relaxed as in sec. 3.4.3): scores of their own take proximal steps, and coefficients go
-/// after them by `(rho C + lambda I)^-1` on the gradient, one factor for all outputs. Each
-/// iteration is one pass over the rows; it holds `24 t n` bytes. With a cost of each coefficient
-/// by itself they go after the scores by coordinate descent instead, on a copy of C.
+/// Minimises `sum_i w_i loss(y_i, s_i) / sum_i w_i + lambda/2 |beta|^2 + tilt b` with `s_i =
+/// z_i'beta + b`, for each output, by ADMM (Boyd et al. 2011, sec. 3 and 5.1; relaxed as in sec.
+/// 3.4.3): copies of the scores take proximal steps, and coefficients follow by `(rho C + lambda
+/// I)^-1` times the gradient, one factor for all outputs. Each iteration is one pass over the rows
+/// and holds `24 t n` bytes. With a separable cost, the coefficients follow by coordinate descent
+/// on a copy of C instead.
 ///
-/// The step on coefficients is one of Newton from where they are, so that rounding in the sums that
-/// C comes from changes the speed and not the result.
+/// The step on coefficients is a Newton step from their current values, so that rounding in the
+/// sums behind C affects the speed but not the result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Admm {
     pub(crate) lambda: f64,
     pub(crate) intercept: bool,
-    /// What a unit of the intercept costs.
+    /// Linear cost of the intercept.
     pub(crate) tilt: f64,
-    /// What each coefficient costs by itself, or where it has to stay.
+    /// Separable cost or bound of the coefficients.
     pub(crate) cost: Option<Separable>,
-    /// The first rho, which follows the residuals: about the slope of the loss over the size of
-    /// scores.
+    /// The initial rho, which is adapted to the residuals: about the slope of the loss divided by
+    /// the size of the scores.
     pub(crate) stiffness: f64,
-    /// Done when scores and their own copies differ by this share, and the copies move by this
-    /// share of the slopes.
+    /// Converged if scores and their copies differ by this share, and the copies move by this share
+    /// of the slopes.
     pub(crate) tolerance: f64,
-    /// Most passes over the rows.
+    /// Maximum number of passes over the rows.
     pub(crate) max_passes: usize,
 }
 
@@ -66,7 +68,7 @@ impl Sums {
             (true, false) => 1.0,
             (false, _) => 0.0,
         };
-        // Where no row pulls, none costs anything: what moves then is beside the copies.
+        // If no row has a slope, the scale of the copies is used instead.
         let pulled = if self.slopes > 0.0 {
             self.slopes
         } else {
@@ -79,7 +81,7 @@ impl Sums {
     }
 }
 
-/// Scores that rows choose for themselves, and what keeps them near the true ones, `[t, n]`.
+/// Copies of the scores, and the multipliers that tie them to the scores, `[t, n]`.
 struct Copies {
     own_tn: Array2<f64>,
     pull_tn: Array2<f64>,
@@ -93,7 +95,7 @@ impl Copies {
         }
     }
 
-    /// Proximal steps of rows `row0 ..`, whose scores `[t, m]` become residuals for the
+    /// Proximal steps for rows `row0 ..`, whose scores `[t, m]` become residuals for the
     /// coefficients.
     fn step(
         &mut self,
@@ -127,14 +129,14 @@ impl Copies {
     }
 }
 
-/// The least objective of each output so far, and where it was.
+/// Lowest objective of each output so far, and its point.
 struct Best {
     at: Point,
     value_t: Vec<f64>,
 }
 
 impl Best {
-    /// Nothing is known of any place.
+    /// No point evaluated yet.
     fn none(at: &Point) -> Self {
         Self {
             at: at.clone(),
@@ -152,16 +154,16 @@ impl Best {
     }
 }
 
-/// How coefficients go after the scores that rows chose.
+/// Update of the coefficients from the copies of the scores.
 enum Follow {
     /// By one factor.
     Factor(Preconditioner),
-    /// Each at a cost of its own.
+    /// With a separable cost.
     Each(Quadratic, Separable),
 }
 
 impl Follow {
-    /// With another stiffness.
+    /// Changes the stiffness.
     fn stiffen(&mut self, covariance: &Covariance, (rho, lambda): (f64, f64)) -> Result<()> {
         match self {
             Self::Factor(preconditioner) => {
@@ -194,7 +196,7 @@ impl Admm {
         })
     }
 
-    /// The objective of an output of this mean loss, whose scores are shifted by so much.
+    /// Objective of an output with this mean loss, whose scores are shifted by `shift`.
     fn objective(&self, loss: f64, beta_d: ArrayView1<'_, f64>, shift: f64) -> f64 {
         let cost = self.cost;
         let cost: f64 = cost.map_or(0.0, |c| beta_d.iter().map(|&b| c.value(b)).sum());
@@ -202,9 +204,9 @@ impl Admm {
         loss + square + cost + self.tilt * shift
     }
 
-    /// Adds to the slopes of coefficients, of which those by the weighted rows are there, what
-    /// centring, the tilt and the penalty give, and sets that of the intercept: with residuals of
-    /// these means and this stiffness.
+    /// Completes the slopes of coefficients, which contain the weighted rows already, by centring,
+    /// tilt and penalty, and sets that of the intercept, from the means of the residuals and the
+    /// stiffness.
     fn complete(
         &self,
         gradient: &mut Point,
@@ -224,7 +226,7 @@ impl Admm {
         }
     }
 
-    /// Keeps outputs whose objective is the least so far, by sums over rows of this weight.
+    /// Keeps outputs with the lowest objective so far, from sums over rows with this total weight.
     fn look(
         &self,
         best: &mut Best,
@@ -259,7 +261,7 @@ impl Admm {
         let mut at = Point::zero(outputs, mean_d.len());
         let mut best = Best::none(&at);
         let (mut passes, mut changes, mut residual) = (0, 0, f64::INFINITY);
-        // The first passes say nothing: all begins at zero, where a loss may have its kink.
+        // The first passes are not checked: all start at zero, where a loss may have its kink.
         while passes < self.max_passes && (passes < 3 || residual > self.tolerance) {
             let shift = &at.intercept_t - &at.beta_td.dot(mean_d);
             for (mut row, &shift) in work_tn.rows_mut().into_iter().zip(&shift) {
@@ -303,7 +305,7 @@ impl Admm {
     }
 }
 
-/// By how much a stiffer pull would even the residuals out.
+/// Factor by which the stiffness must change to balance the residuals.
 fn stiffer(sums_t: &[Sums]) -> f64 {
     let mut all = Sums::default();
     for sums in sums_t {

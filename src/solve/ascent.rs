@@ -1,45 +1,44 @@
-//! The top of a smooth function of few variables in a box: limited-memory quasi-Newton directions
-//! and bounded steps.
+//! Maximises a smooth function of few variables in a box: limited-memory quasi-Newton directions
+//! with bounded steps.
 
 use crate::Result;
 use std::collections::VecDeque;
 
-/// Pairs of steps and changes of the gradient that directions are made of.
+/// Number of pairs of steps and gradient changes for L-BFGS.
 const PAIRS: usize = 10;
-/// A step is taken if it gains this share of what the slope promises (Armijo).
+/// A step is accepted if it gains this share of the linear prediction (Armijo).
 const GAIN: f64 = 1e-4;
-/// The largest change of a variable in a step along the bare gradient, of whose scale nothing is
-/// known.
+/// Maximum change of a variable in a step along the gradient, whose scale is unknown.
 const FIRST: f64 = 0.3;
-/// Shorter steps that are tried along one direction.
+/// Maximum number of shortened steps along one direction.
 const TRIALS: usize = 20;
 
-/// Ascent by L-BFGS directions (Nocedal & Wright 2006, algorithm 7.4), projected on a box, with
-/// steps that are halved until they gain. The value never falls.
+/// Ascent by L-BFGS directions (Nocedal & Wright 2006, algorithm 7.4), projected onto a box, with
+/// backtracking line search. The value never decreases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ascent {
-    /// Done when two iterations in turn have gained less than this.
+    /// Converged if two iterations in a row gain less than this.
     pub(crate) tolerance: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     pub(crate) max_iterations: usize,
-    /// The largest change of a variable in one step.
+    /// Maximum change of a variable in one step.
     pub(crate) longest: f64,
 }
 
-/// What an ascent reached.
+/// Result of an ascent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Maximum {
     pub(crate) at: Vec<f64>,
     pub(crate) value: f64,
     pub(crate) iterations: usize,
-    /// Whether it ended by the tolerance.
+    /// Whether it converged.
     pub(crate) converged: bool,
 }
 
 /// A function of some variables: its value and its gradient.
 type Function<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>)> + 'a;
 
-/// A step and how far the gradient fell on it.
+/// A step and the decrease of the gradient along it.
 type Pair = (Vec<f64>, Vec<f64>);
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -56,7 +55,7 @@ fn largest(a: &[f64]) -> f64 {
     a.iter().fold(0.0, |m, v| v.abs().max(m))
 }
 
-/// The inverse of the curvature that the pairs have seen, times `gradient`.
+/// Inverse Hessian approximation of the pairs, times `gradient`.
 fn direction(pairs: &VecDeque<Pair>, gradient: &[f64]) -> Vec<f64> {
     let mut d = gradient.to_vec();
     let mut alphas = Vec::with_capacity(pairs.len());
@@ -77,9 +76,9 @@ fn direction(pairs: &VecDeque<Pair>, gradient: &[f64]) -> Vec<f64> {
 }
 
 impl Ascent {
-    /// Maximises from `start`, which lies in the box: each variable between the two ends in
-    /// `bounds`. `evaluate` gives value and gradient; a value that is not finite is one that lies
-    /// too far. `hear` gets the number of iterations and what the last one gained.
+    /// Maximises from `start`, which lies in the box: `bounds` has two ends for each variable.
+    /// `evaluate` returns value and gradient; a value that is not finite rejects the point. `hear`
+    /// gets the number of iterations and the gain of the last one.
     ///
     /// Errors as `evaluate` does.
     pub(crate) fn maximise(
@@ -103,7 +102,7 @@ impl Ascent {
                 break;
             };
             let Some((next, moved)) = place.search(&direction, bounds, evaluate)? else {
-                // A direction of old pairs may be at fault, the gradient is not.
+                // The direction of old pairs may be at fault, so tries the gradient first.
                 converged = pairs.is_empty();
                 pairs.clear();
                 continue;
@@ -136,8 +135,8 @@ impl Ascent {
         })
     }
 
-    /// Uphill from a place, within the box, and as far as the first trial goes; `None` where
-    /// nothing rises. Pairs that lead down are forgotten.
+    /// Direction of ascent within the box, and length of the first trial; `None` at a stationary
+    /// point. Pairs that lead downhill are dropped.
     fn direction(
         &self,
         place: &Iterate,
@@ -167,7 +166,7 @@ impl Ascent {
     }
 }
 
-/// Where the ascent stands.
+/// Current point of the ascent.
 struct Iterate {
     at: Vec<f64>,
     value: f64,
@@ -175,7 +174,7 @@ struct Iterate {
 }
 
 impl Iterate {
-    /// What would only leave the box stays where it is.
+    /// Sets components that would leave the box to zero.
     fn free(&self, mut v: Vec<f64>, bounds: &[(f64, f64)]) -> Vec<f64> {
         let here = self.at.iter().zip(&self.gradient).zip(bounds);
         for (v, ((x, g), (low, high))) in v.iter_mut().zip(here) {
@@ -186,7 +185,7 @@ impl Iterate {
         v
     }
 
-    /// A place along `direction` that gains enough, and the way to it; `None` where none does.
+    /// A point along `direction` with sufficient gain, and the step to it; `None` if there is none.
     fn search(
         &self,
         direction: &[f64],
@@ -224,7 +223,7 @@ mod tests {
         longest: 1.0,
     };
 
-    /// Minus Rosenbrock's valley, whose top is (1, 1).
+    /// Negative Rosenbrock function, with its maximum at (1, 1).
     fn valley(x: &[f64]) -> Result<(f64, Vec<f64>)> {
         let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
         let gradient = vec![2.0 * a + 400.0 * b * x[0], -200.0 * b];
@@ -253,7 +252,7 @@ mod tests {
         assert!(gains.iter().all(|g| *g >= 0.0), "{gains:?}");
         assert_eq!(gains.len(), top.iterations);
         assert!((gains.iter().sum::<f64>() - 24.2 - top.value).abs() < 1e-10);
-        // From a step to a trial at its other side at most.
+        // Trials are at most on opposite sides of a point.
         assert!(longest <= 2.0 * ASCENT.longest, "{longest}");
     }
 
@@ -269,7 +268,7 @@ mod tests {
         };
         let top = ASCENT.maximise(vec![-1.2, 1.0], &bounds, &mut evaluate, &mut |_, _| {});
         let top = top.expect("maximises");
-        // Where x_0 is held at 1/2 the ridge is at 1/4.
+        // With x_0 fixed at 1/2 the maximum is at 1/4.
         assert_eq!(top.at[0], 0.5, "{top:?}");
         assert!((top.at[1] - 0.25).abs() < 1e-5, "{top:?}");
     }

@@ -1,4 +1,4 @@
-//! Kernel ridge regression with an intercept that no penalty holds, at one penalty.
+//! Kernel ridge regression with an unpenalised intercept, at one penalty.
 
 use super::{
     dual::WeightedRows,
@@ -8,8 +8,9 @@ use super::{
 use crate::linalg::cholesky::Lower;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// Kernel matrix and targets less their weighted means, times the roots of the weights: with
-/// S = diag(sqrt w), s = S 1, W = s's and C = I - ss'/W these are `C S K S C` and `C S y`.
+/// Kernel matrix and targets, centred at their weighted means and multiplied by the roots of the
+/// weights: with S = diag(sqrt w), s = S 1, W = s's and C = I - ss'/W these are `C S K S C` and `C
+/// S y`.
 #[derive(Debug)]
 pub(crate) struct Centred {
     pub(super) k_mm: Array2<f64>,
@@ -36,7 +37,7 @@ impl Centred {
         let roots_m = weights_m.mapv(f64::sqrt);
         Self {
             k_mm: Array2::from_shape_fn(k_mm.dim(), |(i, j)| {
-                // Symmetric to the last bit.
+                // Exactly symmetric.
                 let centred = k_mm[[i, j]] - (means_m[i] + means_m[j]) + mean;
                 roots_m[i] * roots_m[j] * centred
             }),
@@ -47,7 +48,7 @@ impl Centred {
         }
     }
 
-    /// The factor of `C S K S C + L I`; `None` where rounding leaves no positive definite matrix.
+    /// The factor of `C S K S C + L I`; `None` if rounding leaves it not positive definite.
     fn factor(&self, penalty: f64) -> Option<Lower> {
         let mut lower = Lower::from_matrix(&self.k_mm);
         (0..lower.order()).for_each(|i| lower.row_mut(i)[i] += penalty);
@@ -61,24 +62,24 @@ impl Centred {
         dual_mt
     }
 
-    /// What fits all rows, `[m, t]`, with the penalty L > 0: predictions of a row are the sum of
-    /// its kernel values with the rows times these, but for a number that is the same for all.
+    /// Coefficients of the fit to all rows, `[m, t]`, with the penalty L > 0: predictions are the
+    /// sum of kernel values with the rows times these, up to a constant.
     pub(crate) fn dual(&self, penalty: f64) -> Option<Array2<f64>> {
         let dual_mt = self.solve(&self.factor(penalty)?);
         Some(dual_mt * self.roots_m.view().insert_axis(Axis(1)))
     }
 
-    /// The error of each row left out, `[m, t]`, as
-    /// [`CentredLeftOut::errors`](super::CentredLeftOut::errors) has it, from a factor in the place
-    /// of a decomposition: `I - H = L (C S K S C + L I)^-1 - ss'/W`.
+    /// Leave-one-out errors, `[m, t]`, as
+    /// [`CentredLeftOut::errors`](super::CentredLeftOut::errors), from a factor instead of a
+    /// decomposition: `I - H = L (C S K S C + L I)^-1 - ss'/W`.
     pub(crate) fn errors(&self, penalty: f64) -> Option<Array2<f64>> {
         let lower = self.factor(penalty)?;
         let own_m = Array1::from(lower.inverse_diagonal()) * penalty;
         self.unseen(self.solve(&lower) * penalty, own_m)
     }
 
-    /// Errors of rows whose observations are left out in turn, `[m, t]`, from the residuals times
-    /// the roots of the weights and the diagonal of `I - H + ss'/W`.
+    /// Leave-one-out errors by single observations, `[m, t]`, from the residuals times the roots of
+    /// the weights and the diagonal of `I - H + ss'/W`.
     pub(super) fn unseen(
         &self,
         residuals_mt: Array2<f64>,
@@ -94,7 +95,7 @@ impl Centred {
         Some(residuals_mt / (own_m * &self.roots_m).insert_axis(Axis(1)))
     }
 
-    /// Errors of the rows of each fold, left out together, likewise.
+    /// The same for folds whose rows are left out together.
     pub(super) fn unseen_folds(
         &self,
         residuals_mt: &Array2<f64>,
@@ -110,7 +111,7 @@ impl Centred {
         errors_mt.map(|errors_mt| errors_mt / self.roots_m.view().insert_axis(Axis(1)))
     }
 
-    /// As [`Self::errors`], the rows of each fold left out together.
+    /// As [`Self::errors`], with the rows of each fold left out together.
     pub(crate) fn errors_of_folds(
         &self,
         penalty: f64,
@@ -132,8 +133,8 @@ mod tests {
         solve::CentredLeftOut,
     };
 
-    /// By a factor as by a decomposition, which a test of its own holds to fits without each row;
-    /// and the fit of all rows is what is left of the targets by its own errors.
+    /// A factor agrees with a decomposition, which a separate test compares with refits; and the
+    /// residuals of the fit to all rows match its leave-one-out errors.
     #[test]
     fn factors_have_the_errors_of_decompositions() {
         const M: usize = 60;

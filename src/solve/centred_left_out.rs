@@ -1,5 +1,5 @@
-//! Exact leave-one-out errors of kernel ridge regression with an intercept that no penalty holds,
-//! for every penalty from one decomposition.
+//! Exact leave-one-out errors of kernel ridge regression with an unpenalised intercept, for every
+//! penalty from one decomposition.
 
 use super::{centred::Centred, dual::WeightedRows};
 use crate::{
@@ -11,12 +11,13 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// A centred kernel matrix `C S K S C = Q diag(l) Q'`, as [`Centred`] has it, and targets along Q.
+/// Decomposition of a centred kernel matrix `C S K S C = Q diag(l) Q'`, see [`Centred`], and
+/// targets along Q.
 ///
 /// With the penalty L the fitted values times S are `H C S Y`, and `I - H = Q diag(L / (l + L)) Q'
-/// - ss'/W`: the vector s, with eigenvalue 0, belongs to the intercept. A row left out has the
-/// error `(S Y - H S Y)_i / (1 - h_ii)` times S, since the fit is a linear smoother (Craven & Wahba
-/// 1979, lemma 3.1); with a share of it left out, `1 - share h_ii`.
+/// - ss'/W`: the vector s, with eigenvalue 0, belongs to the intercept. The leave-one-out error of
+///   a row is `(S Y - H S Y)_i / (1 - h_ii)` times S, since the fit is a linear smoother (Craven &
+///   Wahba 1979, lemma 3.1); if only a share of the row is left out, `1 - share h_ii`.
 #[derive(Debug)]
 pub(crate) struct CentredLeftOut {
     centred: Centred,
@@ -48,7 +49,7 @@ impl CentredLeftOut {
         })
     }
 
-    /// Shares `L / (l + L)` that the penalty L leaves along each eigenvector.
+    /// Factors `L / (l + L)` along each eigenvector for the penalty L.
     fn left(&self, penalty: f64) -> Array1<f64> {
         self.values_m.mapv(|l| penalty / (l + penalty))
     }
@@ -59,15 +60,15 @@ impl CentredLeftOut {
         self.vectors_mm.dot(&damped_mt)
     }
 
-    /// Errors of rows whose observations are left out in turn, `[m, t]`, with the penalty L > 0;
-    /// `None` where a row decides on its own value but for rounding.
+    /// Leave-one-out errors of rows by single observations, `[m, t]`, for the penalty L > 0; `None`
+    /// if rounding leaves nothing of `1 - h` for a row.
     pub(crate) fn errors(&self, penalty: f64) -> Option<Array2<f64>> {
         let left_m = self.left(penalty);
         let own_m = self.squares_mm.dot(&left_m);
         self.centred.unseen(self.residuals(&left_m), own_m)
     }
 
-    /// As [`Self::errors`], the rows of each fold left out together.
+    /// As [`Self::errors`], with the rows of each fold left out together.
     pub(crate) fn errors_of_folds(
         &self,
         penalty: f64,
@@ -90,8 +91,8 @@ mod tests {
     };
     use faer::{Mat, linalg::solvers::Solve};
 
-    /// Against a fit without one observation of each row: `[K S^2 + L I, 1; 1'S^2, 0]` in the
-    /// weights that are left.
+    /// Compared with fits without one observation of each row: `[K S^2 + L I, 1; 1'S^2, 0]` with
+    /// the remaining weights.
     #[test]
     fn errors_are_those_of_fits_without_each_observation() {
         const M: usize = 30;

@@ -7,8 +7,8 @@ use crate::{
 use ndarray::{Array1, Array2, Axis, concatenate};
 
 impl Coefficients {
-    /// Those of several models on the same features, side by side. Errors with [`Error::Shape`]
-    /// where features differ, or there are none.
+    /// Coefficients of several models on the same features, side by side. Errors with
+    /// [`Error::Shape`] if features differ, or if there are none.
     pub(crate) fn side_by_side(all: &[Self]) -> Result<Self> {
         let betas: Vec<_> = all.iter().map(|one| one.beta_dt.view()).collect();
         let intercepts: Vec<_> = all.iter().map(|one| one.intercept_t.view()).collect();
@@ -21,13 +21,13 @@ impl Coefficients {
 }
 
 /// Ridge regression: `beta = (Z'Z + lambda n I)^-1 Z'y`, with lambda PER SAMPLE (a penalty of
-/// `lambda n |beta|^2` beside the sum of squares). The intercept comes from centring and is never
+/// `lambda n |beta|^2` added to the sum of squares). The intercept comes from centring and is not
 /// penalised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cholesky {
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
 }
 
@@ -41,28 +41,27 @@ impl Default for Cholesky {
     }
 }
 
-/// Kernels of differences are at most 1 at unit scale; others have values of so much if columns
-/// were not scaled.
+/// Mean squared feature norm above which the columns are probably unscaled: shift-invariant kernels
+/// are at most 1.
 const LARGE: f64 = 1000.0;
 
-/// Features up to which the effective dimension is computed beside the factor.
+/// Maximum number of features for which the effective dimension is computed.
 const MOST_INVERTED: usize = 4096;
 
 impl Cholesky {
     /// Solves for all targets at once, on the CPU, in f64.
     ///
     /// Errors with [`Error::Parameter`] unless lambda is positive and finite, and with
-    /// [`Error::Numerical`] when the matrix is not positive definite, which f32 features allow when
-    /// lambda is near 1e-8 or below.
+    /// [`Error::Numerical`] if the matrix is not positive definite, which can happen with f32
+    /// features for lambda near 1e-8 or below.
     pub fn solve(&self, sums: &NormalEquations) -> Result<Coefficients> {
         Ok(self
             .factor_and_solve(Lower::from_matrix(&sums.gram_dd), sums)?
             .0)
     }
 
-    /// As [`Self::solve`], with `N(lambda) = tr Z'Z (Z'Z + lambda n I)^-1` of centred columns up to
-    /// 4096 features: it takes as long again as the factor, which is little beside the sums of so
-    /// many.
+    /// As [`Self::solve`], with `N(lambda) = tr Z'Z (Z'Z + lambda n I)^-1` of centred columns for
+    /// up to 4096 features: it takes as long as the factor, which is little compared with summing.
     ///
     /// Errors as [`Self::solve`] does.
     #[doc(hidden)]
@@ -76,7 +75,7 @@ impl Cholesky {
         Ok((coefficients, dimension))
     }
 
-    /// The effective dimension by a factor of `Z'Z + penalty I`, of few features.
+    /// The effective dimension from a factor of `Z'Z + penalty I`, for few features.
     pub(super) fn dimension(factor: &Lower, penalty: f64) -> Option<f64> {
         let features = factor.order();
         // tr A^-1 is the squared norm of L^-1.
@@ -86,7 +85,7 @@ impl Cholesky {
         })
     }
 
-    /// As [`Self::solve`], in the memory of the sums.
+    /// As [`Self::solve`], reusing the memory of the sums.
     pub(crate) fn solve_in_place(&self, mut sums: NormalEquations) -> Result<Coefficients> {
         let gram = Lower::take(std::mem::take(&mut sums.gram_dd));
         Ok(self.factor_and_solve(gram, &sums)?.0)
@@ -110,7 +109,7 @@ impl Cholesky {
         let n = sums.weight;
         let targets = sums.zty_dt.ncols();
         let mut beta_dt = sums.zty_dt.clone();
-        // The mean of z(x)'z(x), which is about k(x, x).
+        // The mean of z(x)'z(x), an estimate of k(x, x).
         let norm = (0..beta_dt.nrows()).map(|i| gram.row(i)[i] / n);
         let norm: f64 = norm.sum();
         let z_mean = &sums.z_sum_d / n;
@@ -125,7 +124,7 @@ impl Cholesky {
             let problem =
                 format!("the normal equations are not positive definite at lambda = {lambda:e}");
             let error = Error::numerical(problem);
-            // Where the kernel grows with the rows, so does the rounding that lambda must outweigh.
+            // If the kernel grows with the rows, so does the rounding that lambda must exceed.
             let error = if norm > LARGE {
                 error.help(Remedy::Standardize)
             } else {
@@ -152,7 +151,7 @@ impl Cholesky {
     }
 }
 
-/// Makes `Z'Z - n zbar zbar'`, its lower triangle, of Z'Z, and `Z'y - n zbar ybar` of Z'y.
+/// Replaces Z'Z by `Z'Z - n zbar zbar'` (lower triangle), and Z'y by `Z'y - n zbar ybar`.
 fn center(
     gram: &mut Lower,
     zty_dt: &mut Array2<f64>,
@@ -174,7 +173,7 @@ mod tests {
     use super::*;
     use ndarray::{Axis, array};
 
-    /// Three features, two targets, by hand-rolled sums.
+    /// Three features, two targets, and explicit sums.
     fn sums() -> (Array2<f64>, Array2<f64>, NormalEquations) {
         let z = array![
             [1.0, 0.5, -0.2],

@@ -1,5 +1,5 @@
-//! Ridge regression by conjugate gradients on products with Z alone, for maps whose Gram matrix is
-//! never formed.
+//! Ridge regression by conjugate gradients on products with Z, for maps whose Gram matrix is never
+//! formed.
 
 mod preconditioning;
 mod steps;
@@ -17,28 +17,28 @@ use steps::{Inverse, Left, Steps};
 use system::{Middle, System};
 
 /// Ridge regression `beta = (Z'Z + lambda n I)^-1 Z'y`, lambda PER SAMPLE as in
-/// [`Cholesky`](super::Cholesky), the intercept from centring and never penalised, by
-/// preconditioned conjugate gradients (Hestenes & Stiefel 1952; Saad 2003, alg. 9.1). All targets
-/// take their steps together; memory is `8 t (2 n + 6 D)` bytes beside the operator's own, and that
-/// of [`Preconditioning`].
+/// [`Cholesky`](super::Cholesky), the intercept from centring and not penalised, by preconditioned
+/// conjugate gradients (Hestenes & Stiefel 1952; Saad 2003, alg. 9.1). All targets take their steps
+/// together. Memory is `8 t (2 n + 6 D)` bytes plus that of the operator and of
+/// [`Preconditioning`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConjugateGradients {
     /// The penalty per sample, lambda > 0.
     pub lambda: f64,
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
-    /// Done when `|b - A beta| <= tolerance |b|` for each target, A the centred, penalised Gram
-    /// matrix and b = Z'y centred.
+    /// Converged if `|b - A beta| <= tolerance |b|` for each target, with A the centred, penalised
+    /// Gram matrix and b = Z'y centred.
     pub tolerance: f64,
-    /// Most products with Z'Z.
+    /// Maximum number of products with Z'Z.
     pub max_iterations: usize,
-    /// What makes them few.
+    /// The preconditioner, which reduces their number.
     pub preconditioning: Preconditioning,
 }
 
 impl Default for ConjugateGradients {
-    /// lambda = 1e-6 with an intercept, tolerance 1e-6, at most 1000 iterations, and
-    /// the preconditioner that pays.
+    /// lambda = 1e-6 with an intercept, tolerance 1e-6, at most 1000 iterations, and automatic
+    /// preconditioning.
     fn default() -> Self {
         Self {
             lambda: 1e-6,
@@ -50,23 +50,23 @@ impl Default for ConjugateGradients {
     }
 }
 
-/// What conjugate gradients reached.
+/// Result of conjugate gradients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     /// The coefficients.
     pub coefficients: Coefficients,
-    /// Products with Z'Z that were taken.
+    /// Number of products with Z'Z.
     pub iterations: usize,
-    /// Directions of the sketch; 0 if the diagonal did.
+    /// Number of directions of the sketch; 0 for a diagonal preconditioner.
     pub rank: usize,
-    /// `|b - A beta| / |b|` of each target, computed afresh and not by recurrence, `[t]`.
+    /// `|b - A beta| / |b|` of each target, recomputed at the end instead of by recurrence, `[t]`.
     pub residual_t: Array1<f64>,
     /// Whether all residuals are within the tolerance.
     pub converged: bool,
 }
 
 impl Solution {
-    /// The coefficients, or [`Error::Numerical`] when the iteration ended before the tolerance.
+    /// The coefficients, or [`Error::Numerical`] if the iteration ended before the tolerance.
     #[doc(hidden)]
     pub fn require_converged(self) -> Result<Coefficients> {
         if self.converged {
@@ -100,13 +100,13 @@ impl ConjugateGradients {
         Ok(())
     }
 
-    /// Solves for targets `y` `[t, n]`. `progress` hears the number of iterations and the largest
-    /// relative residual.
+    /// Solves for targets `y` `[t, n]`. `progress` receives the number of iterations and the
+    /// largest relative residual.
     ///
-    /// Ends at the tolerance or after [`Self::max_iterations`], and says which. Errors with
-    /// [`Error::Parameter`] on parameters outside their domain, with [`Error::Shape`] when `y` has
-    /// another number of rows or there are none, and with [`Error::Numerical`] when a product is
-    /// not finite.
+    /// Ends at the tolerance or after [`Self::max_iterations`]; the result tells which. Errors with
+    /// [`Error::Parameter`] on parameters outside their domain, with [`Error::Shape`] if `y` has
+    /// another number of rows or there are none, and with [`Error::Numerical`] if a product is not
+    /// finite.
     pub fn solve(
         &self,
         features: &mut dyn FeatureProducts,
@@ -116,7 +116,7 @@ impl ConjugateGradients {
         self.solve_weighted(features, y_tn, None, progress)
     }
 
-    /// As [`Self::solve`], with what each row counts for, `[n]`, n then the sum of these.
+    /// As [`Self::solve`] with weights of rows, `[n]`; n is then their sum.
     pub fn solve_weighted(
         &self,
         features: &mut dyn FeatureProducts,
@@ -127,9 +127,10 @@ impl ConjugateGradients {
         self.solve_preconditioned(features, y_tn, weights_n, None, progress)
     }
 
-    /// As [`Self::solve_weighted`], with a Cholesky factor of about `P = A / n` in place of the
-    /// diagonal, if there is one. Residuals then are `(r'P^-1 r / b'P^-1 b)^{1/2}`, which is about
-    /// how far beta is off in the norm of A: directions of small eigenvalues count as the others.
+    /// As [`Self::solve_weighted`], with an optional Cholesky factor of an approximation `P = A /
+    /// n` instead of the diagonal. Residuals are then `(r'P^-1 r / b'P^-1 b)^{1/2}`, approximately
+    /// the relative error of beta in the norm of A: directions of small eigenvalues count as much
+    /// as others.
     pub(crate) fn solve_preconditioned(
         &self,
         features: &mut dyn FeatureProducts,
@@ -191,8 +192,8 @@ impl ConjugateGradients {
         })
     }
 
-    /// Takes steps until all residuals are within the tolerance, or as many as there may be, and
-    /// says how many.
+    /// Takes steps until all residuals are within the tolerance, up to the maximum; returns their
+    /// number.
     fn iterate(
         &self,
         (system, b_td): (&mut System<'_, '_>, &Array2<f64>),
@@ -209,8 +210,7 @@ impl ConjugateGradients {
             let mut next = inverse.left(&steps.r_td);
             let mut restart = false;
             if next.worst() <= self.tolerance || iterations == self.max_iterations {
-                // The recurrence drifts from the truth: what is reported and relied on is computed
-                // afresh.
+                // The recurrence accumulates rounding errors, so the final residual is recomputed.
                 steps.compute_residual(system, b_td)?;
                 next = inverse.left(&steps.r_td);
                 restart = true;
@@ -229,7 +229,7 @@ impl ConjugateGradients {
                 schedule.begin(rank, sketch.rank(), (iterations, now));
                 inverse.by = sketch;
                 next = inverse.left(&steps.r_td);
-                // Directions that were conjugate before are not any more.
+                // Directions are no longer conjugate after a change of the preconditioner.
                 restart = true;
             }
             let before = (!restart).then_some(&left);
@@ -239,8 +239,8 @@ impl ConjugateGradients {
         Ok((steps, left, iterations))
     }
 
-    /// Means of features and targets, by the weights of the rows. Errors with [`Error::Shape`] on
-    /// other numbers of rows and of weights, and on none.
+    /// Weighted means of features and targets. Errors on inconsistent numbers of rows or weights,
+    /// and without rows.
     fn middle(
         &self,
         features: &mut dyn FeatureProducts,
@@ -266,7 +266,7 @@ impl ConjugateGradients {
                     weights_n.len()
                 )));
             }
-            // Squares need not be exact: they are for the preconditioner alone.
+            // Approximate squares suffice: they are only used for the preconditioner.
             moments *= n / rows as f64;
             let mut sums = Array2::zeros((1, columns));
             features.transposed(weights_n.insert_axis(Axis(0)), &mut sums)?;

@@ -1,10 +1,9 @@
-//! Quadratics with a penalty of each coefficient by itself: coordinate descent on sums, which needs
-//! no rows.
+//! Coordinate descent on sums for quadratics with a separable penalty of the coefficients.
 
 use super::preconditioner::{Covariance, Point, Spread};
 use ndarray::{Array1, Array2, ArrayViewMut1};
 
-/// What each coefficient costs by itself, or where it has to stay.
+/// Separable cost or bound of the coefficients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Separable {
     /// `l1 |beta_j|`.
@@ -14,7 +13,7 @@ pub(crate) enum Separable {
 }
 
 impl Separable {
-    /// What a coefficient costs.
+    /// Cost of a coefficient.
     pub(crate) fn value(&self, x: f64) -> f64 {
         match *self {
             Self::Absolute(l1) => l1 * x.abs(),
@@ -22,7 +21,7 @@ impl Separable {
         }
     }
 
-    /// The least of `h/2 x^2 - c x` with this cost.
+    /// Minimum of `h/2 x^2 - c x` plus this cost.
     fn least(&self, h: f64, c: f64) -> f64 {
         match *self {
             Self::Absolute(l1) => (c.abs() - l1).max(0.0).copysign(c) / h,
@@ -31,7 +30,7 @@ impl Separable {
     }
 }
 
-/// `H = scale C + penalty I`, all of it.
+/// `H = scale C + penalty I`, both triangles.
 #[derive(Debug)]
 pub(crate) struct Quadratic {
     spread: Spread,
@@ -40,7 +39,7 @@ pub(crate) struct Quadratic {
 }
 
 impl Quadratic {
-    /// Takes the covariance, whose lower triangle it mirrors; what is left is the means.
+    /// Consumes the covariance, mirrors its lower triangle, and returns the means.
     pub(crate) fn from_covariance(
         covariance: Covariance,
         scale: f64,
@@ -85,10 +84,10 @@ impl Quadratic {
         product * self.scale + x * self.penalty
     }
 
-    /// Overwrites x by the least of `x'Hx/2 - c'x + cost(x)`, starting from where it is (Friedman,
-    /// Hastie & Tibshirani 2010, sec. 2.2): sweeps over all coefficients, and between them over
-    /// those that are not zero. Done when a sweep over all changes no slope by more than
-    /// `tolerance max |c|`. Returns the sweeps, and whether they were enough.
+    /// Overwrites x by the minimum of `x'Hx/2 - c'x + cost(x)`, starting from its current value
+    /// (Friedman, Hastie & Tibshirani 2010, sec. 2.2): sweeps over all coefficients, and in between
+    /// over nonzero ones. Converged if a sweep over all changes no slope by more than `tolerance
+    /// max |c|`. Returns the number of sweeps, and whether it converged.
     pub(crate) fn minimise(
         &self,
         c: &Array1<f64>,
@@ -114,13 +113,14 @@ impl Quadratic {
         (sweeps, false)
     }
 
-    /// The same with another scale of C.
+    /// Changes the scale of C.
     pub(crate) fn rescale(&mut self, scale: f64) {
         self.scale = scale;
     }
 
-    /// From a place with this gradient to the least of the quadratic that touches there, with the
-    /// cost: what a step by `H^-1` is without one. Intercepts have the curvature `scale`.
+    /// Moves from a point with this gradient to the minimum of the quadratic that matches it there,
+    /// with the cost: the proximal version of a step by `H^-1`. Intercepts have the curvature
+    /// `scale`.
     pub(crate) fn step(
         &self,
         at: &Point,
@@ -139,7 +139,7 @@ impl Quadratic {
         next
     }
 
-    /// One sweep over the coefficients that `of` takes; the largest change of a slope.
+    /// One sweep over the coefficients accepted by `of`; returns the largest change of a slope.
     fn sweep(
         &self,
         cost: Separable,
@@ -150,7 +150,7 @@ impl Quadratic {
         let mut largest = 0.0_f64;
         for j in 0..x.len() {
             let h = self.diagonal(j);
-            // A feature that is the same in every row has nothing to say.
+            // A constant feature has no effect.
             if h <= 0.0 || !of(x[j]) {
                 continue;
             }

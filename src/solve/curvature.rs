@@ -1,5 +1,5 @@
-//! The curvature of a loss at some scores: Gram matrices of weighted rows, and the preconditioner
-//! that they make.
+//! Curvature of a loss at given scores: Gram matrices of weighted rows, and the preconditioner from
+//! them.
 
 mod kept;
 
@@ -8,32 +8,33 @@ use crate::{Device, Error, Matrix, Result, linalg::cholesky::Lower, ops::gram::G
 use kept::{Kept, kept};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// A Gram matrix counts at most so many rows for each of its own: twice as many even its directions
-/// out by a few per cent only, and cost twice as much.
+/// Maximum number of rows of a Gram matrix, relative to its order: twice as many improve the
+/// preconditioner by a few per cent only and cost twice as much.
 const ROWS_A_COLUMN: usize = 8;
-/// Bytes of factors up to which every output has its own.
+/// Memory limit of the factors for a separate factor for each output.
 const SEVERAL_BYTES: usize = 1 << 30;
-/// So many terms of a Gram matrix take as long as one of a product with few outputs, which reads
-/// each feature once for each of them where a Gram matrix has it in registers. Chosen by that
-/// thought, not measured: it and [`PASSES`] say only which of two preconditioners is taken, and so
-/// how long a fit takes. Steps in either end at the same least.
+/// Estimated speed of a Gram matrix relative to products with few outputs, per term: the latter
+/// read each feature from memory, a Gram matrix has it in registers. This is an estimate, not a
+/// measurement: it and [`PASSES`] decide which of two preconditioners is used, which affects only
+/// the time of a fit.
 const FASTER: f64 = 10.0;
-/// Passes that the factors of all outputs may take as long as; beyond that there is one for all.
-/// About as many as logistic regression takes on digits: a preconditioner that costs more cannot
-/// save it.
+/// Maximum cost of the factors of all outputs, in passes; above it, all outputs share one factor.
+/// Logistic regression on digits takes about this number of passes, so a more expensive
+/// preconditioner cannot pay off.
 const PASSES: f64 = 25.0;
 
-/// What the preconditioner `(Z - 1 m')'W(Z - 1 m') / total + penalty I` has beside the weights W,
-/// with a coordinate of ones beside the features where there is an intercept.
+/// Parameters of the preconditioner `(Z - 1 m')'W(Z - 1 m') / total + penalty I` besides the
+/// weights W, with a column of ones appended to the features if there is an intercept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Curvature<'a> {
-    /// Where features are centred, `[D]`.
+    /// Means of the features, `[D]`.
     pub(super) mean_d: &'a Array1<f64>,
-    /// The sum of what rows count for.
+    /// Total weight of the rows.
     pub(super) total: f64,
     pub(super) penalty: f64,
     pub(super) intercept: bool,
-    /// Bytes that factors of all outputs and sums of some may take, where each has its own.
+    /// Memory in bytes for the factors of all outputs and the sums of some, if each output has its
+    /// own.
     pub(super) memory: u64,
 }
 

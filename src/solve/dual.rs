@@ -1,4 +1,4 @@
-//! Ridge regression in its dual: for fewer rows than features, which then lie in memory.
+//! Ridge regression in the dual, for fewer rows than features, all held in memory.
 
 mod errors;
 
@@ -14,34 +14,32 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 
-/// Columns whose sums a thread keeps in cache while all rows pass.
+/// Columns whose sums stay in the cache of a thread during a pass over all rows.
 const TOGETHER: usize = 512;
 
-/// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals
-/// `(Z'Z + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
-/// [`Cholesky`](super::Cholesky). It takes `n^2 D + n^3 / 3` operations where that takes
-/// `n D^2 + D^3 / 3`. The intercept comes from centring and is never penalised.
+/// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals `(Z'Z
+/// + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
+/// [`Cholesky`](super::Cholesky). It takes `n^2 D + n^3 / 3` operations instead of `n D^2 + D^3 /
+/// 3`. The intercept comes from centring and is not penalised.
 ///
-/// At lambda = 0 coefficients are the smallest of those that fit best, `Z^+ y`, through the
-/// eigenvalues of `Z Z'` above `10 n 2^-52` of the largest: with more features than rows they
-/// interpolate.
+/// lambda = 0 gives the least-squares solution of least norm, `Z^+ y`, through the eigenvalues of
+/// `Z Z'` above `10 n 2^-52` of the largest: with more features than rows it interpolates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dual {
     /// The penalty per sample, lambda >= 0.
     pub lambda: f64,
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
 }
 
 impl Dual {
-    /// Solves for features `[n, D]`, which are worked on in place, targets `[n, t]`, and what each
-    /// row counts for, `[n]`, if it is not 1. Beside the coefficients gives
-    /// `tr Z'Z (Z'Z + lambda n I)^-1`, of centred columns with an intercept.
+    /// Solves for features `[n, D]`, which are overwritten, targets `[n, t]`, and weights `[n]`, or
+    /// 1. Also returns `tr Z'Z (Z'Z + lambda n I)^-1`, of centred columns with an intercept.
     ///
     /// # Errors
-    /// [`Error::Shape`] when the shapes do not go together; [`Error::Parameter`] unless lambda is 0
-    /// or positive, and finite; [`Error::Numerical`] when `Z Z' + lambda n I` is not positive
-    /// definite or anything is not finite.
+    /// [`Error::Shape`] on inconsistent shapes; [`Error::Parameter`] unless lambda is finite and >=
+    /// 0; [`Error::Numerical`] if `Z Z' + lambda n I` is not positive definite or anything is not
+    /// finite.
     ///
     /// ```
     /// use bochner::solve::Dual;
@@ -88,8 +86,8 @@ impl Dual {
         Ok((rows.coefficients(&alpha_nt), dimension))
     }
 
-    /// As [`Self::solve`] at each of some penalties above 0; none where that is not positive
-    /// definite.
+    /// As [`Self::solve`] at each of several penalties above 0; `None` for those at which the
+    /// matrix is not positive definite.
     pub(crate) fn solve_each(
         intercept: bool,
         (z_nd, y_nt): (Array2<f64>, Array2<f64>),
@@ -106,16 +104,14 @@ impl Dual {
         lambdas.iter().map(solve).collect()
     }
 
-    /// Solves at each penalty that `descend` asks for, and tells the errors on rows left out in
-    /// turn: with `A = (Z Z' + lambda n I)^-1` the residual `lambda n (A y)_i` of a row becomes
-    /// `(A y)_i / A_ii`, but for the intercept's share of its leverage (Golub, Heath & Wahba 1979).
-    /// Takes features and targets as [`Self::solve`] does, of distinct rows: one observation of a
-    /// row is left out at a time.
+    /// Solves at each penalty that `descend` requests, with leave-one-out errors: with `A = (Z Z' +
+    /// lambda n I)^-1` the residual `lambda n (A y)_i` of a row becomes `(A y)_i / A_ii`, up to the
+    /// intercept's share of its leverage (Golub, Heath & Wahba 1979). Takes features and targets as
+    /// [`Self::solve`] does, of distinct rows: one observation of a row is left out at a time.
     ///
-    /// Where there are folds, the rows of each are left out together. The scores of rows know them
-    /// by their places.
+    /// With folds, the rows of each are left out together. Scores identify rows by their indices.
     ///
-    /// Gives the best place among `lambdas`, and all that was found.
+    /// Returns the best index into `lambdas`, and all results.
     pub(crate) fn choose(
         intercept: bool,
         (z_nd, y_nt): (Array2<f64>, Array2<f64>),
@@ -173,7 +169,7 @@ impl Dual {
     }
 }
 
-/// Weights of distinct rows and the observations behind them.
+/// Weights of distinct rows and their numbers of observations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeightedRows<'a> {
     pub(crate) weights_n: ArrayView1<'a, f64>,
@@ -184,14 +180,15 @@ pub(crate) struct WeightedRows<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LeftOutFolds<'a> {
     pub(crate) folds: &'a [Vec<usize>],
-    /// Whether scores come from rows left out alone, as calibration takes them for a few groups.
+    /// Whether scores are leave-one-out scores of single rows, as calibration uses them for a few
+    /// groups.
     pub(crate) scores_rows: bool,
 }
 
-/// Penalties, the one to begin with, and the number that errors of targets are compared by.
+/// Penalties, the index to start with, and the aggregation of the errors of targets.
 type Penalties<'a> = (&'a [f64], usize, Relative<'a>);
 
-/// One number of the errors of all targets.
+/// Aggregates the errors of all targets to one number.
 type Relative<'a> = &'a dyn Fn(&Array1<f64>) -> f64;
 
 /// Features and targets of all rows, centred if the intercept is free, times the roots of their
@@ -232,7 +229,7 @@ impl Centred {
         }
     }
 
-    /// `Z Z'`, its lower triangle. Errors with [`Error::Numerical`] on what is not finite.
+    /// Lower triangle of `Z Z'`. Errors with [`Error::Numerical`] if it is not finite.
     fn products(&self) -> Result<Array2<f64>> {
         let gram = lower_outer(&self.z_nd);
         if gram.iter().chain(&self.y_nt).any(|v| !v.is_finite()) {
@@ -242,8 +239,8 @@ impl Centred {
         Ok(gram)
     }
 
-    /// `Z' alpha`, and what is added to it. A sum runs over the rows in order, so that its bits are
-    /// the same on every machine.
+    /// `Z' alpha`, and the intercept. Sums run over the rows in order, so that results are the same
+    /// to the bit on every machine.
     fn coefficients(&self, alpha_nt: &Array2<f64>) -> Coefficients {
         let (features, targets) = (self.z_nd.ncols(), alpha_nt.ncols());
         let blocks = features.div_ceil(TOGETHER);
@@ -276,9 +273,9 @@ impl Centred {
 }
 
 impl Dual {
-    /// As [`Self::solve`] for features of which there are products, with the lower triangle of
-    /// their kernel matrix `Z Z'`, `[n, n]`, and targets `[t, n]`. Centred, that matrix is
-    /// `K - k 1' - 1 k' + c`, `k = Z m` and `c = m'm` for the weighted mean m of the rows of Z.
+    /// As [`Self::solve`] for features with products, with the lower triangle of their kernel
+    /// matrix `Z Z'`, `[n, n]`, and targets `[t, n]`. After centring that matrix is `K - k 1' - 1
+    /// k' + c`, `k = Z m` and `c = m'm` for the weighted mean m of the rows of Z.
     pub(crate) fn solve_kernel(
         &self,
         features: &mut dyn FeatureProducts,
@@ -326,7 +323,8 @@ impl Dual {
         let alpha_tn = (alpha_nt.reversed_axes() * &roots_n)
             .as_standard_layout()
             .into_owned();
-        // Z need not be centred: of centred targets alpha times the roots of the weights sums to 0.
+        // Z need not be centred: for centred targets, alpha times the roots of the weights sums to
+        // 0.
         let mut beta_td = Array2::zeros((targets, features.columns()));
         features.transposed(alpha_tn.view(), &mut beta_td)?;
         let intercept_t = y_mean - beta_td.dot(&mean_1d.row(0));
@@ -346,7 +344,7 @@ fn penalised(gram: Array2<f64>, y_nt: Array2<f64>, penalty: f64) -> Result<(Arra
     Ok((alpha_nt, dimension.max(0.0)))
 }
 
-/// A factor of `G + penalty I`, and what it solves for.
+/// A factor of `G + penalty I`, and its solution.
 fn factored(
     mut factor: Lower,
     mut y_nt: Array2<f64>,
@@ -368,7 +366,7 @@ fn factored(
     Ok((factor, y_nt))
 }
 
-/// `(G + penalty I)^-1 y`, and the diagonal of that inverse, of a lower triangle that stays.
+/// `(G + penalty I)^-1 y`, and the diagonal of that inverse; keeps the lower triangle.
 fn inverse(
     gram: &Array2<f64>,
     y_nt: &Array2<f64>,

@@ -1,18 +1,18 @@
-//! Falkon: ridge regression on Nystrom's functions, by conjugate gradients on kernel blocks that
-//! are computed again in every iteration.
+//! Falkon: ridge regression on Nystrom functions, by conjugate gradients on kernel blocks that are
+//! computed again in each iteration.
 
 use super::{Between, FeatureProducts};
 use crate::{Error, Result, error::Remedy, linalg::cholesky::Lower};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
-/// The factors that precondition Falkon (Rudi, Carratino & Rosasco 2017, sec. 3): of the kernel of
-/// the landmarks, and of what the landmarks say of the whole problem.
+/// Factors of the Falkon preconditioner (Rudi, Carratino & Rosasco 2017, sec. 3): of the kernel of
+/// the landmarks, and of the problem approximated on the landmarks.
 pub(crate) struct FalkonPreconditioner {
     /// T' with `K_mm + jitter I = T'T`.
     pub(crate) landmarks: Lower,
     /// A' with `A'A = T C T' / m + lambda I`, C the centring of columns with an intercept.
     pub(crate) problem: Lower,
-    /// What was added to the diagonal of `K_mm`.
+    /// Jitter on the diagonal of `K_mm`.
     pub(crate) jitter: f64,
 }
 
@@ -20,17 +20,16 @@ pub(crate) struct FalkonPreconditioner {
 const ROUNDING: f64 = (f32::EPSILON as f64 / 2.0) * (f32::EPSILON as f64 / 2.0);
 
 impl FalkonPreconditioner {
-    /// Of the kernel of the landmarks, `[m, m]`, which `gram` computes; its blocks are of f32,
-    /// measured from `top`.
+    /// From the kernel of the landmarks, `[m, m]`, which `gram` computes; its blocks are f32
+    /// differences to `top`.
     ///
-    /// Rounding of a block, of mean square `v = 2^-48 s^2` with s^2 that of its values, makes a
-    /// feature of variance `v / jitter` of each direction in which T is no more than the jitter.
-    /// n rows of m such features must not weigh beside lambda n, even where m = n: the jitter is
-    /// `1000 v / lambda`, since a kernel value is off by some roundings and not by one. What it
-    /// penalises are directions below it, which the rounding would fill with noise. `m 2^-52` of
-    /// the largest value is what a factor in f64 takes. It is multiplied by ten as long as there is
-    /// no factor; the kernel then is computed again, which is cheap beside a factor, and no copy of
-    /// it is held.
+    /// Rounding of a block, with mean square `v = 2^-48 s^2` and s^2 that of its values, acts like
+    /// a feature of variance `v / jitter` in each direction in which T is at most the jitter. n
+    /// rows of m such features must be negligible compared with lambda n, even for m = n: the
+    /// jitter is `1000 v / lambda`, since a kernel value is off by several roundings. It penalises
+    /// directions below it, which rounding would fill with noise. A factor in f64 needs `m 2^-52`
+    /// of the largest value. The jitter is multiplied by ten until there is a factor; the kernel is
+    /// computed again each time, which is cheap compared with a factor, so that no copy is held.
     pub(crate) fn from_kernel(
         gram: impl Fn() -> Result<Array2<f64>>,
         top: Option<f64>,
@@ -85,7 +84,7 @@ impl FalkonPreconditioner {
     }
 }
 
-/// From `T T' / m` takes what the mean of T's columns has in it: `T C T' / m`.
+/// Centres: from `T T' / m` to `T C T' / m`.
 fn uncentre(problem: &mut Lower, factor: &Lower) {
     let m = factor.order();
     let mut mean = vec![0.0; m];
@@ -99,8 +98,8 @@ fn uncentre(problem: &mut Lower, factor: &Lower) {
     }
 }
 
-/// `K_nm T^-1` as products: the features that K_mm whitens, of a kernel block that somebody else
-/// multiplies with, which may be measured from the top.
+/// `K_nm T^-1` as an operator: features whitened by K_mm, from a kernel block that is multiplied
+/// elsewhere and may be relative to its maximum.
 pub(crate) struct Whitened<'a, 'f> {
     pub(crate) block: &'a mut (dyn FeatureProducts + 'f),
     pub(crate) factor: &'a Lower,
@@ -175,7 +174,7 @@ impl FeatureProducts for Whitened<'_, '_> {
         Ok(())
     }
 
-    /// The sums; squares are left zero, for whom they precondition has a factor.
+    /// Sums only; squares stay zero, since the preconditioner is a factor.
     fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()> {
         let mut of_block = Array2::zeros((2, self.block.columns()));
         self.block.moments(&mut of_block)?;

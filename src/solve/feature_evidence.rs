@@ -1,5 +1,5 @@
-//! The marginal likelihood of a Gaussian process on features that are in memory, and how it changes
-//! with each of them.
+//! Marginal likelihood of a Gaussian process on features in memory, and its gradient with respect
+//! to them.
 
 use super::{Evidence, KnownVariances, LambdaPath, Variances};
 use crate::{
@@ -14,42 +14,42 @@ use crate::{
 use ndarray::{Array1, Array2, Axis};
 use std::f64::consts::TAU;
 
-/// What the evidence needs of some rows beside their features. It is that of [`Evidence`], by
-/// a Cholesky factor in place of the eigendecomposition, which serves one ratio and gives the
-/// gradient.
+/// Targets and weights of rows for the evidence, without their features. Equals [`Evidence`], by a
+/// Cholesky factor instead of an eigendecomposition, for one ratio and with the gradient.
 ///
-/// A row of weight w has the noise `noise / w`. With R the diagonal of the roots of the weights,
-/// `R y` has the covariance `signal (R Z)(R Z)' + noise I`, and all formulas are of R Z and R y;
-/// densities of y are those of R y times `|R|`. An intercept takes the direction `R 1` out of both.
+/// A row of weight w has the noise `noise / w`. With R the diagonal of the roots of the weights, `R
+/// y` has the covariance `signal (R Z)(R Z)' + noise I`, and all formulas use R Z and R y;
+/// densities of y are those of R y times `|R|`. An intercept projects the direction `R 1` out of
+/// both.
 #[derive(Debug)]
 pub(crate) struct FeatureEvidence {
-    /// Targets times roots, without what an intercept takes out, `[n, t]`.
+    /// Targets times roots, with the intercept projected out, `[n, t]`.
     y_nt: Array2<f64>,
     square_t: Array1<f64>,
     roots_n: Option<Array1<f64>>,
-    /// `R 1` of unit length, if there is an intercept.
+    /// Unit vector along `R 1`, if there is an intercept.
     along_n: Option<Array1<f64>>,
     known: KnownVariances,
-    /// What the weights add to the logarithm of the likelihood of one target.
+    /// Contribution of the weights to the log likelihood of one target.
     of_weights: f64,
-    /// Rows that the likelihood counts.
+    /// Number of rows in the likelihood.
     counted: f64,
 }
 
-/// The evidence at some features and what it changes by.
+/// The evidence and its derivatives.
 #[derive(Debug)]
 pub(crate) struct EvidenceSlope {
     /// `log p(y | x)`, summed over targets.
     pub(crate) value: f64,
-    /// Its derivative by the logarithm of the ratio of noise to signal.
+    /// Its derivative with respect to the logarithm of the ratio of noise to signal.
     pub(crate) by_log_ratio: f64,
-    /// Its derivative by each feature, `[D, n]`.
+    /// Its derivative with respect to each feature, `[D, n]`.
     pub(crate) by_feature_dn: Array2<f64>,
 }
 
 impl FeatureEvidence {
-    /// Of targets `[n, t]` and, where there are some, positive weights of the rows, which are their
-    /// precisions or, if they are `counts`, say how often a row is there.
+    /// From targets `[n, t]` and optional positive weights of rows, which are precisions or, with
+    /// `counts`, frequencies.
     pub(crate) fn new(
         mut y_nt: Array2<f64>,
         (weights_n, counts): (Option<&Array1<f64>>, bool),
@@ -90,7 +90,7 @@ impl FeatureEvidence {
         }
     }
 
-    /// `R Z` without what an intercept takes out, from and to `[D, n]`.
+    /// `R Z` with the intercept projected out, from and to `[D, n]`.
     fn prepared(&self, mut z_dn: Array2<f64>) -> Array2<f64> {
         if let Some(roots_n) = &self.roots_n {
             z_dn *= roots_n;
@@ -104,8 +104,8 @@ impl FeatureEvidence {
         z_dn
     }
 
-    /// The likeliest variances at features `[D, n]`, of those that are not known, and the least and
-    /// the largest logarithm of their ratio that are worth a look.
+    /// Maximum-likelihood variances at features `[D, n]`, for those that are not given, and the
+    /// range of the log ratio to search.
     ///
     /// Errors as [`Evidence::maximize`] does.
     pub(crate) fn likeliest(&self, z_dn: Array2<f64>) -> Result<(Variances, (f64, f64))> {
@@ -128,7 +128,7 @@ impl FeatureEvidence {
         Ok((variances, (least, (trace * 1e4).ln())))
     }
 
-    /// The noise of each target at a ratio: as it is known, or where the likelihood is largest.
+    /// Noise of each target at a ratio: as given, or with maximum likelihood.
     fn noise_t(&self, ratio: f64, misfit_t: &Array1<f64>) -> Array1<f64> {
         let every = |noise| Array1::from_elem(misfit_t.len(), noise);
         match (self.known.noise, self.known.signal) {
@@ -138,8 +138,8 @@ impl FeatureEvidence {
         }
     }
 
-    /// The derivative of the evidence by the logarithm of a ratio, with `tr Z'Z A^-1` and
-    /// `|beta|^2` of each target.
+    /// Derivative of the evidence with respect to the log ratio, with `tr Z'Z A^-1` and `|beta|^2`
+    /// of each target.
     fn by_log_ratio(
         &self,
         (ratio, free): (f64, f64),
@@ -154,7 +154,7 @@ impl FeatureEvidence {
         let targets = norms_t.len() as f64;
         let mut by_log_ratio = 0.5 * (targets * free - shrunk);
         if let (None, Some(_)) = (self.known.noise, self.known.signal) {
-            // The noise of a known signal grows with the ratio.
+            // For a given signal the noise grows with the ratio.
             let off: f64 = misfit_t
                 .iter()
                 .zip(noise_t)
@@ -165,16 +165,15 @@ impl FeatureEvidence {
         by_log_ratio
     }
 
-    /// The evidence at features `[D, n]` and at the logarithm of a ratio, with the likeliest noise
-    /// where none is known, and its derivatives. `None` where rounding leaves no positive definite
+    /// The evidence and its derivatives at features `[D, n]` and a log ratio, with the
+    /// maximum-likelihood noise unless given. `None` if rounding leaves no positive definite
     /// matrix.
     ///
-    /// With `A = Z'Z + r I`, `beta = A^-1 Z'y`, `e = y - Z beta` of each target and the noise at
-    /// its best, which does not change first-order terms (Rasmussen & Williams 2006, section 5.4.1,
-    /// in the space of features):
-    /// `-2 log p = (e'e + r |beta|^2) / noise + N log(2 pi noise) + log |A| - D log r`,
-    /// `d log p / d Z = sum_t e beta' / noise - t Z A^-1`,
-    /// `-2 d log p / d log r = sum_t r |beta|^2 / noise - t tr Z'Z A^-1`.
+    /// With `A = Z'Z + r I`, `beta = A^-1 Z'y`, `e = y - Z beta` for each target and the noise at
+    /// its optimum, which does not change first-order terms (Rasmussen & Williams 2006, section
+    /// 5.4.1, in feature space): `-2 log p = (e'e + r |beta|^2) / noise + N log(2 pi noise) + log
+    /// |A| - D log r`, `d log p / d Z = sum_t e beta' / noise - t Z A^-1`, `-2 d log p / d log r =
+    /// sum_t r |beta|^2 / noise - t tr Z'Z A^-1`.
     pub(crate) fn slope(&self, z_dn: Array2<f64>, log_ratio: f64) -> Option<EvidenceSlope> {
         let ratio = log_ratio.exp();
         let z_dn = self.prepared(z_dn);
@@ -283,7 +282,7 @@ mod tests {
                     (slope.value - expected).abs() < 1e-9,
                     "{known:?}: {slope:?}"
                 );
-                // At its best the ratio does not matter.
+                // The derivative vanishes at the maximum.
                 if known.noise.is_none() || known.signal.is_none() {
                     assert!(slope.by_log_ratio.abs() < 1e-4, "{known:?}: {slope:?}");
                 }
@@ -324,8 +323,8 @@ mod tests {
         }
     }
 
-    /// A row of weight w has the noise s^2 / w: the density of the targets by the covariance of all
-    /// rows.
+    /// A row of weight w has the noise s^2 / w: compares with the density of the targets by the
+    /// covariance of all rows.
     #[test]
     fn weights_divide_the_noise() {
         let (z_dn, y_nt, weights_n) = rows();

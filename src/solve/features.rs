@@ -1,8 +1,8 @@
-//! Products with a feature matrix Z that is never stored: what a matrix-free solver asks for.
+//! Products with a feature matrix Z that is never stored, as matrix-free solvers need them.
 //!
 //! Matrices are target-major here, coefficients `[t, D]` and rows `[t, n]`, so that each target is
-//! contiguous. Several operators side by side share one range of columns: each reads and writes its
-//! own columns and leaves the others alone.
+//! contiguous. Several operators side by side share one range of columns: each accesses only its
+//! own columns.
 
 mod binned;
 mod binned_gradients;
@@ -23,23 +23,22 @@ pub use streamed::StreamedRows;
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 
-/// What [`FeatureProducts::round_trip_through`] does to rows on their way: the number of the first
-/// row, and their sums `[t, m]`.
+/// Callback that changes rows in [`FeatureProducts::round_trip_through`]: gets the index of the
+/// first row, and the sums `[t, m]`.
 pub type Between<'a> = dyn FnMut(usize, ArrayViewMut2<'_, f64>) + 'a;
 
-/// What [`FeatureProducts::blocks`] calls with some rows of Z: the number of the first of them, and
-/// their features `[m, D]`.
+/// Callback of [`FeatureProducts::blocks`]: gets the index of the first row, and features `[m, D]`.
 pub type TakeBlock<'a> = dyn FnMut(usize, ArrayView2<'_, f32>) -> Result<()> + 'a;
 
-/// What the rows of some targets take at most in [`FeatureProducts::gram_product`].
+/// Memory limit for the rows of a group of targets in [`FeatureProducts::gram_product`].
 const ROWS_BYTES: usize = 128 << 20;
 
-/// Products with Z `[n, D]`, all in f64. Sums do not depend on the number of threads.
+/// Products with Z `[n, D]`, all in f64. Results do not depend on the number of threads.
 pub trait FeatureProducts {
     /// Number of rows, n.
     fn rows(&self) -> usize;
 
-    /// One past the last column that the operator owns.
+    /// One past the last column of the operator.
     fn columns(&self) -> usize;
 
     /// Adds `Z beta` to `r`: `r_tn[k, i] += sum_j z_ij beta_td[k, j]`.
@@ -48,7 +47,7 @@ pub trait FeatureProducts {
     /// Writes `Z' r` into its columns of `out_td`.
     fn transposed(&mut self, r_tn: ArrayView2<'_, f64>, out_td: &mut Array2<f64>) -> Result<()>;
 
-    /// [`Self::add_product`], then [`Self::transposed`] of the sum: one pass over the data where an
+    /// [`Self::add_product`], then [`Self::transposed`] of the sum: one pass over the data if an
     /// operator streams it.
     fn round_trip(
         &mut self,
@@ -59,9 +58,9 @@ pub trait FeatureProducts {
         self.round_trip_through(beta_td, r_tn, &mut |_, _| {}, out_td)
     }
 
-    /// As [`Self::round_trip`], with `between` on the way: it gets the sums of some rows, `[t, m]`,
-    /// with the number of the first of them, and what it leaves there is transposed. Every row
-    /// comes once.
+    /// As [`Self::round_trip`], with the callback `between`: it gets the sums of rows, `[t, m]`,
+    /// with the index of the first, and may change them before they are transposed. Every row is
+    /// passed once.
     fn round_trip_through(
         &mut self,
         beta_td: ArrayView2<'_, f64>,
@@ -77,9 +76,8 @@ pub trait FeatureProducts {
     /// Writes the sums (row 0) and the sums of squares (row 1) of its columns.
     fn moments(&mut self, out_2d: &mut Array2<f64>) -> Result<()>;
 
-    /// Writes `Z'WZ v` into its columns of `out_td`, W the weights of rows, `[n]`, or 1 without
-    /// them. Many targets take several passes, or none needs room for all rows where an operator
-    /// streams them.
+    /// Writes `Z'WZ v` into its columns of `out_td`, with weights W of rows, `[n]`, or 1. Many
+    /// targets may take several passes; streaming operators need no memory for all rows.
     fn gram_product(
         &mut self,
         v_td: ArrayView2<'_, f64>,
@@ -89,16 +87,16 @@ pub trait FeatureProducts {
         in_groups(self, v_td, weights_n, out_td)
     }
 
-    /// Hands `take` the features themselves of row `from` and those after it, `[m, D]`, rows in
-    /// order, with the number of the first row: one pass over the data, in which rows before `from`
-    /// are read and no more. False, and nothing is done, where they are nowhere in one piece.
+    /// Calls `take` with the features of row `from` and later rows, `[m, D]`, in order, with the
+    /// index of the first row: one pass over the data, in which earlier rows are only read. Returns
+    /// false, without calling `take`, if the features are not available in one piece.
     fn blocks(&mut self, from: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
         let _ = (from, take);
         Ok(false)
     }
 }
 
-/// [`FeatureProducts::gram_product`] of some targets at a time, whose rows are held.
+/// [`FeatureProducts::gram_product`] for groups of targets whose rows fit into memory.
 pub(super) fn in_groups<F: FeatureProducts + ?Sized>(
     features: &mut F,
     v_td: ArrayView2<'_, f64>,
@@ -131,7 +129,7 @@ pub(super) fn weigh(
     }
 }
 
-/// Operators over the same rows, each with its own columns.
+/// Operators over the same rows, each with separate columns.
 #[derive(Default)]
 pub struct SideBySide<'a> {
     parts: Vec<Box<dyn FeatureProducts + 'a>>,
@@ -149,8 +147,8 @@ impl std::fmt::Debug for SideBySide<'_> {
 }
 
 impl<'a> SideBySide<'a> {
-    /// Puts another operator beside the others; the last one streams its data only once per round
-    /// trip, so put the one that streams last. Errors with [`Error::Shape`] when it has other rows.
+    /// Adds an operator. Only the last one streams its data once per round trip, so add a streaming
+    /// operator last. Errors with [`Error::Shape`] if it has other rows.
     pub fn push(&mut self, part: impl FeatureProducts + 'a) -> Result<()> {
         if let Some(first) = self.parts.first()
             && first.rows() != part.rows()

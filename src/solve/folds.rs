@@ -1,4 +1,4 @@
-//! Errors of cross-validation for many penalties, from sums alone.
+//! Cross-validation errors for many penalties, from sums alone.
 
 use super::{Intercept, LambdaPath, LookedAt, looked_at::each_row};
 use crate::{
@@ -14,26 +14,26 @@ use crate::{
 use ndarray::{Array1, Array2, Axis, Zip, concatenate, s};
 use std::sync::Arc;
 
-/// The sums of k parts of the rows: the sums of all rows without a part are a difference, so that
-/// no fit of cross-validation needs the rows again.
+/// Sums of k folds: the sums of all other rows are a difference, so that no fit of cross-validation
+/// reads the rows again.
 #[derive(Debug, Clone)]
 pub struct FoldSums {
     folds: Vec<NormalEquations>,
     total: NormalEquations,
-    /// Some rows of each fold.
+    /// Sampled rows of each fold.
     kept: Vec<KeptRows>,
-    /// Draws the folds.
+    /// Seed of the folds.
     seed: u64,
-    /// Rows whose copies are all in one fold.
+    /// Repeated rows, whose copies are all in one fold.
     repeats: Arc<Repeats>,
 }
 
 impl FoldSums {
-    /// Sums each of `folds` parts, which [`Split::fold`] draws from `seed`, all copies of a row in
-    /// one of them: every row is featurized once, and the source is read `folds + 1` times.
-    /// `8 (k + 1) D^2` bytes.
+    /// Sums each of `folds` folds, which [`Split::fold`] draws from `seed`, with all copies of a
+    /// row in one of them. The features of each row are computed once, and the source is read
+    /// `folds + 1` times. `8 (k + 1) D^2` bytes.
     ///
-    /// Errors with [`Error::Parameter`] on fewer than 2 folds or one without rows, and as
+    /// Errors with [`Error::Parameter`] on fewer than 2 folds or an empty one, and as
     /// [`NormalEquations::accumulate`] does.
     pub fn accumulate(
         map: &dyn FeatureMap,
@@ -45,7 +45,7 @@ impl FoldSums {
         Self::keeping((map, targets), (source, 0), by, &run.into())
     }
 
-    /// As [`Self::accumulate`], and keeps so many rows at most, as many of each fold.
+    /// As [`Self::accumulate`], and keeps at most `rows` rows, equally many of each fold.
     pub(crate) fn keeping(
         (map, targets): (&dyn FeatureMap, &Targets),
         (source, most): (&mut dyn ChunkSource, usize),
@@ -53,7 +53,7 @@ impl FoldSums {
         run: &Run,
     ) -> Result<Self> {
         let features = map.output_dim();
-        // All folds and their sum, beside the triangle of the one that is summed.
+        // All folds and their sum, and the triangle that is being summed.
         let entry = u32::try_from(folds.saturating_add(2).saturating_mul(8)).unwrap_or(u32::MAX);
         let what = || format!("the Gram matrices of {features} features in {folds} folds");
         memory_left::require_square(features, entry, what)?;
@@ -84,8 +84,8 @@ impl FoldSums {
         }
     }
 
-    /// The scores of rows that were kept, those of each fold by a fit to the others; `None` where
-    /// rounding leaves one of these no factor. `rows` says what rows are kept of.
+    /// Scores of the kept rows, those of each fold by a fit to the others; `None` if rounding
+    /// leaves one of these without a factor. `rows` describes the kept rows.
     pub(crate) fn scores<'a>(
         &'a self,
         lambda: f64,
@@ -117,7 +117,7 @@ impl FoldSums {
         LeftOutScores::new((ids, counts, weights), (y, error, Vec::new()), targets, on).map(Some)
     }
 
-    /// Rows that were kept of all folds.
+    /// The kept rows of all folds.
     pub(crate) fn kept(&self) -> Result<KeptRows> {
         let mut all = match self.kept.first() {
             Some(first) => first.none(),
@@ -132,12 +132,12 @@ impl FoldSums {
         &self.total
     }
 
-    /// The mean squared error of each penalty and target on the folds that the fit did not see,
-    /// `[L, t]`: one eigendecomposition a fold. lambda is PER SAMPLE of the rows that are fitted.
+    /// The mean squared error of each penalty and target on held-out folds, `[L, t]`: one
+    /// eigendecomposition per fold. lambda is PER SAMPLE of the training rows.
     ///
-    /// The squares are summed by the sums themselves, whose features are f32: they are within some
-    /// 1e-7 of `|beta|^2` of those of predictions. Infinite at penalties that do not exceed the
-    /// rounding of the sums of a fold's fit; [`Self::errors_of_rows`] has no such limit.
+    /// The squares are computed from the sums, whose features are f32: they are within some 1e-7 of
+    /// `|beta|^2` of those of predictions. Infinite at penalties below the rounding of the sums;
+    /// [`Self::errors_of_rows`] has no such limit.
     ///
     /// Errors with [`Error::Parameter`] on a lambda that is negative or not finite.
     pub fn errors(&self, lambdas: &[f64], intercept: impl Into<Intercept>) -> Result<Array2<f64>> {
@@ -160,9 +160,9 @@ impl FoldSums {
         Ok(squares_lt / self.total.weight)
     }
 
-    /// As [`Self::errors`], by predictions of the rows themselves, which are read and featurized
-    /// once more: no rounding of the sums cancels in them, however large the coefficients are.
-    /// `map`, `targets` and the rows are those that were summed.
+    /// As [`Self::errors`], from predictions of the rows, which takes one more pass. Without
+    /// cancellation in sums, it is accurate for large coefficients. `map`, `targets` and the rows
+    /// must be those that were summed.
     ///
     /// Errors as [`Self::errors`] does, and as sources and devices do.
     pub fn errors_of_rows(
@@ -240,7 +240,7 @@ fn squares(sums: &NormalEquations, gram_dd: &Array2<f64>, fit: &Coefficients) ->
         .and(&sums.y_sum_t)
         .for_each(|square, &b, &fitted, &y| {
             *square += b * (2.0 * (fitted - y) + sums.weight * b);
-            // Rounding of a fit that is perfect.
+            // A perfect fit can have a negative sum by rounding.
             *square = square.max(0.0);
         });
     squares_t
@@ -293,7 +293,7 @@ mod tests {
             FoldSums::accumulate(map, &mut self.source(), targets, (folds, 7), &self.cpu)
         }
 
-        /// The squares of errors on fold `k` of a fit of the others with each penalty, `[l, t]`.
+        /// The squared errors on fold `k` of a fit to the others at each penalty, `[l, t]`.
         fn left_out(&self, k: usize, lambdas: &[f64], intercept: bool) -> Array2<f64> {
             let map = self.map.as_ref();
             let mut rest = NormalEquations::zero(20, 2);
@@ -306,7 +306,7 @@ mod tests {
             let chunk = fold.next_chunk(N).expect("reads").expect("rows");
             let mut z_md = Array2::zeros((0, 20));
             featurize(map, &mut fold, &self.cpu, |z| {
-                // A part of a source fills its chunks by half at least.
+                // A part of a source fills its chunks at least by half.
                 z_md.append(Axis(0), z.mapv(f64::from).view())
                     .expect("as wide");
                 Ok(())
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// Against a fit of the other folds for each fold, and predictions of its rows.
+    /// Compared with a refit to the other folds for each fold, and predictions of its rows.
     #[test]
     fn a_fold_left_out_is_a_fit_without_it() {
         let example = Example::new();

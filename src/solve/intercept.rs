@@ -1,18 +1,19 @@
-//! What is added to `z(x)'beta`, and ridge regression with each of it.
+//! Kinds of intercept, and ridge regression with each.
 
 use super::Cholesky;
 use crate::{Error, Result, model::Coefficients, normal::NormalEquations};
 use ndarray::{Array1, Array2, Axis, concatenate, s};
 
-/// What is added to `z(x)'beta`.
+/// The intercept, which is added to `z(x)'beta`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Intercept {
-    /// Nothing.
+    /// No intercept.
     None,
-    /// A constant that no penalty holds back: columns and targets are centred.
+    /// An intercept without a penalty: columns and targets are centred.
     #[default]
     Free,
-    /// A constant with the same penalty as the coefficients: that of a feature that is 1.
+    /// An intercept with the same penalty as the coefficients, like the coefficient of a feature
+    /// that is 1.
     Penalised,
 }
 
@@ -25,8 +26,8 @@ impl From<bool> for Intercept {
 
 impl Intercept {
     /// Ridge regression of sums with this intercept and penalty per sample, and the effective
-    /// dimension where [`Cholesky::solve_with_dimension`] has it; of an intercept that is penalised
-    /// it counts that. Errors as that does.
+    /// dimension if [`Cholesky::solve_with_dimension`] computes it, including a penalised
+    /// intercept. Errors as that does.
     ///
     /// ```
     /// use bochner::solve::{Intercept, NormalEquations};
@@ -64,7 +65,7 @@ impl Intercept {
 }
 
 impl Intercept {
-    /// As [`Self::solve`], without the effective dimension, which takes as long again.
+    /// As [`Self::solve`], without the effective dimension, which would double the time.
     pub(crate) fn coefficients(self, lambda: f64, sums: &NormalEquations) -> Result<Coefficients> {
         let intercept = self == Self::Free;
         let cholesky = Cholesky { lambda, intercept };
@@ -75,14 +76,14 @@ impl Intercept {
     }
 }
 
-/// The sums of the features and of one more that is 1, the last.
+/// The sums with an additional last feature that is 1.
 pub(super) fn beside_ones(sums: &NormalEquations) -> Result<NormalEquations> {
     let shape = |e: ndarray::ShapeError| Error::shape(e.to_string());
     let features = sums.z_sum_d.len();
     let mut gram_dd = Array2::zeros((features + 1, features + 1));
     let inner = s![..features, ..features];
     gram_dd.slice_mut(inner).assign(&sums.gram_dd);
-    // The lower triangle is all there is.
+    // Only the lower triangle is filled.
     gram_dd
         .slice_mut(s![features, ..features])
         .assign(&sums.z_sum_d);
@@ -103,7 +104,7 @@ pub(super) fn beside_ones(sums: &NormalEquations) -> Result<NormalEquations> {
     })
 }
 
-/// Coefficients of which the last, that of ones, is the intercept.
+/// Splits off the last coefficient, that of the ones, as the intercept.
 pub(super) fn without_ones(beta_pt: &Array2<f64>) -> Coefficients {
     let last = beta_pt.nrows() - 1;
     Coefficients {

@@ -1,4 +1,4 @@
-//! Errors of kernel ridge regression on rows that are left out in turn, by one factor.
+//! Leave-one-out errors of kernel ridge regression from one factor.
 
 use super::{
     WeightedRows,
@@ -9,24 +9,23 @@ use super::{
 use crate::{Result, linalg::entries};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
-/// What a penalty gives on rows that the fit has not seen.
+/// Leave-one-out results for a penalty.
 #[derive(Debug, Clone)]
 pub(crate) struct KernelLeftOut {
     /// Mean squared error of each target.
     pub(crate) errors_t: Array1<f64>,
-    /// As [`KernelSolution`](super::KernelSolution) has it.
+    /// See [`KernelSolution`](super::KernelSolution).
     pub(crate) effective_dimension: f64,
 }
 
-/// Leaves each observation out in turn of what
-/// [`weighted_kernel_ridge`](super::weighted_kernel_ridge) fits: with C the inverse of `M = S K S +
-/// lambda W I`, less the share of a free intercept, a row with coefficient a has the residual `a_i
-/// / C_ii` if the fit has not seen it (Cawley & Talbot 2004, of kernels). Of the whole kernel a
-/// factor and its inverse take `2 n^3 / 3` operations, and a copy is held for it. Where there are
-/// folds, the rows of each are left out together, which takes all of the inverse, as large as the
-/// kernel.
+/// Leave-one-out errors of the fit of [`weighted_kernel_ridge`](super::weighted_kernel_ridge): with
+/// C the inverse of `M = S K S + lambda W I`, less the share of a free intercept, a row with
+/// coefficient a has the leave-one-out residual `a_i / C_ii` (Cawley & Talbot 2004, for kernels).
+/// For the full kernel matrix, a factor and its inverse take `2 n^3 / 3` operations and a copy of
+/// the matrix. With folds, the rows of each are left out together, which needs the full inverse, as
+/// large as the kernel matrix.
 ///
-/// Errors as that does; the errors of targets are infinite where rounding leaves nothing of them.
+/// Errors as that does; the errors of targets are infinite if they are lost to rounding.
 pub(crate) fn kernel_left_out(
     k_nn: &Array2<f64>,
     y_nt: ArrayView2<'_, f64>,
@@ -51,7 +50,7 @@ pub(crate) fn kernel_left_out(
         inverse_n.zip_mut_with(&v_n, |c, v| *c -= v * v / along);
         dimension += penalty * v_n.dot(&v_n) / along - 1.0;
     }
-    // What the fit leaves of a row, and of that by its leverage.
+    // Residual of the row, and the share of it by its leverage.
     let (residuals_nt, left_n) = (a_nt * penalty, inverse_n * penalty);
     let errors_nt = match folds {
         None => {
@@ -95,8 +94,7 @@ mod tests {
         solve::weighted_kernel_ridge,
     };
 
-    /// As many fits as there are rows, or folds, have these errors, of weights and intercepts of
-    /// any kind.
+    /// Equals refitting without each row or fold, with weights and any kind of intercept.
     #[test]
     fn rows_are_left_out_as_by_refitting() {
         const N: usize = 30;
@@ -130,7 +128,7 @@ mod tests {
                     let rest = Vec::from_iter((0..N).filter(|i| !out.contains(i)));
                     let k_rest = k.select(Axis(0), &rest).select(Axis(1), &rest);
                     let w = weights.select(Axis(0), &rest);
-                    // The penalty of all rows.
+                    // The absolute penalty of the fit to all rows.
                     let same = lambda * weights.sum() / w.sum();
                     let y_rest = y.select(Axis(0), &rest);
                     let fit =

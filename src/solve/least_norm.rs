@@ -1,23 +1,24 @@
-//! Least squares without a penalty, from sums: of several solutions the smallest.
+//! Least squares without a penalty, from sums: the solution of least norm.
 
 use crate::{Error, Result, linalg::eigen::eigen, model::Coefficients, normal::NormalEquations};
 use ndarray::{Array1, Array2, Axis, s};
 
 /// Least squares of least norm: among the beta that minimise `|y - Z beta - b|^2` the one with the
-/// smallest |beta|, which ridge regression tends to as its penalty goes to 0, `beta = Z^+ y` (Golub
-/// & Van Loan 2013, "Matrix computations", section 5.5), by eigenvalues of `Z'Z`. The intercept
-/// comes from centring.
+/// smallest |beta|, the limit of ridge regression as its penalty goes to 0, `beta = Z^+ y` (Golub &
+/// Van Loan 2013, "Matrix computations", section 5.5), by eigenvalues of `Z'Z`. The intercept comes
+/// from centring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LeastNorm {
-    /// Whether an intercept is fitted.
+    /// Whether to fit an intercept.
     pub intercept: bool,
-    /// Directions whose share of the largest eigenvalue is at most this are taken for none, of
-    /// columns scaled to one variance: what rounding leaves of columns that depend on others.
+    /// Rank tolerance, relative to the largest eigenvalue, for columns scaled to equal variance:
+    /// smaller eigenvalues are treated as 0, since rounding leaves them for linearly dependent
+    /// columns.
     pub rounding: f64,
 }
 
 impl LeastNorm {
-    /// The rounding of sums of so many columns, in f64 or in f32.
+    /// The tolerance for sums of `columns` columns, in f64 or in f32.
     pub fn rounding_of(columns: usize, in_single: bool) -> f64 {
         let digits = if in_single {
             f64::from(f32::EPSILON)
@@ -27,7 +28,7 @@ impl LeastNorm {
         10.0 * columns as f64 * digits
     }
 
-    /// Solves for all targets, on the CPU, in f64, and tells the rank of the columns.
+    /// Solves for all targets, on the CPU, in f64, and returns the rank of the columns as well.
     ///
     /// Errors with [`Error::Shape`] without rows, and with [`Error::Numerical`] on sums that are
     /// not finite.
@@ -44,7 +45,7 @@ impl LeastNorm {
             sums.gram_dd[[i, j]] - n * z_mean[i] * z_mean[j]
         };
         let gram_dd = Array2::from_shape_fn((features, features), centred);
-        // Centring takes digits of columns that are far from 0.
+        // Centring loses digits of columns far from 0.
         let least = |i: usize| self.rounding * sums.gram_dd[[i, i]].abs();
         let scale_d = Array1::from_shape_fn(features, |i| {
             let square = gram_dd[[i, i]];
@@ -75,7 +76,7 @@ impl LeastNorm {
         let values_r = eigen.values_n.slice(s![..rank]).insert_axis(Axis(1));
         let along_rt = kept_dr.t().dot(&(&zty_dt * &scale_d)) / values_r;
         let beta_dt = kept_dr.dot(&along_rt) * &scale_d;
-        // What lies along combinations of columns that are nothing makes it longer.
+        // Components along combinations of columns that are zero would increase the norm.
         let row_dr = &kept_dr * &scale_d.mapv(|s| if s > 0.0 { s.recip() } else { 0.0 });
         let beta_dt = projected(&row_dr, beta_dt)?;
         let intercept_t = &y_mean - &beta_dt.t().dot(&z_mean);
@@ -87,7 +88,7 @@ impl LeastNorm {
     }
 }
 
-/// The columns of beta, `[D, t]`, on the space that those of `of_dr` span.
+/// Projects the columns of beta, `[D, t]`, onto the span of the columns of `of_dr`.
 fn projected(of_dr: &Array2<f64>, beta_dt: Array2<f64>) -> Result<Array2<f64>> {
     if of_dr.ncols() == of_dr.nrows() {
         return Ok(beta_dt);
@@ -156,8 +157,8 @@ mod tests {
         }
     }
 
-    /// Of `[Z, 3 Z]` the smallest solution gives `beta / 10` to Z and `3 beta / 10` to the other,
-    /// of a column without variance nothing.
+    /// For `[Z, 3 Z]` the solution of least norm gives `beta / 10` to Z and `3 beta / 10` to the
+    /// other, and 0 to a column without variance.
     #[test]
     fn of_several_solutions_it_is_the_smallest() {
         let (z, y) = rows();

@@ -17,25 +17,24 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
-/// Rows that a thread works on at a time.
+/// Rows per unit of parallel work.
 const BLOCK: usize = 256;
 
-/// Squares of leave-one-out residuals in the basis of a path's eigenvectors. A row with
-/// residual r and leverage `h = w z'(Z'Z + lambda n I)^-1 z` (plus `w / n` for a free intercept)
-/// would have the residual `r / (1 - h)` if the fit had not seen it (Allen 1974; Golub, Heath &
-/// Wahba 1979).
+/// Squares of leave-one-out residuals in the basis of a path's eigenvectors. A row with residual r
+/// and leverage `h = w z'(Z'Z + lambda n I)^-1 z` (plus `w / n` for a free intercept) has the
+/// leave-one-out residual `r / (1 - h)` (Allen 1974; Golub, Heath & Wahba 1979).
 #[derive(Debug)]
 struct Residuals<'a> {
     path: &'a LambdaPath,
-    /// One column a penalty, `[p, L]`.
+    /// One column per penalty, `[p, L]`.
     inverse_pl: Array2<f64>,
-    /// Coefficients in the basis, those of each penalty side by side, `[p, L t]`.
+    /// Coefficients in the basis, all penalties side by side, `[p, L t]`.
     scaled_pc: Array2<f64>,
 }
 
 impl Residuals<'_> {
-    /// Weighted squares of some rows, `[m, L t]`, by their weights and the weights that are left
-    /// out with them.
+    /// Weighted squares for rows, `[m, L t]`, from their weights and the weights left out with
+    /// them.
     fn squares(
         &self,
         z_md: ArrayView2<'_, f32>,
@@ -62,7 +61,7 @@ impl Residuals<'_> {
         squares_mc
     }
 
-    /// As [`Self::squares`], of any number of rows on all threads: block after block.
+    /// As [`Self::squares`], for any number of rows, in parallel blocks.
     fn of_rows(
         &self,
         z_md: ArrayView2<'_, f32>,
@@ -104,7 +103,8 @@ impl LambdaPath {
             &run.into(),
             |z_md, y_mt, weights_m| {
                 let of_blocks = residuals.of_rows(z_md, y_mt.view(), (&weights_m, &weights_m));
-                // Row by row in their order, so that neither threads nor chunks matter.
+                // Summed in the order of the rows, so that results do not depend on threads or
+                // chunks.
                 for row in of_blocks.iter().flat_map(|squares_mc| squares_mc.rows()) {
                     sums.0 += &row;
                 }
@@ -115,7 +115,7 @@ impl LambdaPath {
         Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / sums.1)
     }
 
-    /// As [`Self::leave_one_out`], of rows that were kept.
+    /// As [`Self::leave_one_out`], for kept rows.
     pub(crate) fn errors_of(&self, lambdas: &[f64], rows: LookedAt<'_>) -> Result<Array2<f64>> {
         let shape = (lambdas.len(), rows.targets.outputs());
         let residuals = self.residuals(lambdas, shape.1)?;
@@ -132,7 +132,7 @@ impl LambdaPath {
         Ok(squares_lt.map_err(|e| Error::shape(e.to_string()))? / weight)
     }
 
-    /// As [`Self::solved`], with the scores of rows that were kept, each left out in turn.
+    /// As [`Self::solved`], with leave-one-out scores of the kept rows.
     pub(crate) fn solved_left_out(
         &self,
         lambda: f64,
@@ -148,7 +148,7 @@ impl LambdaPath {
         }
     }
 
-    /// The scores of rows that were kept, each left out at this penalty.
+    /// Leave-one-out scores of the kept rows at this penalty.
     pub(super) fn left_out(&self, lambda: f64, rows: LookedAt<'_>) -> Result<LeftOutScores> {
         let inverse_p = self.inverse(lambda, Self::CUTOFF)?;
         let scaled_pt = self.scaled(&inverse_p);
@@ -168,7 +168,7 @@ impl LambdaPath {
         each.scores(self.targets())
     }
 
-    /// What the residuals at some penalties take.
+    /// Prepares the residuals at several penalties.
     fn residuals(&self, lambdas: &[f64], targets: usize) -> Result<Residuals<'_>> {
         if lambdas.is_empty() || targets != self.targets() {
             return Err(Error::shape(format!(
@@ -261,7 +261,7 @@ mod tests {
             path.leave_one_out(lambdas, map, rows, &self.targets, &self.cpu)
         }
 
-        /// The errors of as many fits as there are rows, `[l, t]`.
+        /// Leave-one-out errors by refitting, `[l, t]`.
         fn errors_of_fits(&self, intercept: Intercept) -> Array2<f64> {
             let mut z_nd = Array2::zeros((N, 20));
             let mut rows = self.source(self.weights.clone());
@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// With weights, with and without an intercept, and with one that is a feature.
+    /// Leave-one-out errors equal refits, with weights, and with each kind of intercept.
     #[test]
     fn a_row_left_out_is_a_fit_without_it() {
         let example = Example::new();
@@ -307,7 +307,7 @@ mod tests {
             let path = LambdaPath::new(&sums, intercept).expect("decomposes");
             let fast_lt = example.errors(&path, &LAMBDAS).expect("errors");
             let slow_lt = example.errors_of_fits(intercept);
-            // Sums of f32 features, which lambda 1e-4 lets err by 1e-3 at most.
+            // Rounding of f32 sums, at most 1e-3 for lambda 1e-4.
             let worst = (&fast_lt / &slow_lt - 1.0).fold(0.0, |m: f64, v| m.max(v.abs()));
             assert!(
                 worst < 1e-3,

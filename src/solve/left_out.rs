@@ -1,5 +1,5 @@
-//! Errors on some rows that are left out in turn, and the penalty where they are least, by a factor
-//! for each penalty: what many features take in the place of eigenvectors.
+//! Leave-one-out errors on a sample of rows, and the penalty that minimises them, with one
+//! factorisation per penalty: the alternative to an eigendecomposition for many features.
 
 use super::{
     Cholesky, Intercept,
@@ -15,26 +15,26 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, s};
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// Rows whose features go through a factor at a time.
+/// Rows whose leverages are computed at a time.
 const BLOCK: usize = 256;
 
-/// A fit, and its errors on rows that it is then told to have left out.
+/// A fit, with leave-one-out errors of a sample of its rows.
 #[derive(Debug, Clone)]
 pub(crate) struct LeftOut {
     /// The fit to all rows.
     pub(crate) coefficients: Coefficients,
     /// Mean squared error of each target.
     pub(crate) errors_t: Array1<f64>,
-    /// `tr Z'Z (Z'Z + lambda n I)^-1`, by the leverages of these rows.
+    /// `tr Z'Z (Z'Z + lambda n I)^-1`, from the leverages of these rows.
     pub(crate) effective_dimension: f64,
-    /// The scores of each of them, left out by single observations.
+    /// Leave-one-out score of each of them, by single observations.
     pub(crate) scores: LeftOutScores,
 }
 
 impl LeftOut {
-    /// Ridge regression by a Cholesky factor of the sums, and by the same factor the leverages
-    /// `h = w |L^-1 z|^2` of some of their rows: a row with residual r would have `r / (1 - h)` if
-    /// the fit had not seen it (Golub, Heath & Wahba 1979). It takes `D^3 / 3 + m D^2` operations.
+    /// Ridge regression by a Cholesky factor of the sums, and by the same factor the leverages `h =
+    /// w |L^-1 z|^2` of a sample of rows: a row with residual r has the leave-one-out residual `r /
+    /// (1 - h)` (Golub, Heath & Wahba 1979). It takes `D^3 / 3 + m D^2` operations.
     ///
     /// Errors as [`Cholesky::solve`] does.
     pub(crate) fn solve(
@@ -46,8 +46,8 @@ impl LeftOut {
         Ok(Self::by_factor(sums, rows, lambda, intercept)?.0)
     }
 
-    /// As [`Self::solve`], with the effective dimension of all rows where
-    /// [`Cholesky::solve_with_dimension`] has it.
+    /// As [`Self::solve`], with the effective dimension of all rows if
+    /// [`Cholesky::solve_with_dimension`] computes it.
     pub(crate) fn solve_with_dimension(
         sums: &NormalEquations,
         rows: LookedAt<'_>,
@@ -117,7 +117,7 @@ impl LeftOut {
     }
 }
 
-/// Rows left out one by one as they pass, in the order in which they are kept.
+/// Accumulates leave-one-out results of rows, in the order in which they are kept.
 pub(super) struct Each {
     id_m: Vec<u64>,
     count_m: Vec<f64>,
@@ -139,8 +139,8 @@ impl Each {
         }
     }
 
-    /// Adds the next row with its residuals, the share of its fit that other rows decide once one
-    /// observation of it is left out, and the weight of all its copies.
+    /// Adds the next row: its residuals, the share `1 - h` for one left-out observation, and the
+    /// weight of all its copies.
     pub(super) fn push(
         &mut self,
         y_t: ArrayView1<'_, f64>,
@@ -161,7 +161,7 @@ impl Each {
     }
 }
 
-/// Features in f64, beside one that is 1 where that is the intercept.
+/// Features in f64, followed by a column of ones for a penalised intercept.
 fn widened(z_md: ArrayView2<'_, f32>, intercept: Intercept) -> Array2<f64> {
     let (rows, features) = z_md.dim();
     let ones = usize::from(intercept == Intercept::Penalised);
@@ -170,15 +170,15 @@ fn widened(z_md: ArrayView2<'_, f32>, intercept: Intercept) -> Array2<f64> {
     z_mp
 }
 
-/// What a walk found at each place where it looked, with its error.
+/// Results of a search at each index that it evaluated, with their errors.
 pub(crate) type Found<T> = BTreeMap<usize, (f64, T)>;
 
-/// Walks down a curve of errors from `start`, by two places at a time and then by one, to a place
-/// whose neighbours are no better. `at` gives what is found at a place and its error, `None` where
-/// a penalty is too small to solve with. Of equal errors the last place, the largest penalty, wins.
+/// Searches a curve of errors downhill from `start`, in steps of two indices and then of one, until
+/// no neighbour is better. `at` returns the result and the error at an index, `None` if the penalty
+/// is too small to solve with. Of equal errors the last index, the largest penalty, wins.
 ///
-/// Gives the best place, and everything that was found; errors as `at` does, and with `None` where
-/// there is nothing.
+/// Returns the best index, and all results; errors as `at` does, and with `None` if there is no
+/// result.
 pub(crate) fn descend<T>(
     places: usize,
     start: usize,
@@ -196,7 +196,7 @@ pub(crate) fn descend<T>(
         Ok(found.get(&place).map_or(f64::INFINITY, |(error, _)| *error))
     };
     let mut best = start.min(places - 1);
-    // Too small a penalty is no place to begin at.
+    // Moves up while the penalty is too small to solve with.
     while look(best, &mut found)? == f64::INFINITY && best + 1 < places {
         best += 1;
     }
@@ -227,7 +227,7 @@ mod tests {
         solve::LambdaPath,
     };
 
-    /// Factors say what eigenvectors do, for all kinds of intercept, weights and repeated rows.
+    /// Factors agree with eigenvectors for all kinds of intercept, weights and repeated rows.
     #[test]
     fn a_factor_leaves_out_as_eigenvectors_do() {
         const N: usize = 60;
@@ -240,7 +240,7 @@ mod tests {
             columns: 2,
             shift: vec![4.0, 3.0],
         };
-        // The first half is there twice, which is as if it had twice the weight.
+        // The first half is repeated, which equals twice the weight.
         let mut kept = KeptRows::new(N, (2, 2));
         for rows in [0..N, 0..N / 2] {
             kept.look_at(&Chunk {
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Where rounding leaves nothing of `1 - h` no number is made up.
+    /// If `1 - h` is lost to rounding, the result is not finite.
     #[test]
     fn what_rounding_hides_is_unknown() {
         assert_eq!(unseen(0.5, 0.25), 2.0);
@@ -304,7 +304,7 @@ mod tests {
             let mut looks = 0;
             let walk = descend(17, start, |place| {
                 looks += 1;
-                // What lies below 2 cannot be solved for.
+                // Penalties below index 2 cannot be solved for.
                 let error = (place as f64 - lowest as f64).abs();
                 Ok((place >= 2).then_some((error, ())))
             });

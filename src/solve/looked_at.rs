@@ -1,4 +1,4 @@
-//! Rows that are left out in turn, and what a row leaves to the fit to others.
+//! Rows for leave-one-out errors, and residuals from leverages.
 
 use crate::{
     Result,
@@ -9,12 +9,12 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
 
-/// The share of a row that its fit leaves to others, `1 - h`, below which rounding is all of it.
+/// Smallest `1 - h` above rounding, with h the leverage of a row.
 const LEAST: f64 = 1e-12;
 
-/// The residual that a row would have, had the fit not seen it, by its residual and `1 - h`;
-/// infinite where rounding leaves nothing of that, for nothing is known then. A row that is fitted
-/// to the last bit, such as an only one by its mean, has none.
+/// Leave-one-out residual from the residual and `1 - h`; infinite if `1 - h` is lost to rounding,
+/// since it is unknown then. A residual of exactly 0, such as that of a single row with its mean,
+/// gives 0.
 pub(super) fn unseen(residual: f64, left: f64) -> f64 {
     if left > LEAST {
         residual / left
@@ -25,37 +25,37 @@ pub(super) fn unseen(residual: f64, left: f64) -> f64 {
     }
 }
 
-/// `1 - s h` for the share s of a row that is left out, from `1 - h` for the whole row.
+/// `1 - s h` for the left-out share s of a row, from `1 - h` for the whole row.
 pub(super) fn left_by_share(left: f64, share: f64) -> f64 {
     left + (1.0 - share) * (1.0 - left)
 }
 
-/// Rows that were summed with others, and are left out in turn.
+/// Rows that were summed with others, for leave-one-out errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LookedAt<'a> {
     /// The rows.
     pub(crate) kept: &'a KeptRows,
     /// The map that they were summed on.
     pub(crate) map: &'a dyn FeatureMap,
-    /// What their targets mean.
+    /// Kind of their targets.
     pub(crate) targets: &'a Targets,
-    /// Where they are featurized.
+    /// Device and memory for their features.
     pub(crate) run: &'a Run,
 }
 
-/// Some of the rows that are looked at.
+/// Portion of these rows.
 pub(super) struct Portion<'a> {
     pub(super) z_md: ArrayView2<'a, f32>,
     pub(super) y_mt: Array2<f64>,
     /// Weight of each row, all its copies together.
     pub(super) weights_m: Vec<f64>,
-    /// Part of that weight that is left out with one observation.
+    /// Part of that weight that one observation has.
     pub(super) left_out_m: Vec<f64>,
 }
 
 impl LookedAt<'_> {
-    /// Hands over all of them, as many at a time as there is memory for, and gives what they count
-    /// for together. Errors as maps and devices do.
+    /// Calls `take` with all of them in portions that fit into memory, and returns their total
+    /// weight. Errors as maps and devices do.
     pub(super) fn for_each_portion(&self, mut take: impl FnMut(Portion<'_>)) -> Result<f64> {
         let (mut weight, mut first) = (0.0, 0);
         let share_m = self.kept.observations().share_m;
@@ -82,7 +82,7 @@ impl LookedAt<'_> {
     }
 }
 
-/// Hands over features, targets and weights of all rows, portion by portion.
+/// Calls `take` with features, targets and weights of all rows, in portions.
 pub(super) fn each_row(
     map: &dyn FeatureMap,
     source: &mut dyn ChunkSource,

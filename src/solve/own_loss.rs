@@ -1,16 +1,16 @@
-//! A loss of a user's own.
+//! User-defined losses.
 
 use super::loss::KinkedLoss;
 use crate::{Error, Result};
 use std::fmt;
 
-/// A convex loss of one number whose slope is at most L: of a margin `y s`, y = +-1, in
+/// A convex loss with a slope of at most L: of a margin `y s`, y = +-1, in
 /// [`MarginLoss::Own`](crate::models::MarginLoss::Own), or of a residual `s - y` in
-/// [`ResidualLoss::Own`](crate::models::ResidualLoss::Own). With a bound of the coefficients that
+/// [`ResidualLoss::Own`](crate::models::ResidualLoss::Own). With a bound of the coefficients this
 /// is the problem of Rahimi & Recht (2008, "Weighted sums of random kitchen sinks", sec. 2): any
 /// Lipschitz loss, and `|beta_j| <= C / sqrt(D)`.
 ///
-/// Solvers need no derivative: they ask for values alone, some fifty for each row and pass.
+/// Solvers need no derivative: they evaluate the function some fifty times per row and pass.
 ///
 /// ```
 /// use bochner::prelude::*;
@@ -31,24 +31,24 @@ pub struct OwnLoss {
     of: fn(f64) -> f64,
 }
 
-/// Where [`OwnLoss::check`] looks: both ways as far as this, more densely around zero.
+/// Range of the arguments that [`OwnLoss::check`] evaluates, more densely around zero.
 const FARTHEST: f64 = 64.0;
 const EACH_WAY: i32 = 200;
 
 impl OwnLoss {
-    /// The loss `of`, called `name` in messages, with slopes between `-slope` and `slope`. It has
-    /// to be convex and must not overflow; a fit looks whether that is so at some hundred numbers
-    /// from -64 to 64.
+    /// The loss `of`, called `name` in messages, with slopes between `-slope` and `slope`. It must
+    /// be convex and must not overflow; a fit checks this at some hundred arguments from -64 to 64.
     pub fn new(name: &'static str, slope: f64, of: fn(f64) -> f64) -> Self {
         Self { name, slope, of }
     }
 
-    /// The most that the loss changes by, per unit of its argument.
+    /// Maximum slope of the loss.
     pub fn slope(&self) -> f64 {
         self.slope
     }
 
-    /// Errors with [`Error::Parameter`] on a function that is not what it is said to be.
+    /// Errors with [`Error::Parameter`] if the function does not have the stated slope or is not
+    /// convex.
     pub(crate) fn check(&self) -> Result<()> {
         let Self { name, slope, of } = *self;
         let problem = |what: String| Err(Error::parameter(format!("the loss {name:?} {what}")));
@@ -68,7 +68,7 @@ impl OwnLoss {
                 ));
             }
             let found = (next - last) / (to - from);
-            // What rounding of the values leaves of their difference.
+            // Rounding error of the difference of values.
             let rounding = 1e-9 * slope + 4.0 * f64::EPSILON * next.abs().max(1.0) / (to - from);
             if found.abs() > slope + rounding {
                 return problem(format!(
@@ -86,8 +86,8 @@ impl OwnLoss {
         Ok(())
     }
 
-    /// The t of the least `of(t) + (t - v)^2 / (2 step)`, by golden sections: slopes of at most L
-    /// keep it within `L step` of v.
+    /// The t that minimises `of(t) + (t - v)^2 / (2 step)`, by golden-section search: slopes of at
+    /// most L keep it within `L step` of v.
     fn least(&self, v: f64, step: f64) -> f64 {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
         let cost = |away: f64| (self.of)(v + away) + away * away / (2.0 * step);
@@ -122,7 +122,7 @@ impl fmt::Debug for OwnLoss {
     }
 }
 
-/// By name, slope and function.
+/// Compares name, slope and function.
 impl PartialEq for OwnLoss {
     fn eq(&self, other: &Self) -> bool {
         let of = std::ptr::fn_addr_eq(self.of, other.of);
@@ -132,7 +132,7 @@ impl PartialEq for OwnLoss {
 
 impl Eq for OwnLoss {}
 
-/// It, of `y s`.
+/// The loss as a function of `y s`.
 #[derive(Debug)]
 pub(crate) struct OfMargin(pub(crate) OwnLoss);
 
@@ -146,7 +146,7 @@ impl KinkedLoss for OfMargin {
     }
 }
 
-/// It, of `s - y`.
+/// The loss as a function of `s - y`.
 #[derive(Debug)]
 pub(crate) struct OfResidual(pub(crate) OwnLoss);
 
@@ -173,12 +173,12 @@ mod tests {
         (-0.8 * r).max(0.2 * r)
     }
 
-    /// Against losses whose steps are known in closed form, at kinks and away from them.
+    /// Compared with losses whose proximal steps are known in closed form, at kinks and elsewhere.
     #[test]
     fn steps_are_those_of_the_closed_form() {
         let own = [
             OfMargin(OwnLoss::new("hinge", 1.0, hinge)),
-            // A slope that is said too large costs time and changes nothing.
+            // An overestimated slope takes longer but does not change the result.
             OfMargin(OwnLoss::new("hinge", 5.0, hinge)),
         ];
         let pinballs = OfResidual(OwnLoss::new("pinball", 0.8, pinball));

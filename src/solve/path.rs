@@ -1,4 +1,4 @@
-//! Ridge regression for every penalty at once, from one eigendecomposition of the sums.
+//! Ridge regression for every penalty, from one eigendecomposition of the sums.
 
 use super::{
     Intercept,
@@ -38,7 +38,7 @@ use ndarray::{Array1, Array2, Axis, s};
 #[derive(Debug, Clone)]
 pub struct LambdaPath {
     pub(super) n: f64,
-    /// Of p = D columns, or of D + 1 with a penalised intercept, whose column of ones is the last.
+    /// For p = D columns, or D + 1 with a penalised intercept, whose column of ones is the last.
     pub(super) eigen: Eigen,
     /// `V' Z'y`, `[p, t]`.
     pub(super) projected_pt: Array2<f64>,
@@ -46,21 +46,21 @@ pub struct LambdaPath {
     pub(super) z_mean_d: Array1<f64>,
     pub(super) y_mean_t: Array1<f64>,
     intercept: Intercept,
-    /// The penalty that outweighs what rounding left of the smallest eigenvalue.
+    /// Penalty that exceeds the rounding error of the smallest eigenvalue.
     rounding: f64,
 }
 
-/// Share of the largest eigenvalue by which products of features in f32 change the others: two
-/// units of rounding, 2^-24.
+/// Relative error, compared with the largest eigenvalue, of products of features in f32: two units
+/// of rounding, 2^-24.
 const ROUNDING: f64 = 2.0 * 5.96e-8;
 
 impl LambdaPath {
-    /// Where lambda is 0, directions whose eigenvalue is at most so much of the largest are left
-    /// out: what sums of f32 features tell of them is rounding.
+    /// For lambda = 0, directions whose eigenvalue is at most this share of the largest are
+    /// dropped, since they are rounding errors of f32 sums.
     #[doc(hidden)]
     pub const CUTOFF: f64 = 1e-7;
 
-    /// Decomposes the sums. `intercept` may be a `bool`. Errors when there are no rows, and on sums
+    /// Decomposes the sums. `intercept` may be a `bool`. Errors if there are no rows, and on sums
     /// that are not finite.
     pub fn new(sums: &NormalEquations, intercept: impl Into<Intercept>) -> Result<Self> {
         let intercept = intercept.into();
@@ -78,7 +78,7 @@ impl LambdaPath {
                 z_mean_d = &sums.z_sum_d / n;
                 y_mean_t = &sums.y_sum_t / n;
                 for (i, &zi) in z_mean_d.iter().enumerate() {
-                    // The lower triangle is all there is.
+                    // Only the lower triangle is filled.
                     let mut row = gram_pp.slice_mut(s![i, ..=i]);
                     row.scaled_add(-n * zi, &z_mean_d.slice(s![..=i]));
                     zty_pt.row_mut(i).scaled_add(-n * zi, &y_mean_t);
@@ -90,7 +90,7 @@ impl LambdaPath {
             }
         }
         let mut eigen = eigen(&gram_pp)?;
-        // Sums of squares: what is below zero is rounding.
+        // Eigenvalues of a Gram matrix are not negative; negative values are rounding errors.
         let rounding = eigen.values_n.fold(0.0_f64, |m, &s| m.max(-s)) / n;
         eigen.values_n.mapv_inplace(|s| s.max(0.0));
         Ok(Self {
@@ -104,30 +104,30 @@ impl LambdaPath {
         })
     }
 
-    /// The penalty up to which leverages, and so errors on rows left out, are partly rounding.
+    /// Penalty below which leverages, and so leave-one-out errors, are partly rounding.
     pub(crate) fn resolution(&self) -> f64 {
         let largest = self.eigen.values_n.fold(0.0_f64, |m, &s| m.max(s));
         f64::max(self.rounding, ROUNDING * largest / self.n)
     }
 
-    /// The penalty up to which the rounding of the sums can outweigh it: Z'Z + lambda n I has no
-    /// Cholesky factor there.
+    /// Penalty below which rounding errors of the sums can leave Z'Z + lambda n I without a
+    /// Cholesky factor.
     pub(crate) fn rounding(&self) -> f64 {
         self.rounding
     }
 
-    /// The coefficients at `lambda`; at 0 those of the smallest norm among all that fit best, which
-    /// interpolate where there are more features than rows
-    /// ([`Self::minimum_norm`] with [`Self::CUTOFF`]).
+    /// The coefficients at `lambda`. lambda = 0 gives the least-squares solution of least norm,
+    /// which interpolates with more features than rows ([`Self::minimum_norm`] with
+    /// [`Self::CUTOFF`]).
     ///
     /// Errors with [`Error::Parameter`] unless lambda is finite and not negative.
     pub fn coefficients(&self, lambda: f64) -> Result<Coefficients> {
         Ok(self.assemble(&self.inverse(lambda, Self::CUTOFF)?))
     }
 
-    /// As [`Self::coefficients`], by a Cholesky factor of the sums that the path is of, whose bits
-    /// are the same on every machine: those of eigenvectors are the machine's own. The path itself
-    /// gives what rounding leaves no factor for.
+    /// As [`Self::coefficients`], by a Cholesky factor of the sums, whose bits are the same on
+    /// every machine, while eigenvectors differ between machines. Falls back to the path if
+    /// rounding leaves no factor.
     pub(crate) fn solved(
         &self,
         lambda: f64,
@@ -156,9 +156,9 @@ impl LambdaPath {
         Ok(self.assemble(&self.inverse(0.0, cutoff)?))
     }
 
-    /// `N(lambda) = tr Z'Z (Z'Z + lambda n I)^-1`: how many features the penalty leaves free
-    /// (Caponnetto & De Vito 2007). At lambda = 0 the number of directions above [`Self::CUTOFF`].
-    /// A free intercept is not counted.
+    /// `N(lambda) = tr Z'Z (Z'Z + lambda n I)^-1`, the effective number of features (Caponnetto &
+    /// De Vito 2007). At lambda = 0 the number of directions above [`Self::CUTOFF`]. A free
+    /// intercept is not counted.
     ///
     /// Errors as [`Self::coefficients`] does.
     pub fn effective_dimension(&self, lambda: f64) -> Result<f64> {
@@ -167,7 +167,8 @@ impl LambdaPath {
             .dot(&self.eigen.values_n))
     }
 
-    /// `1 / (s + lambda n)` for each eigenvalue s, `[p]`; at lambda = 0 zero for those left out.
+    /// `1 / (s + lambda n)` for each eigenvalue s, `[p]`; at lambda = 0 zero for dropped
+    /// directions.
     pub(super) fn inverse(&self, lambda: f64, cutoff: f64) -> Result<Array1<f64>> {
         if !(lambda >= 0.0 && lambda.is_finite()) {
             return Err(Error::parameter(format!(
@@ -205,7 +206,7 @@ impl LambdaPath {
         self.projected_pt.ncols()
     }
 
-    /// `V' Z'y`, each direction times its factor, `[p, t]`.
+    /// `V' Z'y` with each direction multiplied by its factor, `[p, t]`.
     pub(super) fn scaled(&self, inverse_p: &Array1<f64>) -> Array2<f64> {
         &self.projected_pt * &inverse_p.view().insert_axis(Axis(1))
     }
@@ -225,7 +226,7 @@ impl LambdaPath {
         product_of_share(wide_md.view(), vectors_pp)
     }
 
-    /// What every row has of the leverage because of a free intercept: `1 / n`.
+    /// Share of the leverage of every row due to a free intercept: `1 / n`.
     pub(super) fn leverage_of_intercept(&self) -> f64 {
         match self.intercept {
             Intercept::Free => 1.0 / self.n,
@@ -247,7 +248,7 @@ mod tests {
         solve::Cholesky,
     };
 
-    /// Features whose scales differ, with a mean, and two targets.
+    /// Features with different scales and nonzero means, and two targets.
     fn rows(n: usize, d: usize) -> (Array2<f64>, Array2<f64>) {
         let mut draws = Seed(3).stream(Stream::Sample, 0);
         let z = Array2::from_shape_fn((n, d), |(_, j)| 0.3 + draws.normal() / (1 + j) as f64);
@@ -261,7 +262,7 @@ mod tests {
             weight: z.nrows() as f64,
             log_weight: 0.0,
             weight_squares: z.nrows() as f64,
-            // Only the lower triangle counts.
+            // Only the lower triangle is used.
             gram_dd: {
                 let mut gram = z.t().dot(z);
                 gram.indexed_iter_mut()
@@ -295,7 +296,7 @@ mod tests {
                 assert!(b < 1e-11, "{b:e}");
                 let own = path.effective_dimension(lambda).expect("a lambda");
                 assert!((own - dimension.expect("few features")).abs() < 1e-9);
-                // The trace itself, by the solutions for the columns of Z'Z.
+                // The trace computed directly, from the solutions for the columns of Z'Z.
                 let mut z0 = z.clone();
                 if intercept {
                     z0 -= &z.mean_axis(Axis(0)).expect("rows");
@@ -340,7 +341,8 @@ mod tests {
         }
     }
 
-    /// Without a penalty, directions of a ten millionth of the largest variance are rounding.
+    /// Without a penalty, directions with a ten-millionth of the largest variance are dropped as
+    /// rounding.
     #[test]
     fn without_a_penalty_what_f32_rounds_is_left_out() {
         let sums = NormalEquations {
@@ -360,7 +362,7 @@ mod tests {
         assert!((all[[3, 0]] / 5e11 - 1.0).abs() < 1e-6, "{all}");
     }
 
-    /// Nine rows, twenty features: the targets are met, by coefficients in the span of the rows.
+    /// Nine rows, twenty features: interpolates, with coefficients in the span of the rows.
     #[test]
     fn without_a_penalty_the_smallest_interpolant_is_found() {
         let (z, y) = rows(9, 20);

@@ -1,5 +1,5 @@
-//! Gaussian process regression in the space of features: the posterior of the coefficients and the
-//! marginal likelihood, both from one eigendecomposition of the sums.
+//! Gaussian process regression in feature space: posterior of the coefficients and marginal
+//! likelihood, both from one eigendecomposition of the sums.
 
 #[cfg(test)]
 mod tests;
@@ -13,28 +13,28 @@ use crate::{
 use ndarray::Array1;
 use std::f64::consts::TAU;
 
-/// The evidence for a Gaussian process `y = f(x) + e`, `f = z(x)'beta`, with prior
-/// `beta ~ N(0, signal I)` and noise `e ~ N(0, noise)`: what all choices of the two variances have
-/// in common. Since z(x)'z(y) estimates k(x, y), f has the covariance `signal k(x, y)`
-/// (Rasmussen & Williams 2006, section 2.1).
+/// The evidence for a Gaussian process `y = f(x) + e`, `f = z(x)'beta`, with prior `beta ~ N(0,
+/// signal I)` and noise `e ~ N(0, noise)`, prepared for all values of the two variances. Since
+/// z(x)'z(y) approximates k(x, y), f has the covariance `signal k(x, y)` (Rasmussen & Williams
+/// 2006, section 2.1).
 ///
-/// With an intercept, which has a flat prior, the likelihood is that of the contrasts of y, the
-/// n - 1 combinations that no constant moves (restricted maximum likelihood).
+/// With an intercept, which has a flat prior, the likelihood is that of the contrasts of y, the n -
+/// 1 combinations that are invariant under constants (restricted maximum likelihood).
 ///
-/// A row of weight w has the noise `noise / w`: with R the diagonal of the roots of the weights,
-/// R y is a process on the features R Z with the noise of all rows, and densities of y are those of
-/// R y times `|R|`. It is one row of the n, whatever its weight.
+/// A row of weight w has the noise `noise / w`: with R the diagonal of the roots of the weights, R
+/// y is a process on the features R Z with equal noise, and densities of y are those of R y times
+/// `|R|`. The row counts as one of the n rows for any weight.
 #[derive(Debug, Clone)]
 pub struct Evidence {
-    /// What it shares with ridge regression.
+    /// The eigendecomposition, shared with ridge regression.
     path: LambdaPath,
     /// Squares of centred targets, `[t]`.
     square_t: Array1<f64>,
-    /// Rows that the likelihood counts.
+    /// Number of rows in the likelihood.
     counted: f64,
-    /// What the weights of the rows add to the logarithm of the likelihood of a target.
+    /// Contribution of the weights of the rows to the log likelihood of a target.
     of_weights: f64,
-    /// The smallest ratio that the sums can tell from none.
+    /// Smallest ratio that is distinguishable from zero.
     least: f64,
     intercept: bool,
 }
@@ -55,37 +55,36 @@ impl Variances {
     }
 }
 
-/// What is known of the two variances.
+/// Given values of the two variances.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct KnownVariances {
-    /// Variance of the noise, if known.
+    /// Variance of the noise, if given.
     pub noise: Option<f64>,
-    /// Variance of f where k(x, x) = 1, if known.
+    /// Variance of f where k(x, x) = 1, if given.
     pub signal: Option<f64>,
 }
 
-/// Of a target that has the same value in all rows: a variance of nothing, whose logarithm is
-/// finite.
+/// For a constant target: a tiny variance with a finite logarithm.
 const LEAST_MISFIT: f64 = 1e-290;
-/// A target varies by rounding alone where its squares about the mean are so little of all.
+/// A target counts as constant if its squares about the mean are at most this share of its squares.
 const CONSTANT: f64 = 1e-13;
-/// Ratios that are looked at before the best is refined.
+/// Number of ratios on the grid, before the best is refined.
 const GRID: usize = 81;
-/// The interval of the logarithm of the ratio ends at this length.
+/// Final length of the interval of the log ratio.
 const FINE: f64 = 1e-6;
 
 impl Evidence {
     /// Decomposes the sums. Directions whose eigenvalue is at most [`LambdaPath::CUTOFF`] of the
-    /// trace count as if the features did not vary along them.
+    /// trace are treated as constant.
     ///
-    /// Errors when there are no rows (one is too few beside an intercept), with [`Error::Data`]
-    /// when one has weight 0, and on sums that are not finite.
+    /// Errors if there are no rows (or a single one with an intercept), with [`Error::Data`] on a
+    /// row of weight 0, and on sums that are not finite.
     pub fn new(sums: &NormalEquations, intercept: bool) -> Result<Self> {
         Self::of_rows(sums, sums.rows as f64, sums.log_weight, intercept)
     }
 
-    /// As [`Self::new`] where weights count rows: one of weight w stands for w rows of weight 1 and
-    /// equal targets, N being the sum of all weights.
+    /// As [`Self::new`] with frequency weights: a row of weight w equals w rows of weight 1 and
+    /// equal targets; N is the sum of all weights.
     #[doc(hidden)]
     pub fn counting(sums: &NormalEquations, intercept: bool) -> Result<Self> {
         Self::of_rows(sums, sums.weight, 0.0, intercept)
@@ -110,15 +109,15 @@ impl Evidence {
             let problem = "a row of weight 0 has a noise without bound; leave it out";
             return Err(Error::data("weights", problem));
         }
-        // One constant is taken out of R y along R 1, and out of y along 1.
+        // The constant is projected out of R y along R 1, and out of y along 1.
         let along = if intercept { (n / rows).ln() } else { 0.0 };
         let mut path = LambdaPath::new(sums, intercept)?;
-        // A smooth kernel has a few large eigenvalues and then, of sums of f32, rounding: as large
-        // as their trace is, whatever the largest. Taken for features, these directions would fit
-        // any targets, and the likeliest noise would be none.
+        // For a smooth kernel, the eigenvalues of f32 sums after the first few are rounding errors,
+        // proportional to the trace. Treated as features, these directions would fit any targets,
+        // and the most likely noise would be zero.
         let left = path.eigen.values_n.sum();
         let all = sums.gram_dd.diag().sum();
-        // Of features that are the same in all rows centring leaves rounding alone.
+        // If features are equal in all rows, centring leaves only rounding errors.
         let varies = left > LambdaPath::CUTOFF * all;
         let least = if varies {
             LambdaPath::CUTOFF * left
@@ -149,7 +148,7 @@ impl Evidence {
         })
     }
 
-    /// `noise y'K^-1 y` of each target, K the covariance of y at this ratio.
+    /// `noise y'K^-1 y` of each target, with K the covariance of y at this ratio.
     fn misfit_t(&self, ratio: f64) -> Array1<f64> {
         let mut misfit_t = self.square_t.clone();
         let projected = self.path.projected_pt.rows().into_iter();
@@ -158,14 +157,14 @@ impl Evidence {
                 *m -= c * c / (s + ratio);
             }
         }
-        // What a perfect fit leaves is rounding of the squares.
+        // For a perfect fit only rounding errors of the squares are left.
         for (m, y) in misfit_t.iter_mut().zip(&self.square_t) {
             *m = m.max(y * f64::EPSILON).max(LEAST_MISFIT);
         }
         misfit_t
     }
 
-    /// The noise of each target at a ratio: as it is known, or where the likelihood is largest.
+    /// Noise of each target at a ratio: as given, or with maximum likelihood.
     fn noise_t(&self, ratio: f64, known: KnownVariances) -> Array1<f64> {
         match (known.noise, known.signal) {
             (Some(noise), _) => Array1::from_elem(self.square_t.len(), noise),
@@ -174,14 +173,13 @@ impl Evidence {
         }
     }
 
-    /// `log p(y | x)`, summed over targets:
-    /// `-1/2 (y'K^-1 y + log |K| + N log 2 pi)`, `K = signal Z Z' + noise W^-1` with W the diagonal
-    /// of the weights.
+    /// `log p(y | x)`, summed over targets: `-1/2 (y'K^-1 y + log |K| + N log 2 pi)`, `K = signal Z
+    /// Z' + noise W^-1` with W the diagonal of the weights.
     pub fn log_marginal_likelihood(&self, variances: &Variances) -> f64 {
         self.log_marginal_likelihood_t(variances).iter().sum()
     }
 
-    /// As [`Self::log_marginal_likelihood`], of each target.
+    /// As [`Self::log_marginal_likelihood`], for each target.
     fn log_marginal_likelihood_t(&self, variances: &Variances) -> Vec<f64> {
         let Variances { ratio, noise_t } = variances;
         let stretch: f64 = self
@@ -199,12 +197,12 @@ impl Evidence {
         each.map(|target| target + self.of_weights).collect()
     }
 
-    /// The variances of the largest marginal likelihood, of those that are not known. The ratio is
-    /// one for all targets, and at least [`LambdaPath::CUTOFF`] of the trace of Z'Z: n, where
-    /// k(x, x) = 1.
+    /// Maximises the marginal likelihood over the variances that are not given. The ratio is shared
+    /// by all targets, and at least [`LambdaPath::CUTOFF`] of the trace of Z'Z, which is n if k(x,
+    /// x) = 1.
     ///
-    /// Errors when a known variance is not positive and finite, and when the targets or the
-    /// features do not vary, which leaves nothing to be said of them.
+    /// Errors if a given variance is not positive and finite, and if the targets or the features do
+    /// not vary, so that the variances are undetermined.
     pub fn maximize(&self, known: KnownVariances) -> Result<Variances> {
         for (what, value) in [("noise", known.noise), ("signal", known.signal)] {
             if let Some(value) = value
@@ -223,7 +221,7 @@ impl Evidence {
             return Ok(at(noise / signal));
         }
         if self.square_t.iter().all(|&square| square <= 0.0) {
-            // Nothing is left to explain, at any ratio.
+            // A perfect fit at any ratio.
             return Ok(at(self.least.max(f64::MIN_POSITIVE)));
         }
         let largest = self.path.eigen.values_n.first().copied().unwrap_or(0.0);
@@ -232,7 +230,7 @@ impl Evidence {
                 "the features are the same in all rows, so nothing is known of the signal",
             ));
         }
-        // From a noise that rounding hides to one that hides every feature.
+        // From a ratio at the rounding error to one that dominates every feature.
         let (low, high) = (self.least.ln(), (largest * 1e4).ln());
         let step = (high - low) / (GRID - 1) as f64;
         // A constant target has no information about the ratio.
@@ -271,7 +269,7 @@ impl Evidence {
         })
     }
 
-    /// `N(r) = sum s / (s + r)`: how many features the data decide on. Errors unless the ratio is
+    /// `N(r) = sum s / (s + r)`: the effective number of features. Errors unless the ratio is
     /// positive and finite.
     pub fn effective_dimension(&self, ratio: f64) -> Result<f64> {
         self.path.effective_dimension(ratio / self.path.n)
@@ -281,13 +279,13 @@ impl Evidence {
 /// Mean and variance of the coefficients given the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
-    /// The mean, as ridge regression has it.
+    /// The mean, equal to ridge regression.
     pub coefficients: Coefficients,
-    /// What it may be off by.
+    /// The covariance.
     pub spread: Spread,
 }
 
-/// Where `value` is largest between `low` and `high`, if it rises and then falls.
+/// Maximises a unimodal function between `low` and `high`.
 fn golden_section(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
     let share = (5_f64.sqrt() - 1.0) / 2.0;
     let mut left = high - share * (high - low);

@@ -1,5 +1,5 @@
-//! Smooth losses with a penalty of each coefficient by itself: accelerated steps in the metric of
-//! the features' covariance.
+//! Smooth losses with a separable penalty of the coefficients: accelerated proximal steps in the
+//! metric of the features' covariance.
 
 use super::{
     coordinates::{Quadratic, Separable},
@@ -9,26 +9,26 @@ use super::{
 };
 use crate::Result;
 
-/// Sweeps of coordinate descent within a step at most.
+/// Maximum number of coordinate descent sweeps per step.
 pub(super) const SWEEPS: usize = 200;
-/// Within a step more than this share of its own distance from the end is waste.
+/// Inner tolerance: more accuracy than this share of a step's distance to the optimum is wasted.
 pub(super) const WITHIN: f64 = 0.1;
 
 /// Minimises a [`Risk`] plus a [`Separable`] cost of coefficients by accelerated proximal steps
-/// (Beck & Teboulle 2009) in the metric `H = curvature C + lambda I`, which lies above the loss
-/// everywhere: each step is a quadratic that coordinate descent minimises on sums alone, and one
-/// pass over the rows. The momentum starts again where it points uphill (O'Donoghue & Candes 2015).
+/// (Beck & Teboulle 2009) in the metric `H = curvature C + lambda I`, which bounds the loss from
+/// above: each step takes one pass over the rows and minimises a quadratic by coordinate descent on
+/// sums. The momentum is reset if it points uphill (O'Donoghue & Candes 2015).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Accelerated {
     pub(crate) cost: Separable,
-    /// Done when a step has fallen to this share of the first, in the metric.
+    /// Converged if a step is at most this share of the first, in the metric.
     pub(crate) tolerance: f64,
-    /// Most passes over the rows.
+    /// Maximum number of passes over the rows.
     pub(crate) max_passes: usize,
 }
 
 impl Accelerated {
-    /// Minimises. `hear` gets the number of passes and the share of the first step.
+    /// Minimises. `hear` gets the number of passes and the size of the step relative to the first.
     pub(crate) fn solve(
         &self,
         risk: &mut Risk<'_, '_>,
@@ -56,7 +56,7 @@ impl Accelerated {
 
             let mut moved = next.clone();
             moved.add(-1.0, &at);
-            // Momentum that leads against the step does harm.
+            // Resets momentum that points against the step.
             if norm(quadratic, curvature, &step, &moved) < 0.0 {
                 momentum = 1.0;
             }

@@ -1,5 +1,5 @@
-//! Smooth losses: limited-memory quasi-Newton steps in coordinates that the curvature of the loss
-//! makes even, taken anew as it changes.
+//! Smooth losses: limited-memory quasi-Newton steps, preconditioned by the curvature of the loss,
+//! which is updated as it changes.
 
 mod descent;
 
@@ -11,34 +11,33 @@ use crate::{Device, Result, model::Coefficients};
 use descent::{Descent, ahead, flatten, norm, turn, worst};
 use ndarray::{Array2, s};
 use std::ops::Range;
-/// Passes with the first preconditioner before the next is taken, and twice as many with each next
-/// one: the nearer the least, the less the curvature changes, and the more what steps have learnt
-/// is worth.
+/// Passes with the first preconditioner before the next is computed, doubled for each next one:
+/// near the minimum the curvature changes less, and the history of steps is worth more.
 const PASSES: usize = 3;
 
-/// Newton's method in the block-diagonal of the Hessian with quasi-Newton steps between: L-BFGS
-/// (Nocedal & Wright 2006, alg. 7.4) on a [`Risk`] from the inverse of a preconditioner near the
-/// Hessian, so that the first step needs no search and few more are needed. The
-/// first preconditioner is the Hessian at zero, `curvature C + lambda I`; now and then another is
-/// taken from Gram matrices of rows weighted by the curvature of the loss at their scores (one
-/// pass). Each trial is one pass over the rows; a trial that is refused leads, by the scores that
-/// are there, to the best step along its line.
+/// Newton's method with a block-diagonal Hessian, with quasi-Newton steps in between: L-BFGS
+/// (Nocedal & Wright 2006, alg. 7.4) on a [`Risk`], starting from the inverse of a preconditioner
+/// close to the Hessian, so that the first step needs no line search and few more are needed. The
+/// first preconditioner is the Hessian at zero, `curvature C + lambda I`; later ones are computed
+/// from Gram matrices of rows weighted by the curvature of the loss at their scores (one pass).
+/// Each trial takes one pass over the rows; after a rejected trial, the best step along its line is
+/// computed from the known scores.
 #[derive(Debug, Clone)]
 pub(crate) struct QuasiNewton {
-    /// Done when the gradient in the coordinates of the first preconditioner has fallen to this
+    /// Converged if the gradient, preconditioned by the first preconditioner, has decreased to this
     /// share.
     pub(crate) tolerance: f64,
-    /// Most passes over the rows.
+    /// Maximum number of passes over the rows.
     pub(crate) max_passes: usize,
-    /// Where Gram matrices are summed.
+    /// Device that sums Gram matrices.
     pub(crate) device: Device,
-    /// Bytes that such sums for many outputs may take beside those of one.
+    /// Memory in bytes for such sums of several outputs, in addition to one output.
     pub(crate) memory: u64,
-    /// Where to begin, if not at zero; what is done is measured from zero all the same.
+    /// Warm start; convergence is measured relative to zero all the same.
     pub(crate) start: Option<Point>,
 }
 
-/// What a solver reached.
+/// Result of a solver.
 #[derive(Debug, Clone)]
 pub(crate) struct Reached {
     pub(crate) coefficients: Coefficients,
@@ -46,7 +45,7 @@ pub(crate) struct Reached {
     pub(crate) objective: f64,
     /// Passes over the rows.
     pub(crate) passes: usize,
-    /// What was to fall to the tolerance.
+    /// Relative residual, compared with the tolerance.
     pub(crate) residual: f64,
     pub(crate) converged: bool,
 }
@@ -63,17 +62,17 @@ fn copy_point(to: &mut Point, from: &Point, outputs: Range<usize>) {
     to.intercept_t.slice_mut(s![outputs]).assign(&end);
 }
 
-/// A place, and the scores of all rows there.
+/// A point, and the scores of all rows there.
 struct ScoredPoint {
     at: Point,
     scores_tn: Array2<f64>,
 }
 
-/// What one pass over the rows finds at a place.
+/// Results of one pass over the rows at a point.
 struct Found {
     values: Vec<f64>,
     gradient: Point,
-    /// The gradient in the first coordinates.
+    /// The gradient, preconditioned by the first preconditioner.
     whitened: Point,
 }
 
@@ -96,13 +95,13 @@ impl ScoredPoint {
     }
 }
 
-/// The preconditioner that directions come of, and when the next is taken.
+/// The current preconditioner, and the schedule of the next one.
 struct Curvature<'m> {
     first: &'m Preconditioner,
     current: Option<Preconditioner>,
     /// Passes with this one.
     since: usize,
-    /// Passes until the next, if there is one.
+    /// Passes until the next; `None` if there is none.
     wait: Option<usize>,
 }
 
@@ -116,7 +115,7 @@ impl<'m> Curvature<'m> {
         }
     }
 
-    /// The preconditioner, and whether it is of another place.
+    /// The preconditioner, and whether it was computed at another point.
     fn preconditioner(&self) -> (&Preconditioner, bool) {
         let preconditioner = self.current.as_ref().unwrap_or(self.first);
         (preconditioner, self.current.is_none())
@@ -126,14 +125,15 @@ impl<'m> Curvature<'m> {
         self.wait.is_some_and(|passes| self.since >= passes)
     }
 
-    /// Takes that of the scores, if there is one: then it has cost a pass.
+    /// Computes the preconditioner at these scores, if there is one, in one pass; returns whether
+    /// it did.
     fn renew(
         &mut self,
         risk: &mut Risk<'_, '_>,
         scores_tn: &Array2<f64>,
         room: (&Device, u64),
     ) -> Result<bool> {
-        // The old factors go before the new ones come.
+        // Frees the old factors before the new ones are allocated.
         drop(self.current.take());
         self.current = risk.preconditioner(scores_tn, room)?;
         let is_new = self.current.is_some();
@@ -145,7 +145,7 @@ impl<'m> Curvature<'m> {
 
 impl QuasiNewton {
     /// Minimises, from the preconditioner at zero. `hear` gets the number of passes and the largest
-    /// share of a gradient that is left.
+    /// relative gradient.
     pub(crate) fn solve(
         &self,
         risk: &mut Risk<'_, '_>,
@@ -181,10 +181,10 @@ impl QuasiNewton {
                 more && curvature.is_due() && curvature.renew(risk, &place.scores_tn, room)?;
             if anew {
                 passes += 1;
-                // What steps have learnt is of an older curvature.
+                // The history of steps belongs to the previous curvature.
                 descents.iter_mut().for_each(|d| d.pairs.clear());
             }
-            // What was tried along an old direction is given up for a better one.
+            // Replaces trials along an old direction by a new one.
             let turns = |d: &Descent| anew || moved.contains(&d.outputs.start);
             turn(
                 &mut descents,
@@ -203,7 +203,7 @@ impl QuasiNewton {
         })
     }
 
-    /// Begins at a place that is not zero, and says how many passes that took.
+    /// Starts at a point that is not zero; returns the number of passes.
     fn begin(
         &self,
         descents: &mut [Descent],
@@ -215,14 +215,14 @@ impl QuasiNewton {
         for d in descents.iter_mut() {
             d.begin_at(&found, self.tolerance);
         }
-        // The curvature at zero says little of that here.
+        // The curvature at zero is not representative of that here.
         let is_new = descents.iter().any(|d| !d.done)
             && curvature.renew(risk, &place.scores_tn, (&self.device, self.memory))?;
         Ok(1 + usize::from(is_new))
     }
 
-    /// Takes the trial step where it is good enough, and gives the first outputs of those that have
-    /// moved; elsewhere the next trial is at the best place along its line.
+    /// Accepts the trial step if it is good enough, and returns the first outputs of those that
+    /// have moved; otherwise the next trial is the best point along its line.
     fn judge(
         &self,
         descents: &mut [Descent],
@@ -246,7 +246,7 @@ impl QuasiNewton {
                 copy_point(&mut place.at, &trial.at, outputs.clone());
                 moved.push(outputs.start);
             } else if d.searched {
-                // The best step along a line does not gain: rounding is all that is left.
+                // The best step along the line does not improve: only rounding is left.
                 d.done = true;
             } else {
                 let scores = (&place.scores_tn, &trial.scores_tn);

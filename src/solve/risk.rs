@@ -1,5 +1,4 @@
-//! The penalised mean of a loss over rows, its gradient by one pass over them, and its least along
-//! a line by none.
+//! Penalised mean loss over rows, its gradient by one pass, and line searches without a pass.
 
 mod rows;
 
@@ -14,10 +13,11 @@ use super::{
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use std::ops::Range;
 
-/// Rows that a line is searched over at a time.
+/// Rows that a line search evaluates at a time.
 const TOGETHER: usize = 4096;
 
-/// `sum_i w_i loss(y_i, z_i'beta + b) / sum_i w_i + lambda/2 |beta|^2`, w of [`FittedRows`].
+/// `sum_i w_i loss(y_i, z_i'beta + b) / sum_i w_i + lambda/2 |beta|^2`, with the weights of
+/// [`FittedRows`].
 pub(crate) struct Risk<'a, 'f> {
     pub(crate) features: &'a mut (dyn FeatureProducts + 'f),
     pub(crate) rows: &'a FittedRows,
@@ -25,7 +25,7 @@ pub(crate) struct Risk<'a, 'f> {
     pub(crate) covariance: &'a Covariance,
     pub(crate) lambda: f64,
     pub(crate) intercept: bool,
-    /// Room for the slopes of all rows.
+    /// Buffer for the slopes of all rows.
     slopes_tn: Array2<f64>,
 }
 
@@ -56,7 +56,7 @@ impl<'a, 'f> Risk<'a, 'f> {
         self.loss.blocks(self.outputs())
     }
 
-    /// Scores of no coefficients.
+    /// Scores of zero coefficients.
     pub(crate) fn scores(&self) -> Array2<f64> {
         Array2::zeros(self.slopes_tn.dim())
     }
@@ -65,8 +65,8 @@ impl<'a, 'f> Risk<'a, 'f> {
         Point::zero(self.outputs(), self.covariance.mean_d.len())
     }
 
-    /// The objective of each output (of the multinomial, all of it in the first) and its gradient;
-    /// writes the scores of all rows. One pass.
+    /// The objective of each output (for the multinomial loss, all of it in the first) and its
+    /// gradient; writes the scores of all rows. One pass.
     pub(crate) fn evaluate(
         &mut self,
         at: &Point,
@@ -117,8 +117,8 @@ impl<'a, 'f> Risk<'a, 'f> {
         }
     }
 
-    /// The factor of the step between two points at which the objective of some outputs is least,
-    /// by their scores alone.
+    /// Minimises the objective of a group of outputs along the line between two points, from their
+    /// scores; returns the factor of the step.
     pub(crate) fn search(
         &self,
         outputs: Range<usize>,
@@ -150,9 +150,8 @@ impl<'a, 'f> Risk<'a, 'f> {
         flat(slope)
     }
 
-    /// The preconditioner of the curvature at a place with these scores, if the loss has one and
-    /// the features are there to be summed, in so many bytes beside those of one output. One pass
-    /// over the rows.
+    /// The preconditioner from the curvature at these scores, if the loss has one and the features
+    /// can be summed, in `memory` bytes in addition to those of one output. One pass over the rows.
     pub(crate) fn preconditioner(
         &mut self,
         scores_tn: &Array2<f64>,
@@ -172,13 +171,13 @@ impl<'a, 'f> Risk<'a, 'f> {
         curvature.preconditioner(self.features, (self.slopes_tn.view(), turn_tt), device)
     }
 
-    /// Coefficients of features as they are, not centred.
+    /// Coefficients of uncentred features.
     pub(crate) fn coefficients(&self, at: &Point) -> Coefficients {
         coefficients(at, &self.covariance.mean_d)
     }
 }
 
-/// Coefficients of centred features from those of features as they are.
+/// Converts coefficients from uncentred to centred features.
 pub(crate) fn centred(coefficients: &Coefficients, mean_d: &Array1<f64>) -> Point {
     let beta_td = coefficients.beta_dt.t().as_standard_layout().into_owned();
     Point {
@@ -187,7 +186,7 @@ pub(crate) fn centred(coefficients: &Coefficients, mean_d: &Array1<f64>) -> Poin
     }
 }
 
-/// Coefficients of features as they are from those of centred ones.
+/// Converts coefficients from centred to uncentred features.
 pub(crate) fn coefficients(at: &Point, mean_d: &Array1<f64>) -> Coefficients {
     Coefficients {
         intercept_t: &at.intercept_t - &at.beta_td.dot(mean_d),
@@ -200,7 +199,7 @@ pub(crate) fn not_finite() -> Error {
     Error::numerical(problem).help(Remedy::Standardize)
 }
 
-/// Where an increasing function that begins below zero is nearly zero, by regula falsi (Illinois).
+/// Root of an increasing function with a negative start, by regula falsi (Illinois).
 fn flat(slope: impl Fn(f64) -> f64) -> f64 {
     let start = slope(0.0);
     if start >= 0.0 {
@@ -227,7 +226,7 @@ fn flat(slope: impl Fn(f64) -> f64) -> f64 {
         }
         if at < 0.0 {
             (low, at_low) = (middle, at);
-            // The same end twice: the other one weighs half.
+            // If the same end moves twice, the value at the other end is halved.
             if last < 0.0 {
                 at_high *= 0.5;
             }

@@ -1,4 +1,4 @@
-//! A preconditioner from a sketch: the leading directions of a Gram matrix that is never formed.
+//! Preconditioner from a sketch of the leading directions of a Gram matrix that is never formed.
 
 use super::FeatureProducts;
 use crate::{
@@ -12,10 +12,10 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
-/// Columns that a thread turns at a time.
+/// Columns per unit of parallel work.
 const COLUMNS: usize = 512;
 
-/// What `A = Z'WZ - n m m' + mu I` is made of beside Z.
+/// The terms of `A = Z'WZ - n m m' + mu I` besides Z.
 pub(super) struct Centred<'a> {
     /// m, `[D]`.
     pub(super) mean_d: &'a Array1<f64>,
@@ -27,18 +27,19 @@ pub(super) struct Centred<'a> {
     pub(super) penalty: f64,
 }
 
-/// What residuals are multiplied by.
+/// Preconditioner of conjugate gradients.
 #[derive(Debug)]
 pub(super) enum CgPreconditioner<'a> {
     /// `1 / diag(A)`, `[D]`.
     Diagonal(Array1<f64>),
-    /// A Cholesky factor of about `A / n`, and n.
+    /// A Cholesky factor of an approximation of `A / n`, and n.
     Factor(&'a Lower, f64),
     /// The randomised Nystrom preconditioner (Frangella, Tropp & Udell 2023, "Randomized Nystrom
-    /// preconditioning", SIAM J. Matrix Anal. Appl. 44, sec. 5, with algorithm 2.1):
-    /// `P^-1 = (l + mu) U (Lambda + mu I)^-1 U' + I - U U'`, U and Lambda leading eigenvectors and
-    /// eigenvalues of `A - mu I` by a sketch, l the least of these eigenvalues. What A has beside
-    /// them is the penalty, the same in every direction, so no diagonal is joined to it.
+    /// preconditioning", SIAM J. Matrix Anal. Appl. 44, sec. 5, with algorithm 2.1): `P^-1 = (l +
+    /// mu) U (Lambda + mu I)^-1 U' + I - U U'`, with U and Lambda leading eigenvectors and
+    /// eigenvalues of `A - mu I` from a sketch, and l the least of these eigenvalues. The remaining
+    /// part of A is approximately the penalty, equal in all directions, so it is not combined with
+    /// a diagonal.
     Sketch {
         /// U', `[rank, D]`.
         directions_rd: Array2<f64>,
@@ -48,8 +49,8 @@ pub(super) enum CgPreconditioner<'a> {
 }
 
 impl CgPreconditioner<'_> {
-    /// By a sketch of so many directions: one pass over rows that are streamed. `None` if
-    /// there is no direction that the penalty does not hide.
+    /// Computes a sketch of `rank` directions: one pass over streamed rows. `None` if no eigenvalue
+    /// exceeds the penalty.
     pub(super) fn sketch(
         features: &mut (dyn FeatureProducts + '_),
         of: &Centred<'_>,
@@ -65,7 +66,7 @@ impl CgPreconditioner<'_> {
         for (mut y, along) in y_rd.rows_mut().into_iter().zip(&along_r) {
             y.scaled_add(-along, of.mean_d);
         }
-        // Directions below the penalty are as even as they are.
+        // Directions with eigenvalues below the penalty need no preconditioning.
         let Some(Leading {
             values_r,
             directions_rd,
@@ -80,7 +81,7 @@ impl CgPreconditioner<'_> {
         }))
     }
 
-    /// Directions of the sketch.
+    /// Number of directions of the sketch.
     pub(super) fn rank(&self) -> usize {
         match self {
             Self::Diagonal(_) | Self::Factor(..) => 0,

@@ -1,4 +1,4 @@
-//! Fits that grow feature by feature or block by block, on sums alone: a greedy fit and boosting.
+//! Stagewise fits on sums: greedy selection of features, and boosting of blocks.
 
 mod boosting;
 mod greedy;
@@ -11,10 +11,10 @@ pub use greedy::Greedy;
 
 use ndarray::{Array1, Array2, Axis, Zip};
 
-/// Less of the sum of squares than this is no progress, for sums of f32 features.
+/// Smaller decreases of the sum of squares are not progress, for sums of f32 features.
 const NO_MORE: f64 = 1e-10;
 
-/// Sums over rows of centred features and targets, and what a fit makes of them.
+/// Sums over rows of centred features and targets.
 #[derive(Debug, Clone)]
 struct Centred {
     /// `Z'Z`, both triangles.
@@ -26,7 +26,7 @@ struct Centred {
 }
 
 impl Centred {
-    /// Around these means, which may be those of other rows.
+    /// Centred at these means, which may be those of other rows.
     fn around(sums: &NormalEquations, z_mean: &Array1<f64>, y_mean: &Array1<f64>) -> Self {
         let n = sums.weight;
         let column = |a: &Array1<f64>| a.clone().insert_axis(Axis(1));
@@ -52,7 +52,7 @@ impl Centred {
         }
     }
 
-    /// `|y - f|^2` over `|y|^2`, of all targets, for `f = Z beta` with `Z'f` at hand.
+    /// `|y - f|^2` over `|y|^2`, for all targets, from `f = Z beta` and `Z'f`.
     fn error(&self, beta_td: &Array2<f64>, ztf_td: &Array2<f64>) -> f64 {
         let mut left = 0.0;
         Zip::from(beta_td)
@@ -60,7 +60,7 @@ impl Centred {
             .and(&self.zty_td)
             .for_each(|&beta, &ztf, &zty| left += beta * (ztf - 2.0 * zty));
         let all = self.square_t.sum();
-        // Less than nothing is rounding.
+        // Rounding can make it negative.
         if all > 0.0 {
             (1.0 + left / all).max(0.0)
         } else {
@@ -69,12 +69,12 @@ impl Centred {
     }
 }
 
-/// A fit in the making.
+/// A fit in progress.
 struct Growing {
     train: Centred,
     held_out: Option<Centred>,
     beta_td: Array2<f64>,
-    /// `Z'f`, of the rows that are fitted and of those held out.
+    /// `Z'f` for training and held-out rows.
     train_td: Array2<f64>,
     held_td: Array2<f64>,
     z_mean: Array1<f64>,
@@ -83,7 +83,7 @@ struct Growing {
     stages: usize,
 }
 
-/// A stage worth going back to.
+/// A stage that the fit may return to.
 #[derive(Debug, Clone)]
 struct Stage {
     beta_td: Array2<f64>,
@@ -91,16 +91,16 @@ struct Stage {
     error: f64,
 }
 
-/// What a stagewise fit came to.
+/// Result of a stagewise fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stagewise {
     /// The coefficients, most of them zero.
     pub coefficients: Coefficients,
-    /// The stage that they are of: that with the least error on the rows held out, or the last.
+    /// Stage of the coefficients: that with the least hold-out error, or the last.
     pub stages: usize,
-    /// `|y - f|^2 / |y|^2` around the means of the rows that were fitted, on them.
+    /// `|y - f|^2 / |y|^2` about the training means, on the training rows.
     pub error: f64,
-    /// The same on the rows held out, if there are some.
+    /// The same on the held-out rows, if there are any.
     pub held_out_error: Option<f64>,
 }
 
@@ -158,8 +158,8 @@ impl Growing {
         }
     }
 
-    /// Ends a stage. Whether it is worth going on: not after `patience` stages without a smaller
-    /// error on the rows held out.
+    /// Ends a stage. Returns whether to continue: not after `patience` stages without a smaller
+    /// hold-out error.
     fn end_stage(&mut self, patience: usize) -> bool {
         self.stages += 1;
         let Some(held_out) = &self.held_out else {

@@ -1,15 +1,15 @@
-//! Rows that are left out together.
+//! Errors of rows that are left out together.
 
 use crate::linalg::cholesky::Lower;
 use ndarray::{Array2, Axis};
 
-/// What is left of 1 - h_ii by rounding is no number to divide by.
+/// Smaller values of 1 - h_ii are rounding errors, which must not be divided by.
 pub(super) const LEAST: f64 = 1e-9;
 
-/// The errors that rows of each fold would have, had the fit not seen any of them, `[m, t]`: of a
-/// linear smoother H with the residuals r they are `(I - H)_GG^-1 r_G` for the rows G of a fold,
-/// which is `r_i / (1 - h_ii)` of one row (Craven & Wahba 1979, lemma 3.1). `left` gives
-/// `(I - H)_GG`. `None` where rounding leaves nothing of that.
+/// Errors of the rows of each fold by a fit without the fold, `[m, t]`: for a linear smoother H
+/// with residuals r they are `(I - H)_GG^-1 r_G` for the rows G of a fold, which is `r_i / (1 -
+/// h_ii)` for one row (Craven & Wahba 1979, lemma 3.1). `left` returns `(I - H)_GG`. `None` if that
+/// is lost to rounding.
 pub(super) fn unseen_together(
     folds: &[Vec<usize>],
     residuals_mt: &Array2<f64>,
@@ -88,8 +88,8 @@ mod tests {
         errors
     }
 
-    /// Folds that are left out by a factor, by a decomposition and in the dual, with and without
-    /// weights, have the errors of fits without them.
+    /// Folds left out by a factor, by a decomposition and in the dual, with and without weights,
+    /// have the errors of refits.
     #[test]
     fn folds_are_left_out_as_by_refitting() {
         let (x, y, folds) = table();

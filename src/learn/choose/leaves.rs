@@ -22,54 +22,52 @@ use leaf::{Fitted, Settings};
 use ndarray::{Array1, Array2, Axis, concatenate};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Sampled rows of a survey of a leaf.
+/// Rows sampled by the survey of a leaf.
 const SURVEYED: usize = 2000;
-/// Rows that are read together.
+/// Rows per chunk.
 const CHUNK: usize = 4096;
 
-/// A tree that parts the rows until few are left in each leaf, and a model of its own there: ridge
-/// regression on features of a map, whose lengthscale, penalty and metric are chosen inside the
-/// leaf. After xRFM (Beaglehole, Holzmueller, Radhakrishnan & Belkin 2025, arXiv 2508.10053), with
-/// random features in the place of exact kernels.
+/// A tree that splits the rows until the leaves are small, with a separate model in each leaf:
+/// ridge regression on the features of a map, whose lengthscale, penalty and metric are chosen
+/// inside the leaf. After xRFM (Beaglehole, Holzmueller, Radhakrishnan & Belkin 2025, arXiv
+/// 2508.10053), with random features instead of exact kernels.
 ///
-/// A node with more rows than [`Self::rows`] fits up to 8,000 of them, takes the average gradient
-/// outer product M of this model, and parts all its rows at the median along the leading
-/// eigenvector of M. Where many rows are equal along it, the cut is as near to the median as they
-/// allow, with an eighth of the rows on either side at least; else the next eigenvector is taken. A
-/// node that none of eight can part, or whose targets are all the same, is a leaf however many rows
-/// it has.
+/// A node with more rows than [`Self::rows`] fits a model to at most 8,000 of them, computes its
+/// average gradient outer product M, and splits all rows at the median along the leading
+/// eigenvector of M. If many rows are equal along it, the cut is as near to the median as possible,
+/// with at least an eighth of the rows on either side; otherwise the next eigenvector is tried. A
+/// node that none of eight eigenvectors can split, or whose targets are all equal, is a leaf with
+/// any number of rows.
 ///
-/// The rows of a side lie in memory if both sides fit into that of the run, else in a temporary
-/// file; nothing is held of more than one way down the tree. Leaf i draws from its own seed, so
-/// that one seed gives one model, on any number of threads and with any memory.
+/// The rows of a side are kept in memory if both sides fit into that of the run, otherwise in a
+/// temporary file; only one path down the tree is held at a time. Leaf i draws from its own seed,
+/// so that one seed gives the same model for any number of threads and any memory.
 #[derive(Debug, Clone)]
 pub struct Leaves {
-    /// Most rows of a leaf.
+    /// Maximum number of rows of a leaf.
     pub rows: usize,
-    /// What is chosen in each leaf. If it races kernels, Matern 5/2 is taken. Metrics are learnt
-    /// from a small fit in the leaf, then from the fit that has them as long as rows held out gain;
-    /// all are tried in leaves 0, 1, 3, 7, ..., and in the others the one that won. What won in a
-    /// leaf is where the next one begins. If nothing is to be chosen, the learner fits as it does
-    /// without a tree.
+    /// Options of the search in each leaf. A search over kernels is replaced by Matern 5/2. Metrics
+    /// are learnt from a small fit in the leaf, then from the fit with the metric as long as the
+    /// hold-out error decreases. All metrics are tried in leaves 0, 1, 3, 7, ..., and in the other
+    /// leaves only the best one. The best settings of a leaf are the start of the next one. If
+    /// there is nothing to choose, the learner fits as it does without a tree.
     pub search: Search,
 }
 
 impl Leaves {
-    /// The least that [`Self::rows`] may be.
+    /// Minimum of [`Self::rows`].
     pub const LEAST_ROWS: usize = 100;
 
-    /// Parts the rows of `data` and fits each leaf. The run hears [`Step::Rows`] of the rows in
-    /// leaves that are fitted.
+    /// Splits the rows of `data` and fits each leaf. Progress is reported as [`Step::Rows`] of the
+    /// rows in fitted leaves.
     ///
     /// The model has the facts `leaves`, `depth`, `leaf_rows_least` and `leaf_rows_most`, and
-    /// `held_out_error`, the mean over the rows of leaves that were searched, and of those whose
-    /// targets are all the same. [`LinearModel::leaf_importance`] is that of the leaves that were
-    /// searched.
+    /// `held_out_error`, the mean over the rows of leaves that were searched or whose targets are
+    /// all equal. [`LinearModel::leaf_importance`] is that of the searched leaves.
     ///
-    /// Errors with [`Error::Parameter`] on less than [`Self::LEAST_ROWS`] rows a leaf, and on rows
-    /// for thousands of leaves; with [`Error::Unsupported`] on a search with a budget or for the
-    /// number of features, and on maps without a gradient that is known; and as searches and fits
-    /// do.
+    /// Errors with [`Error::Parameter`] if [`Self::rows`] is below [`Self::LEAST_ROWS`] or would
+    /// give thousands of leaves; with [`Error::Unsupported`] on a search with a budget or over the
+    /// number of features, and on maps without a known gradient; and as searches and fits do.
     pub fn fit(&self, builder: &Arc<dyn MapBuilder>, data: SearchData<'_>) -> Result<LinearModel> {
         let SearchData {
             source,
@@ -130,7 +128,7 @@ impl Leaves {
                 "each leaf makes its own few trials, which no budget ends; leave Search::budget out",
             ));
         }
-        // Splits are not all at the median.
+        // With a margin, since splits are not all at the median.
         let least = rows.div_ceil(MOST_LEAVES as u64 / 4);
         if (self.rows as u64) < least {
             return Err(Error::parameter(format!(
@@ -142,14 +140,14 @@ impl Leaves {
     }
 }
 
-/// What all nodes share.
+/// State shared by all nodes.
 struct Task<'a> {
     search: &'a Search,
     most: u64,
     builder: Arc<dyn MapBuilder>,
     kernel: Arc<dyn Kernel>,
     scaling: &'a Scaling,
-    /// Columns before any lengthscale.
+    /// Columns before lengthscales are applied.
     prepared: Affine,
     lengthscale: f64,
     targets: &'a Targets,
@@ -158,36 +156,36 @@ struct Task<'a> {
     run: Run,
 }
 
-/// The rows of a node.
+/// Rows of a node.
 enum NodeRows<'a> {
-    /// All rows, which are read where they are.
+    /// All rows, read from the given source.
     Given(&'a mut dyn ChunkSource, &'a Survey),
     Own(Box<dyn ChunkSource>),
 }
 
-/// What there is of a tree on the way.
+/// The tree under construction.
 #[derive(Default)]
 struct Grown {
     cuts: Vec<Cut>,
     children: Vec<[Child; 2]>,
     maps: Vec<Option<Box<dyn FeatureMap>>>,
-    /// Coefficients of all leaves, each with its intercept below.
+    /// Coefficients of all leaves, each followed by its intercept.
     betas: Vec<Array2<f64>>,
-    /// What won in the leaf before.
+    /// Best settings of the previous leaf.
     last: Option<Settings>,
     rows: u64,
     least: u64,
     most: u64,
-    /// Errors on rows held out times rows, and these rows.
+    /// Sum of hold-out errors times rows, and these rows.
     errors: (f64, u64),
-    /// Rows whose targets are those of their whole leaf.
+    /// Rows in leaves whose targets are all equal.
     certain: u64,
-    /// Shares of the columns in the squared gradients times rows, and these rows.
+    /// Sum of the shares of the columns in the squared gradients times rows, and these rows.
     importance: (Vec<f64>, u64),
 }
 
 impl Grown {
-    /// Counts the shares of the columns in a leaf of so many rows.
+    /// Adds the shares of the columns in a leaf of `rows` rows.
     fn count(&mut self, shares: &[f64], rows: u64) {
         let (sums, all) = &mut self.importance;
         sums.resize(shares.len(), 0.0);
@@ -197,7 +195,7 @@ impl Grown {
         *all += rows;
     }
 
-    /// The mean of the shares over rows; `None` before any.
+    /// The mean of the shares over rows; `None` before the first.
     fn shares(&self) -> Option<Vec<f64>> {
         let (sums, rows) = &self.importance;
         let mean = sums.iter().map(|sum| sum / *rows as f64);
@@ -206,7 +204,7 @@ impl Grown {
 }
 
 impl Task<'_> {
-    /// The node or leaf of these rows.
+    /// Grows the node or leaf of these rows.
     fn grow(
         &self,
         grown: &mut Grown,
@@ -224,7 +222,7 @@ impl Task<'_> {
         };
         let constant = survey.targets.iter().all(TargetStats::is_constant);
         let small = survey.rows <= self.most || depth > DEEPEST;
-        // Nodes draw other numbers than leaves.
+        // Nodes use other random streams than leaves.
         let node = (1 << 32) + grown.cuts.len() as u64;
         let cut = if constant || small || grown.maps.len() + 2 > MOST_LEAVES - DEEPEST {
             None
@@ -304,7 +302,7 @@ impl Task<'_> {
         Ok(Child::Leaf(leaf))
     }
 
-    /// Rows that all have the same targets.
+    /// Leaf whose rows all have the same targets.
     fn constant(&self, survey: &Survey) -> Result<Fitted> {
         let first = survey.targets.iter().map(|target| target.min);
         let y_nt = Array2::from_shape_vec((1, survey.targets.len()), first.collect());
@@ -329,7 +327,8 @@ impl Task<'_> {
         })
     }
 
-    /// The targets of the rows of `survey`: of classes all, of amounts with the mean of these.
+    /// The targets of the rows of `survey`: all classes, or real targets with the means of these
+    /// rows.
     fn targets_of(&self, survey: &Survey) -> Targets {
         match self.targets {
             Targets::Real { .. } => Targets::real(survey),
@@ -341,7 +340,7 @@ impl Task<'_> {
         Seed(self.seed.stream(Stream::Leaves, block).next_u64())
     }
 
-    /// Columns as they are prepared, with all features or with fewer.
+    /// Plan for columns as prepared, with at most `most` features (`None` for all).
     fn plan(&self, most: Option<usize>, median: f64, multiple: f64) -> Plan {
         let all = self.builder.features();
         let most = most.filter(|&most| all.is_some_and(|all| most < all));

@@ -1,8 +1,8 @@
-//! Which directions of the rows matter to a fitted model, and kernels that look along them.
+//! Metrics learnt from the directions that matter to a fitted model, and kernels that use them.
 //!
 //! The average gradient outer product of a model, `M = (1/n) sum_i grad f(x_i) grad f(x_i)'`, is
 //! large along the directions in which its predictions change. A kernel that measures distances by
-//! M has learnt features, and fits and outer products in turn learn more of them (Radhakrishnan,
+//! M has learnt features; alternating fits and outer products learn more of them (Radhakrishnan,
 //! Beaglehole, Pandit & Belkin 2024, "Mechanism for feature learning in neural networks and
 //! backpropagation-free machine learning models", Science 383).
 

@@ -1,4 +1,4 @@
-//! What learners do where nothing but the data is given: few rows, much noise.
+//! Learners with default options on a small, noisy table.
 
 use crate::{
     features::KernelColumns,
@@ -13,8 +13,8 @@ use ndarray::{Array1, Array2, s};
 /// Rows and their targets.
 type Table = (Array2<f64>, Array1<f64>);
 
-/// Ten columns that go together, and a target that a few of them tell half of: 265 rows to fit, and
-/// 400 more.
+/// Ten correlated columns, and a target of which a few explain half of the variance: 265 training
+/// rows and 400 test rows.
 fn noisy() -> (Table, Table) {
     let mut draws = Seed(17).stream(Stream::Data, 0);
     let x = Array2::from_shape_simple_fn((665, 10), || draws.normal());
@@ -31,7 +31,7 @@ fn noisy() -> (Table, Table) {
     (some(0..265), some(265..665))
 }
 
-/// The share of the variance of new rows that a model tells.
+/// R2 on the test rows.
 fn r2(model: &Model<Array1<f64>>) -> f64 {
     let (_, (x, y)) = noisy();
     let predicted = model.predict(&x).expect("predicts");
@@ -39,7 +39,7 @@ fn r2(model: &Model<Array1<f64>>) -> f64 {
     1.0 - error / (y.var(0.0) * y.len() as f64)
 }
 
-/// With a bandwidth that follows the noise unless something holds it.
+/// With a bandwidth that overfits the noise without regularization.
 fn fit<L: Fit>(learner: Learner<L, Numbers>) -> Model<Array1<f64>> {
     let ((x, y), _) = noisy();
     let learner = learner.device(&Device::cpu()).bandwidth(Bandwidth::Scale);
@@ -50,8 +50,8 @@ fn beta(model: &LinearModel) -> &Array2<f64> {
     &model.coefficients.beta_dt
 }
 
-/// At the usual penalty both follow the noise; at the one that they choose they tell what there is
-/// to tell, and are the fit with that penalty.
+/// At the default penalty both overfit; at the chosen one they reach the attainable R2 and equal
+/// the fit with that fixed penalty.
 #[test]
 fn kernel_machines_choose_their_penalty() {
     let columns = || KernelColumns::new(Gaussian);
@@ -86,7 +86,7 @@ fn kernel_machines_choose_their_penalty() {
     }
 }
 
-/// Some rows choose about what all do: `lambda n` is the same for both.
+/// A sample of rows chooses about the same penalty as all rows: `lambda n` is equal.
 #[test]
 fn some_rows_choose_a_penalty_of_all() {
     let columns = || KernelColumns::new(Gaussian);
@@ -103,7 +103,7 @@ fn some_rows_choose_a_penalty_of_all() {
     assert!(message.contains("not folds"), "{message}");
 }
 
-/// Iterations that end too early leave a model, which says how far it came.
+/// If the iteration ends too early, the model is kept, and its facts report the residual.
 #[test]
 fn falkon_keeps_what_it_has() {
     let falkon = Falkon::on(KernelColumns::new(Gaussian).landmarks(60));
@@ -114,7 +114,7 @@ fn falkon_keeps_what_it_has() {
     assert!(r2(&model).is_finite());
 }
 
-/// The lasso is as good as ridge regression, and uses few features, in few sweeps.
+/// The lasso is as good as ridge regression, with few features and few sweeps.
 #[test]
 fn the_lasso_chooses_its_penalty() {
     let map = || Fourier::new(Gaussian).features(1000);
@@ -124,7 +124,7 @@ fn the_lasso_chooses_its_penalty() {
     assert!(facts["nonzero_coefficients"] < 133.0 && facts["sweeps"] < 5000.0);
     let of_rows = facts["estimated_r2"];
     assert!((of_rows - r2(&lasso)).abs() < 0.15, "{of_rows}");
-    // The same as with what was chosen, and no other penalty is much better on new rows.
+    // Equals the fit with the chosen penalty, and no other penalty is much better on new rows.
     let given = fit(Lasso::on(map()).l1(facts["l1"]));
     assert!((r2(&given) - r2(&lasso)).abs() < 1e-3);
     for times in [0.1, 0.3, 3.0] {
@@ -133,7 +133,7 @@ fn the_lasso_chooses_its_penalty() {
             .max_sweeps(3000)));
         assert!(other < r2(&lasso) + 0.04, "{times}: {other}");
     }
-    // A table that stands twice is the same table, as one whose weights are all 2.
+    // A duplicated table equals the table itself, and one whose weights are all 2.
     let ((x, y), _) = noisy();
     let twice = |a: &Array2<f64>| ndarray::concatenate![ndarray::Axis(0), *a, *a];
     let both = (twice(&x), ndarray::concatenate![ndarray::Axis(0), y, y]);
@@ -151,8 +151,8 @@ fn the_lasso_chooses_its_penalty() {
     assert!((l1(repeated.linear()) / facts["l1"] - 1.0).abs() < 1e-6);
 }
 
-/// What grows stops where rows held out say, and fits them then, too: with all stages it follows
-/// the noise.
+/// Stagewise learners stop by the hold-out error and then refit all rows; with all stages they
+/// overfit.
 #[test]
 fn what_grows_stops_in_time() {
     let map = || Fourier::new(Gaussian).features(400);
@@ -168,7 +168,7 @@ fn what_grows_stops_in_time() {
         assert_eq!(linear.rows, 265, "{name}");
         assert!(linear.facts["held_out_error"] < 1.0, "{name}");
     }
-    // The rows held out are fitted, too: the means are those of all.
+    // The held-out rows are refitted too: the means are those of all rows.
     let (rows, targets) = noisy().0;
     for model in &usual {
         let left = model.predict(&rows).expect("predicts") - &targets;

@@ -1,4 +1,4 @@
-//! Tests of the learners with a loss through the door; their solvers have tests of their own.
+//! Tests of the learners with a loss through the Rust builders; their solvers have separate tests.
 
 use crate::{
     Device, Error,
@@ -14,7 +14,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis, concatenate};
 
-/// Points around so many centres on a circle, class after class.
+/// Points around `classes` centres on a circle, ordered by class.
 fn blobs(classes: usize, each: usize) -> (Array2<f64>, Vec<String>) {
     let mut draws = Seed(11).stream(Stream::Sample, 0);
     let mut x = Array2::zeros((classes * each, 2));
@@ -37,7 +37,7 @@ fn right<T: PartialEq>(predicted: &[T], labels: &[T]) -> f64 {
     right.count() as f64 / labels.len() as f64
 }
 
-/// The mean of -log p of the labels, of probabilities whose rows sum to 1.
+/// Mean of -log p of the labels; checks that the probabilities of each row sum to 1.
 fn log_loss(model: &Model<Vec<String>>, x: &Array2<f64>, labels: &[String]) -> f64 {
     let p = model.predict_probabilities(x).expect("probabilities");
     let classes = model.classes();
@@ -56,7 +56,7 @@ fn classifiers_learn_two_classes_and_five() {
         let (x, labels) = blobs(classes, 80);
         let logistic = LogisticRegression::on(map()).lambda(1e-3).device(&cpu);
         let model = logistic.fit((&x, &labels)).expect("fits");
-        // Overlap leaves a few per cent of five.
+        // With five classes the overlap costs a few per cent.
         let floor = if classes == 2 { 0.98 } else { 0.85 };
         assert!(right(&model.predict(&x).expect("predicts"), &labels) > floor);
         let loss = log_loss(&model, &x, &labels);
@@ -83,8 +83,8 @@ fn classifiers_learn_two_classes_and_five() {
     }
 }
 
-/// Sigmoids on scores of rows that were kept out come near the probabilities of logistic
-/// regression, whose scores are log odds.
+/// Sigmoids on scores of held-out rows come near the probabilities of logistic regression, whose
+/// scores are log odds.
 #[test]
 fn other_classifiers_are_calibrated() {
     let cpu = Device::cpu();
@@ -112,7 +112,7 @@ const TIGHT: Stopping = Stopping {
     max_passes: 3000,
 };
 
-/// Logistic regression whose scores are told apart.
+/// Logistic regression with tight tolerance.
 fn logistic() -> LogisticRegression {
     let logistic = LogisticRegression::on(map()).lambda(1e-2).stopping(TIGHT);
     logistic
@@ -120,7 +120,7 @@ fn logistic() -> LogisticRegression {
         .device(&Device::cpu())
 }
 
-/// Scores of rows by two models are the same.
+/// Two models give the same scores.
 fn assert_close([a, b]: [Model<Vec<String>>; 2], x: &Array2<f64>, name: &str) {
     let scores = |model: Model<Vec<String>>| {
         let mut loaded = model.loaded().expect("loads");
@@ -266,7 +266,7 @@ fn binning_takes_smooth_losses() {
     assert!(matches!(error, Err(Error::Unsupported(_))), "{error:?}");
 }
 
-/// Chunk after chunk as in one piece, and on every adapter as on the CPU.
+/// Chunked rows and all adapters give the model of a single chunk on the CPU.
 #[test]
 fn streams_and_adapters_reach_the_same_model() {
     let (x, labels) = blobs(3, 200);
@@ -315,7 +315,8 @@ fn streams_and_adapters_reach_the_same_model() {
     }
 }
 
-/// The curvature of the loss makes passes few where most rows are far from the edge of their class.
+/// Using the curvature of the loss, passes are few if most rows are far from the boundary of their
+/// class.
 #[test]
 fn passes_are_few_on_digits() {
     let digits = concat!(env!("CARGO_MANIFEST_DIR"), "/data/digits.csv");
@@ -345,8 +346,9 @@ fn passes_are_few_on_digits() {
     }
 }
 
-/// Features of a kernel as wide as the column are nearly one, so that sweeps over their
-/// coefficients end late: the path of penalties goes on, or all but two coefficients are lost.
+/// Features of a kernel as wide as the column are nearly equal, so that sweeps over their
+/// coefficients converge late: the path of penalties must continue, or all but two coefficients are
+/// lost.
 #[test]
 fn a_lasso_of_a_wide_kernel_chooses_a_small_penalty() {
     let x = Array2::from_shape_fn((300, 1), |(i, _)| (i * 37 % 300) as f64 / 30.0);

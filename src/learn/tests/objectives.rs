@@ -1,5 +1,5 @@
-//! What each learner says that it minimises, computed anew of the predictions of its model: a loss,
-//! a penalty or a weight that is a few per cent off on the way from the door to the solver shows.
+//! The documented objective of each learner, recomputed from the predictions of its model: this
+//! detects a loss, penalty or weight that is a few per cent off between the builder and the solver.
 
 use crate::{
     Device,
@@ -24,7 +24,7 @@ fn map() -> Fourier {
     Fourier::new(Gaussian).features(24)
 }
 
-/// Overlapping groups of 40 rows, and the number of the group of each.
+/// Overlapping groups of 40 rows, and the group of each row.
 fn groups(count: usize) -> (Array2<f64>, Vec<usize>) {
     let mut draws = Seed(31).stream(Stream::Sample, 0);
     let group = |i: usize| i / 40;
@@ -35,7 +35,7 @@ fn groups(count: usize) -> (Array2<f64>, Vec<usize>) {
     (x, (0..40 * count).map(group).collect())
 }
 
-/// A wave with noise of heavy tails, far from 0.
+/// A wave with heavy-tailed noise, far from 0.
 fn wave() -> (Array2<f64>, Array1<f64>) {
     let mut draws = Seed(32).stream(Stream::Sample, 0);
     let x = Array2::from_shape_fn((150, 1), |(i, _)| i as f64 / 25.0);
@@ -60,8 +60,8 @@ fn absolutes(beta: &Array2<f64>) -> f64 {
     beta.iter().map(|b| b.abs()).sum()
 }
 
-/// The scores of a classifier, one column for each problem that its solver saw, and their
-/// coefficients: of two classes the second column, or the difference of both.
+/// The scores of a classifier, one column for each problem of its solver, and their coefficients:
+/// for two classes the second column, or the difference of both.
 fn solved(
     model: &Model<Vec<usize>>,
     x: &Array2<f64>,
@@ -84,7 +84,7 @@ fn solved(
     }
 }
 
-/// The mean over rows, weighted, of what `loss` makes of +-1 and a score, summed over problems.
+/// Weighted mean over rows of `loss` at +-1 and a score, summed over problems.
 fn margins(
     scores: &Array2<f64>,
     group_n: &[usize],
@@ -114,7 +114,7 @@ fn classifiers_minimise_what_they_say() {
         let (x, group_n) = groups(count);
         let row_n: Array1<f64> = (0..40 * count).map(|i| 1.0 + (i % 4) as f64).collect();
         let class_k: Vec<f64> = vec![1.0, 2.5, 0.5][..count].to_vec();
-        // Weights of classes multiply those of rows.
+        // Class weights multiply those of rows.
         let weight_n: Vec<f64> = (0..40 * count)
             .map(|i| row_n[i] * class_k[group_n[i]])
             .collect();
@@ -157,7 +157,7 @@ fn classifiers_minimise_what_they_say() {
     }
 }
 
-/// `n / (K n_c)` of weighted rows: all classes together weigh the same.
+/// `n / (K n_c)` with weighted rows: all classes have the same total weight.
 #[test]
 fn balanced_classes_are_those_of_the_weighted_rows() {
     let (x, group_n) = groups(3);
@@ -179,7 +179,7 @@ fn balanced_classes_are_those_of_the_weighted_rows() {
     agrees("balanced", model.linear().facts["objective"], own);
 }
 
-/// `|beta_j| <= bound / sqrt(D)` of 24 features: some coefficients lie there.
+/// `|beta_j| <= bound / sqrt(D)` with 24 features: some coefficients are at the bound.
 fn lie_at_bound(beta: &Array2<f64>, bound: f64) {
     let largest = beta.fold(0.0, |m: f64, b| m.max(b.abs()));
     assert!(
@@ -195,8 +195,8 @@ fn softplus() -> OwnLoss {
     })
 }
 
-/// Of every loss of classes: some coefficients lie at the bound, the others where the slope of the
-/// mean loss is zero.
+/// For every classification loss: some coefficients are at the bound, the others where the slope of
+/// the mean loss is zero.
 #[test]
 fn a_bound_is_that_of_the_scores_coefficients() {
     let (x, group_n) = groups(2);
@@ -225,7 +225,7 @@ fn a_bound_is_that_of_the_scores_coefficients() {
     }
 }
 
-/// Of every loss of amounts.
+/// The same for every regression loss.
 #[test]
 fn a_bound_is_that_of_the_coefficients_of_amounts() {
     let (x, y) = wave();
@@ -256,7 +256,7 @@ fn a_bound_is_that_of_the_coefficients_of_amounts() {
     }
 }
 
-/// The losses of logistic regression and of a machine with the same loss of its own.
+/// Logistic regression, and a support vector machine with the logistic loss as custom loss, agree.
 #[test]
 fn bounds_of_logistic_regression_and_of_its_loss_are_one() {
     let (x, group_n) = groups(2);
@@ -282,7 +282,7 @@ fn residual_loss(loss: ResidualLoss, r: f64) -> f64 {
         ResidualLoss::Huber(width) => width * (r.abs() - 0.5 * width),
         ResidualLoss::Quantile(level) if r < 0.0 => -level * r,
         ResidualLoss::Quantile(level) => (1.0 - level) * r,
-        // The one that these tests have.
+        // The custom loss of these tests.
         ResidualLoss::Own(_) => r.hypot(1.0),
     }
 }
@@ -342,8 +342,8 @@ fn novelty_detection_minimises_what_it_says() {
     agrees("one class", model.linear().facts["objective"], own);
 }
 
-/// Where the penalty is small a solver that ends early shows in the objective, not in labels: by
-/// default the squared hinge comes within half a per cent of its least.
+/// With a small penalty, stopping early shows in the objective, not in labels: by default the
+/// squared hinge comes within half a per cent of the minimum.
 #[test]
 fn the_squared_hinge_ends_near_its_least_by_itself() {
     let (x, group) = groups(3);
@@ -361,7 +361,7 @@ fn the_squared_hinge_ends_near_its_least_by_itself() {
     let least = reached(&learner.clone().stopping(TIGHT));
     let default = reached(&learner);
     assert!(default < 1.005 * least, "{default} of {least}");
-    // Which a thousandth would miss.
+    // A tolerance of 1e-3 would miss it.
     let missed = reached(&learner.stopping(loose));
     assert!(missed > 1.01 * least, "{missed} of {least}");
 }

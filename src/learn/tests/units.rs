@@ -1,4 +1,5 @@
-//! Models of targets that single precision cannot hold are those of the targets in another unit.
+//! Targets that overflow single precision are fitted in another unit; predictions are in the
+//! original unit.
 
 use crate::{
     data::Rows,
@@ -9,7 +10,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis, stack};
 
-/// Powers of two: nothing is rounded.
+/// A power of two, so that nothing is rounded.
 const UNIT: f64 = (1_u128 << 120) as f64;
 
 fn table() -> (Array2<f64>, Array1<f64>) {
@@ -50,8 +51,8 @@ fn what_a_model_says_is_in_the_unit_of_the_targets() {
     assert!(model.linear().to_onnx(Input::Double).is_ok());
 }
 
-/// Several targets share a unit; those that no unit brings together are refused, as are options in
-/// the unit of the targets.
+/// Several targets share one unit. Targets that no common unit can represent are refused, as are
+/// options in the unit of the targets.
 #[test]
 fn targets_that_no_unit_brings_together_are_refused() {
     let (x, y) = table();
@@ -73,7 +74,7 @@ fn targets_that_no_unit_brings_together_are_refused() {
     assert!(error.to_string().contains("an option of lasso"), "{error}");
 }
 
-/// The deviations of a process, and of its predictions, are in the unit of the targets.
+/// The standard deviations of a process, and of its predictions, are in the unit of the targets.
 #[test]
 fn deviations_are_in_the_unit_of_the_targets() {
     let (x, y) = table();

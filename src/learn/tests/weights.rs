@@ -1,4 +1,4 @@
-//! Predictions do not depend on the unit of weights nor on rows of weight 0.
+//! Predictions depend neither on the unit of weights nor on rows of weight 0.
 
 use crate::{
     features::KernelColumns,
@@ -23,7 +23,7 @@ fn table() -> Table {
     (x, y, w)
 }
 
-/// The same with rows of weight 0 between the others.
+/// The same table with rows of weight 0 inserted.
 fn with_zeros() -> Table {
     let (x, y, w) = table();
     let place = |i: usize| i / 2 + 25;
@@ -42,8 +42,8 @@ fn with_zeros() -> Table {
     (x, y, w)
 }
 
-/// Predictions of the rows of [`table`] by fits to it, to other units of its weights, and to more
-/// rows of weight 0.
+/// Predictions for the rows of [`table`] by fits to it, to rescaled weights, and to additional rows
+/// of weight 0.
 fn check<L: Fit>(name: &str, learner: Learner<L, Numbers>, apart: f64) {
     let learner = learner.device(&Device::cpu());
     let (x, y, w) = table();
@@ -76,7 +76,7 @@ fn the_unit_of_weights_says_nothing_to_other_learners() {
     check("kernel ridge", KernelRidge::on(columns()), 5e-3);
     check("falkon", Falkon::on(columns().landmarks(60)), 5e-3);
     check("support vectors", SupportVectorRegressor::on(map()), 5e-3);
-    // Weights are precisions, which the noise that is found has the unit of.
+    // Weights are precisions, so the estimated noise has their unit.
     let (x, y, w) = table();
     let process = GaussianProcess::on(map()).device(&Device::cpu());
     let one = process.fit((&x, &y, &w)).expect("fits");
@@ -91,7 +91,7 @@ fn the_unit_of_weights_says_nothing_to_other_learners() {
     assert_eq!(noise(&without), noise(&one));
 }
 
-/// A class of rows of weight 0 alone is no class.
+/// A class with rows of weight 0 only is no class.
 #[test]
 fn a_class_of_weight_0_is_no_class() {
     let (x, y, w) = table();

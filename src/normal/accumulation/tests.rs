@@ -8,8 +8,7 @@ use crate::{
 };
 use std::sync::mpsc;
 
-/// Every row and every target differs, so that one row too many, too few or beside its place
-/// shows in the sums.
+/// All rows and targets differ, so that an extra, missing or misplaced row shows in the sums.
 #[test]
 fn resuming_inside_a_chunk_adds_the_rows_that_are_left_on_devices() {
     let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);
@@ -80,8 +79,8 @@ fn are_near(own: &NormalEquations, other: &NormalEquations, when: &str) {
     }
 }
 
-/// A row of weight w counts as w rows, on every device and in chunks of any size; a weight of 0
-/// leaves its row out.
+/// A row of weight w equals w rows, on every device and in chunks of any size; weight 0 drops the
+/// row.
 #[test]
 fn a_row_of_weight_two_is_there_twice_on_devices() {
     let x_nd = Array2::from_shape_fn((40, 2), |(i, j)| (i * (j + 1)) as f64 / 7.0);
@@ -117,7 +116,7 @@ fn a_row_of_weight_two_is_there_twice_on_devices() {
         assert_eq!((weighted.weight, repeated.weight), (60.0, 60.0));
         assert_eq!(weighted.log_weight, f64::NEG_INFINITY);
         assert_eq!(repeated.log_weight, 0.0);
-        // As above; what is rounded once more are the products with the roots.
+        // As above; the products with the roots are rounded once more.
         let close = |name: &str, worst: f64| {
             assert!(worst < 1e-4, "{name} on {device:?}: {worst}");
         };

@@ -20,7 +20,7 @@ struct Data {
     weights_n: Array1<f64>,
 }
 
-/// Columns far from 0 of several scales; some rows weigh nothing.
+/// Columns far from 0 on several scales; some rows have weight 0.
 fn data(n: usize) -> Data {
     let value = |i: usize, j: usize| ((i * 37 + j * 101 + 7) as f64 * 0.618_033_988_75).fract();
     let x = |(i, j): (usize, usize)| (value(i, j) - 0.5) * (1 + j) as f64 + CENTER;
@@ -63,7 +63,7 @@ fn sums(data: &Data, weighted: bool, in_f32: bool) -> NormalEquations {
     NormalEquations::accumulate(&map(), source, &targets(), &Device::cpu()).expect("sums")
 }
 
-/// The largest of what sums are off from those of a plain loop, over the roots of the squares.
+/// Largest error of the sums compared with a plain loop, relative to the roots of the squares.
 fn off(sums: &NormalEquations, data: &Data, weighted: bool) -> f64 {
     let z_nd = data.x_nd.mapv(|v| (v - CENTER) * SCALE);
     let weights_n = if weighted {
@@ -91,7 +91,7 @@ fn off(sums: &NormalEquations, data: &Data, weighted: bool) -> f64 {
     worst
 }
 
-/// Of fewer rows than a block, of some blocks, and of more than a stretch.
+/// For fewer rows than a block, some blocks, and more than an interval.
 #[test]
 fn rows_in_f64_are_summed_in_f64() {
     for rows in [1, 5, 512, 1300, 17_000] {
@@ -99,14 +99,14 @@ fn rows_in_f64_are_summed_in_f64() {
         for weighted in [false, true] {
             let found = off(&sums(&data, weighted, false), &data, weighted);
             assert!(found < 1e-13, "{rows} {weighted}: {found:e}");
-            // Rows in f32, which are rounded, are summed as features are.
+            // Rows in f32, which are rounded, are summed like features.
             let rounded = off(&sums(&data, weighted, true), &data, weighted);
             assert!(
                 (1e-9..1e-4).contains(&rounded),
                 "{rows} {weighted}: {rounded:e}"
             );
         }
-        // One value in its ninth digit shows.
+        // A change in the ninth digit of one value is visible.
         let mut other = self::data(rows);
         other.x_nd[[rows / 2, 4]] += 1e-6;
         let seen = off(&sums(&data, false, false), &other, false);
@@ -114,7 +114,7 @@ fn rows_in_f64_are_summed_in_f64() {
     }
 }
 
-/// However rows come, in whatever memory, on any number of threads, and where a fit goes on.
+/// Results do not depend on chunks, memory, threads, or where a fit resumes.
 #[test]
 fn no_bit_shows_how_rows_came() {
     let data = data(2000);
@@ -128,7 +128,7 @@ fn no_bit_shows_how_rows_came() {
             assert_eq!(found.expect("sums"), expected, "{memory} {threads}");
         }
     }
-    // In stretches of 600 rows, on from the end of the second.
+    // In intervals of 600 rows, resumed at the end of the second.
     let (map, targets) = (map(), targets());
     let in_stretches = || Accumulation::new(&map, &targets, &Device::cpu(), 600);
     let whole = in_stretches().all(&mut source(&data, true, false));

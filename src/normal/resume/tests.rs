@@ -13,11 +13,11 @@ use crate::{
 use ndarray::Array2;
 use std::sync::Arc;
 
-/// Rows of two stretches and a part of one.
+/// Rows of two intervals and a part of a third.
 const ROWS: usize = 40_000;
 const COLUMNS: usize = 3;
 
-/// Rows of which most are zeros in two of three columns, and what they count for.
+/// Rows with mostly zeros in two of three columns, and their weights.
 fn rows(n: usize) -> MemorySource {
     let mut draws = Seed(4).stream(Stream::Data, 0);
     let x = Array2::from_shape_fn((n, COLUMNS), |(i, j)| match (i + j) % 11 {
@@ -62,8 +62,8 @@ fn sum(
     learner.sum_any_on(map, data, resume)
 }
 
-/// Whoever goes on from what was kept ends in the bits of a run that nothing ended: at every place
-/// where sums are kept, of every learner, with sparse rows and weights, in chunks of any size.
+/// Resuming from saved sums gives the bits of an uninterrupted run: at every save point, for every
+/// learner, with sparse rows and weights, in chunks of any size.
 #[test]
 fn sums_go_on_to_the_same_bits() {
     let affine = || Affine::identity(COLUMNS);
@@ -112,7 +112,7 @@ fn sums_go_on_to_the_same_bits() {
     }
 }
 
-/// Who goes on from another place ends in other bits: those of sums tell where they begin anew.
+/// Resuming at another row gives other bits: the sums depend on where intervals begin.
 #[test]
 fn sums_of_other_rows_first_have_other_bits() {
     let map = Fourier::new(Gaussian).features(20);
@@ -128,7 +128,7 @@ fn sums_of_other_rows_first_have_other_bits() {
     assert!(again != whole);
 }
 
-/// Of other data, of which there is less, nobody goes on.
+/// Resuming with fewer rows than were summed is an error.
 #[test]
 fn fewer_rows_than_were_summed_are_an_error() {
     let map = Fourier::new(Gaussian).features(20);

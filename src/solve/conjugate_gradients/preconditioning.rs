@@ -1,43 +1,45 @@
-//! What evens the eigenvalues of a Gram matrix out, and when more of it pays.
+//! Preconditioners of conjugate gradients, and when a larger one pays off.
 
 use crate::device::memory_left;
 
-/// What evens the eigenvalues of a Gram matrix out before conjugate gradients. Each choice leads to
-/// the same coefficients; what differs is how soon.
+/// Preconditioner of conjugate gradients. All choices lead to the same coefficients, after
+/// different numbers of iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preconditioning {
-    /// The diagonal; if so many products with it as a sketch may cost have not led near the
-    /// tolerance, a sketch whose rank follows the numbers of targets and columns; and one of twice
-    /// the rank, again and again, where what the last one leaves to do costs more.
+    /// Starts with the diagonal. If this has not come near the tolerance within the cost of a
+    /// sketch, uses a sketch whose rank depends on the numbers of targets and columns, and doubles
+    /// the rank as long as the expected remaining iterations cost more.
     #[default]
     Auto,
-    /// As [`Self::Auto`], with at most so many bytes for sketches in the making.
+    /// As [`Self::Auto`], with a memory limit for sketches during their computation.
     Within {
-        /// The bytes.
+        /// The limit in bytes.
         bytes: u64,
     },
-    /// The diagonal alone.
+    /// The diagonal only.
     Diagonal,
     /// A randomised Nystrom sketch (Frangella, Tropp & Udell 2023, "Randomized Nystrom
-    /// preconditioning", sec. 5): one pass over streamed rows, and `8 D` bytes for each direction,
-    /// three times as many while it is made.
+    /// preconditioning", sec. 5): one pass over streamed rows, and `8 D` bytes per direction, three
+    /// times as many during its computation.
     Sketch {
-        /// Directions, at most as many as there are columns.
+        /// Number of directions, at most that of columns.
         rank: usize,
     },
 }
 
 /// Iterations with the diagonal before a sketch is taken.
 const TRIAL: usize = 25;
-/// Iterations that tell how fast those with a sketch are.
+/// Iterations after which the convergence rate with a sketch is known.
 const WATCHED: usize = 10;
-/// Features of one pass take as long as products with so many vectors (16 columns, on a CPU).
+/// Computing the features in a pass takes as long as products with this number of vectors (measured
+/// for 16 columns on a CPU).
 const FEATURES: f64 = 8.0;
-/// Bytes of the first sketch in the making, and of any: more than a browser's `usize` holds.
+/// Memory limits of the first sketch, and of any, in bytes; u64, since they exceed `usize` in
+/// browsers.
 const FIRST_BYTES: u64 = 1 << 30;
 const MOST_BYTES: u64 = 1 << 32;
 
-/// How large the problem is.
+/// Size of the problem.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) rows: usize,
@@ -45,16 +47,16 @@ pub(super) struct Size {
     pub(super) targets: usize,
 }
 
-/// When a sketch is taken, and of which rank.
+/// Schedule of sketches and their ranks.
 #[derive(Debug)]
 pub(super) struct Schedule {
     of: Preconditioning,
     size: Size,
-    /// Directions that the last one was asked for, 0 for the diagonal.
+    /// Requested rank of the current sketch, 0 for the diagonal.
     rank: usize,
-    /// The iteration and the residual that it began at.
+    /// Iteration and residual at its start.
     since: (usize, f64),
-    /// Whether a larger one finds directions that the penalty does not hide.
+    /// Whether a larger sketch could find more directions above the penalty.
     finds_more: bool,
 }
 
@@ -77,13 +79,13 @@ impl Schedule {
         }
     }
 
-    /// The rank of a sketch that is worth its cost after so many iterations, which left so much of
-    /// the residual and did not reach the tolerance; 0 for none.
+    /// The rank of a sketch that is worth its cost after `iterations` iterations with relative
+    /// residual `residual`; 0 for none.
     ///
-    /// The first takes as many products as 12 iterations, and no fewer than 200, where it is the
-    /// features that take the time. The rank is doubled where the iterations that are left, at the
-    /// rate of those since the last sketch, cost twice as much: the doubling of Frangella, Tropp &
-    /// Udell 2023, with costs in place of a bound on the eigenvalues.
+    /// The first sketch costs as much as 12 iterations in products, but has at least rank 200 if
+    /// computing features dominates. The rank is doubled if the remaining iterations, at the rate
+    /// since the last sketch, cost twice as much: the doubling of Frangella, Tropp & Udell 2023, by
+    /// cost instead of a bound on the eigenvalues.
     pub(super) fn worth(&self, iterations: usize, residual: f64, tolerance: f64) -> usize {
         let Size {
             rows,
@@ -130,8 +132,7 @@ impl Schedule {
         }
     }
 
-    /// Iterations go on from here with a sketch that was asked for `rank` directions and found
-    /// some.
+    /// Records a new sketch for which `rank` directions were requested and `found` found.
     pub(super) fn begin(&mut self, rank: usize, found: usize, at: (usize, f64)) {
         self.finds_more = found == rank;
         self.rank = rank;

@@ -1,25 +1,25 @@
-//! Steps of conjugate gradients, of all targets together.
+//! Conjugate gradient steps for all targets together.
 
 use super::system::System;
 use crate::{Error, Result, error::Remedy, solve::sketch::CgPreconditioner};
 use ndarray::{Array1, Array2};
 
-/// A preconditioner, and what residuals are measured against.
+/// A preconditioner, and the norm of residuals.
 pub(super) struct Inverse<'p> {
     pub(super) by: CgPreconditioner<'p>,
     /// Whether residuals are measured in its norm.
     pub(super) is_norm: bool,
-    /// Squares of the right sides.
+    /// Squared norms of the right-hand sides.
     pub(super) size_t: Vec<f64>,
 }
 
-/// What is left to do for each target.
+/// Remaining residuals of each target.
 pub(super) struct Left {
-    /// Residuals, preconditioned.
+    /// Preconditioned residuals.
     pub(super) z_td: Array2<f64>,
     /// Inner products of these with the residuals.
     pub(super) rho_t: Vec<f64>,
-    /// Residuals by the size of the right sides.
+    /// Residuals relative to the right-hand sides.
     pub(super) residual_t: Array1<f64>,
 }
 
@@ -56,13 +56,13 @@ impl<'p> Inverse<'p> {
 }
 
 impl Left {
-    /// The largest residual, or one that is no number.
+    /// The largest residual, or NaN if one is.
     pub(super) fn worst(&self) -> f64 {
         let larger = |m: f64, &r: &f64| if r.is_nan() { r } else { m.max(r) };
         self.residual_t.fold(0.0, larger)
     }
 
-    /// The largest residual. Errors with [`Error::Numerical`] where it is no number.
+    /// The largest residual. Errors with [`Error::Numerical`] if one is NaN.
     pub(super) fn finite(&self) -> Result<f64> {
         let worst = self.worst();
         if worst.is_finite() {
@@ -76,7 +76,7 @@ impl Left {
     }
 }
 
-/// Where the iteration stands, and where it goes next.
+/// State of the iteration.
 pub(super) struct Steps {
     pub(super) beta_td: Array2<f64>,
     /// Residuals, by recurrence.
@@ -88,7 +88,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// From zero.
+    /// Starts from zero.
     pub(super) fn from(b_td: &Array2<f64>, left: &Left) -> Self {
         Self {
             beta_td: Array2::zeros(b_td.dim()),
@@ -98,7 +98,7 @@ impl Steps {
         }
     }
 
-    /// Goes along the directions as far as each target gains.
+    /// Minimises along the direction of each target.
     pub(super) fn advance(&mut self, system: &mut System<'_, '_>, left: &Left) -> Result<()> {
         system.product(self.p_td.view(), &mut self.product_td)?;
         let curvatures = dots(&self.p_td, &self.product_td);
@@ -111,7 +111,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Residuals without the recurrence.
+    /// Recomputes residuals without the recurrence.
     pub(super) fn compute_residual(
         &mut self,
         system: &mut System<'_, '_>,
@@ -122,7 +122,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Turns to directions that are conjugate to those `before`; without these, down the slope.
+    /// Sets directions conjugate to those of `before`; without it, along the gradient.
     pub(super) fn turn(&mut self, left: &Left, before: Option<&Left>) {
         let share = |k: usize| before.map_or(0.0, |b| ratio(left.rho_t[k], b.rho_t[k]));
         let rows = self.p_td.rows_mut().into_iter().zip(left.z_td.rows());
@@ -153,7 +153,7 @@ fn add_scaled(to_td: &mut Array2<f64>, factors: &[f64], from_td: &Array2<f64>) {
     }
 }
 
-/// `a / b`, and zero where a target has nothing left to do.
+/// `a / b`, and zero for a converged target.
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }

@@ -1,4 +1,4 @@
-//! The system that conjugate gradients solve.
+//! The linear system of conjugate gradients.
 
 use crate::{
     Result,
@@ -10,7 +10,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Zip};
 
-/// The centred, penalised Gram matrix, as products.
+/// Centred, penalised Gram matrix as an operator.
 pub(super) struct System<'a, 'f> {
     pub(super) features: &'a mut (dyn FeatureProducts + 'f),
     /// Column means, zero without an intercept.
@@ -43,7 +43,7 @@ impl System<'_, '_> {
         Ok(())
     }
 
-    /// The preconditioner of a sketch.
+    /// Computes a sketch preconditioner.
     pub(super) fn sketch<'p>(&mut self, rank: usize) -> Result<Option<CgPreconditioner<'p>>> {
         let of = Centred {
             mean_d: &self.mean_d,
@@ -55,7 +55,7 @@ impl System<'_, '_> {
     }
 }
 
-/// What features and targets are centred by; zeros without an intercept.
+/// Means of features and targets; zeros without an intercept.
 pub(super) struct Middle {
     /// The sum of the weights.
     pub(super) n: f64,
@@ -66,7 +66,7 @@ pub(super) struct Middle {
 }
 
 impl Middle {
-    /// Jacobi: 1 / diag(Z'Z - n m m' + lambda n I).
+    /// Jacobi preconditioner: 1 / diag(Z'Z - n m m' + lambda n I).
     pub(super) fn diagonal<'p>(&self, penalty: f64) -> CgPreconditioner<'p> {
         let inverse_d = Zip::from(&self.square_d)
             .and(&self.mean_d)

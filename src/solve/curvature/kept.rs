@@ -1,13 +1,12 @@
-//! Few rows that stand for many in a weighted Gram matrix.
+//! Subsamples rows of a weighted Gram matrix.
 
 use ndarray::ArrayView1;
 
 /// Rows with the roots of their weights, in order.
 pub(super) type Kept = Vec<(usize, f32)>;
 
-/// At most about `most` rows that stand for all: those with large weights as they are, of the
-/// others every so many with a weight that is larger by as much, so that sums are the same on the
-/// average.
+/// Samples about `most` rows: those with large weights unchanged, of the others every k-th with a
+/// weight increased by that factor, so that expected sums are the same.
 pub(super) fn kept(weight_n: ArrayView1<'_, f64>, most: usize) -> Kept {
     let count = |level: f64| weight_n.fold(0.0, |sum: f64, w| sum + (w / level).min(1.0));
     let positive = weight_n.iter().filter(|w| **w > 0.0).count();
@@ -49,8 +48,8 @@ mod tests {
     use super::*;
     use ndarray::{Array1, s};
 
-    /// All rows with a weight where they are few; of many, those with large weights and as many of
-    /// the others as give the same sums.
+    /// All rows with positive weight if they are few; of many, those with large weights, and a
+    /// sample of the others with the same sums.
     #[test]
     fn few_rows_stand_for_many() {
         let few = Array1::from(vec![0.0, 4.0, 0.0, 9.0]);
@@ -63,7 +62,7 @@ mod tests {
         assert!(some.windows(2).all(|w| w[0].0 < w[1].0));
         let sum: f64 = some.iter().map(|(_, root)| f64::from(root * root)).sum();
         assert!((sum / weight_n.sum() - 1.0).abs() < 1e-3, "{sum}");
-        // Those that stay come as often as their weights say.
+        // Rows are sampled in proportion to their weights.
         let heavy = some.iter().filter(|(i, _)| *i >= 20 && i % 7 == 6).count() as f64;
         assert!((heavy / 480.0 - 0.25).abs() < 0.02, "{heavy}");
     }

@@ -8,7 +8,7 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-/// Rows that a thread sums at a time.
+/// Rows per unit of parallel work.
 const BLOCK: usize = 2048;
 
 /// The column numbers of n rows in P grids, `4 n P` bytes, grid after grid.
@@ -22,12 +22,12 @@ pub struct BinnedRows {
     pub(super) value: f64,
 }
 
-/// Works on a grid: the columns of its rows, its first column, and its own part of each row of
+/// Callback for a grid: the columns of its rows, its first column, and its part of each row of
 /// sums.
 type Work<'w> = dyn Fn(&[u32], u32, &mut [&mut [f64]]) + Sync + 'w;
 
 impl BinnedRows {
-    /// No rows yet. The columns of the map begin at column `offset`, and its features are
+    /// Starts without rows. The columns of the map start at column `offset`, and its features are
     /// multiplied by `root` (the root of a weight).
     pub fn new(map: &BinningMap, offset: usize, root: f64) -> Self {
         Self {
@@ -44,8 +44,7 @@ impl BinnedRows {
         self.grids.len()
     }
 
-    /// Takes more rows, `[rows, P]`, as [`BinningMap::indices`] gives them. Panics on another
-    /// number of grids.
+    /// Appends rows, `[rows, P]`, from [`BinningMap::indices`]. Panics on another number of grids.
     pub fn push(&mut self, indices_np: ArrayView2<'_, u32>) {
         assert_eq!(
             indices_np.ncols(),
@@ -58,7 +57,7 @@ impl BinnedRows {
         });
     }
 
-    /// Hands each grid, with its range of columns in each of the `rows`, to `work`.
+    /// Calls `work` for each grid, with its range of columns in each of the `rows`.
     fn each_grid(&self, rows: Vec<&mut [f64]>, work: &Work<'_>) {
         let mut rests: Vec<_> = rows.into_iter().map(|r| &mut r[self.offset..]).collect();
         let mut jobs = Vec::with_capacity(self.grids.len());
@@ -74,7 +73,7 @@ impl BinnedRows {
         parallel::usual().parts(&mut jobs, &|_, (grid, first, own)| work(grid, *first, own));
     }
 
-    /// Adds the products of W targets: a row number is read once for all of them.
+    /// Adds the products of W targets: each row index is read once for all of them.
     fn add_products<const W: usize>(&self, beta: [&[f64]; W], r: [&mut [f64]; W]) {
         let first = self.offset;
         let bins = self.columns() - first;
@@ -86,7 +85,7 @@ impl BinnedRows {
         parallel::usual().parts(&mut blocks, &|b, sums| {
             for grid in &self.grids {
                 for (sum, &column) in sums.iter_mut().zip(&grid[b * BLOCK..]) {
-                    // UNSEEN lies beyond every column.
+                    // UNSEEN is larger than every column.
                     if let Some(beta) = beta.get(column as usize) {
                         sum.iter_mut().zip(beta).for_each(|(sum, b)| *sum += b);
                     }
@@ -128,7 +127,7 @@ impl BinnedRows {
         });
     }
 
-    /// Targets `k ..` in one go, as many as give whole vectors; returns how many.
+    /// Adds targets `k ..` together, as many as fill vectors; returns their number.
     fn add_some(&self, k: usize, beta_td: ArrayView2<'_, f64>, r_tn: &mut Array2<f64>) -> usize {
         macro_rules! of {
             ($w:literal) => {{

@@ -1,5 +1,5 @@
-//! Ridge regression on binned rows alone, to the accuracy that predictions show: conjugate
-//! gradients whose vectors lie grid by grid, in f32.
+//! Ridge regression on binned rows only, with the accuracy that predictions need: conjugate
+//! gradients on vectors in f32, grid by grid.
 
 mod targets;
 
@@ -8,20 +8,20 @@ use crate::{model::Coefficients, parallel};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use targets::Targets;
 
-/// Rows that a thread sums at a time: the bins of a grid stay in its cache meanwhile.
+/// Rows per unit of parallel work: the bins of a grid stay in the cache.
 const BLOCK: usize = 8192;
 
-/// When steps end.
+/// Stopping rule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
-    /// At `|b - A beta| <= tolerance |b|` of each target, A the centred, penalised Gram matrix and
-    /// b = Z'y centred.
+    /// Converged if `|b - A beta| <= tolerance |b|` for each target, with A the centred, penalised
+    /// Gram matrix and b = Z'y centred.
     pub(crate) tolerance: f64,
-    /// After so many.
+    /// Maximum number of steps.
     pub(crate) most: usize,
 }
 
-/// What is known of the bins of a grid, of W targets.
+/// State of the bins of a grid, for W targets.
 struct Grid<'a, const W: usize> {
     column_n: &'a [u32],
     first: u32,
@@ -31,16 +31,16 @@ struct Grid<'a, const W: usize> {
     /// b - A beta.
     left_b: Vec<[f32; W]>,
     step_b: Vec<[f32; W]>,
-    /// `r'M^-1 r`, `r'r` and `p'p` of these bins.
+    /// `r'M^-1 r`, `r'r` and `p'p` for these bins.
     sums: [[f64; W]; 3],
 }
 
 impl BinnedRows {
-    /// `beta = (Z'WZ + lambda n I)^-1 Z'Wy` for each target of `y_tn`, W the weights of rows, n
-    /// their sum and features and targets centred where there is an intercept, by conjugate
-    /// gradients that are preconditioned by the diagonal (Saad 2003, alg. 9.1) and end as `ends`
-    /// says. In f32, but for sums over rows and bins; the same with any number of threads. From 0,
-    /// or from the coefficients of another penalty, which are nearer.
+    /// `beta = (Z'WZ + lambda n I)^-1 Z'Wy` for each target of `y_tn`, with weights W of the rows
+    /// and n their sum, features and targets centred if there is an intercept, by conjugate
+    /// gradients with a diagonal preconditioner (Saad 2003, alg. 9.1) and the stopping rule `ends`.
+    /// In f32, except for sums over rows and bins; independent of the number of threads. Starts
+    /// from 0, or from the coefficients of another penalty, which are closer.
     pub(crate) fn solve_roughly(
         &self,
         (y_tn, weights_n): (ArrayView2<'_, f64>, Option<ArrayView1<'_, f64>>),
@@ -70,7 +70,7 @@ impl BinnedRows {
         solved
     }
 
-    /// W targets from target k on.
+    /// Solves W targets from target k on.
     fn solve_some<const W: usize>(
         &self,
         k: usize,
@@ -93,7 +93,7 @@ impl BinnedRows {
             self.sum_steps(&grids, &mut sum_n);
             let squares = of.centre(&mut sum_n, intercept);
             let steps = total(&grids, 2);
-            // p'Ap, without a look at Ap.
+            // p'Ap, without computing Ap.
             let bent = std::array::from_fn(|t| squares[t] + f64::from(penalty) * steps[t]);
             let alpha = ratio(energy, bent);
             let sum_n = &sum_n;
@@ -109,7 +109,7 @@ impl BinnedRows {
             energy = next;
             parallel::alone().parts(&mut grids, &|_, grid| grid.turn(turn));
         }
-        // Features are centred: the intercept takes the mean of what they predict.
+        // Features are centred: the intercept takes up the mean of their predictions.
         for grid in &mut grids {
             std::mem::swap(&mut grid.step_b, &mut grid.beta_b);
         }
@@ -128,7 +128,7 @@ impl BinnedRows {
         W
     }
 
-    /// The right side, as what is left of it at beta = 0, and the first step.
+    /// Right-hand side, as the residual at beta = 0, and the first direction.
     fn begin<const W: usize>(&self, of: &Targets<'_, W>, penalty: f32) -> Vec<Grid<'_, W>> {
         let value = self.value as f32;
         let mut grids: Vec<_> = self
@@ -168,7 +168,7 @@ impl BinnedRows {
         grids
     }
 
-    /// Takes the steps of all grids whole, and turns to where what is left leads.
+    /// Takes a step in all grids, and updates the residual and the direction.
     fn take_steps<const W: usize>(
         &self,
         grids: &mut [Grid<'_, W>],
@@ -185,7 +185,7 @@ impl BinnedRows {
         });
     }
 
-    /// `Z p` of the rows, over the steps p of all grids.
+    /// `Z p` for the rows, summed over the directions p of all grids.
     fn sum_steps<const W: usize>(&self, grids: &[Grid<'_, W>], sum_n: &mut [[f32; W]]) {
         let value = self.value as f32;
         let mut blocks: Vec<_> = sum_n.chunks_mut(BLOCK).collect();
@@ -194,7 +194,7 @@ impl BinnedRows {
             for grid in grids {
                 let columns = &grid.column_n[b * BLOCK..];
                 for (sum, &column) in sums.iter_mut().zip(columns) {
-                    // UNSEEN lies beyond every column.
+                    // UNSEEN is larger than every column.
                     let at = column.wrapping_sub(grid.first) as usize;
                     if let Some(step) = grid.step_b.get(at) {
                         for t in 0..W {
@@ -211,7 +211,7 @@ impl BinnedRows {
 }
 
 impl<const W: usize> Grid<'_, W> {
-    /// Has the step be the coefficients of targets from k on.
+    /// Sets the direction to the coefficients of targets from k on.
     fn step_to(&mut self, start: &Coefficients, k: usize) {
         for (b, step) in self.step_b.iter_mut().enumerate() {
             let beta_t = start.beta_dt.row(self.first as usize + b);
@@ -280,7 +280,7 @@ impl<const W: usize> Grid<'_, W> {
     }
 }
 
-/// A sum over all grids: which of [`Grid::sums`].
+/// Sum over all grids of one of [`Grid::sums`].
 fn total<const W: usize>(grids: &[Grid<'_, W>], which: usize) -> [f64; W] {
     let mut all = [0.0; W];
     for grid in grids {
@@ -289,7 +289,7 @@ fn total<const W: usize>(grids: &[Grid<'_, W>], which: usize) -> [f64; W] {
     all
 }
 
-/// Quotients; 0 of a target that is done.
+/// Quotients; 0 for a converged target.
 fn ratio<const W: usize>(of: [f64; W], by: [f64; W]) -> [f32; W] {
     std::array::from_fn(|t| {
         if by[t] > 0.0 {
@@ -317,8 +317,8 @@ mod tests {
         solve::{ConjugateGradients, SideBySide},
     };
 
-    /// It ends where conjugate gradients in f64 do, with and without weights and an intercept, of
-    /// eleven targets: eight, two and one at a time.
+    /// Converges to the result of conjugate gradients in f64, with and without weights and an
+    /// intercept, for eleven targets: eight, two and one at a time.
     #[test]
     fn it_ends_where_exact_steps_do() {
         let n = 300;
@@ -356,7 +356,7 @@ mod tests {
             let data = (y_tn.view(), weights_n);
             let of = |lambda, start| held().solve_roughly(data, (lambda, intercept), start);
             let rough = of(1e-3, (ends, None));
-            // From the coefficients of another penalty, too.
+            // Starting from the coefficients of another penalty, too.
             let other = of(1e-2, (ends, None));
             let from_other = of(1e-3, (ends, Some(&other)));
             let size = exact.beta_dt.fold(0.0, |m: f64, v| m.max(v.abs()));
@@ -369,7 +369,7 @@ mod tests {
                 let off = &rough.intercept_t - &exact.intercept_t;
                 assert!(off.mapv(f64::abs).sum() < 1e-3, "{off}");
             }
-            // Where it begins at the end it takes no step that leads away.
+            // If it starts at the solution, it stays there.
             let ends = Ends { most: 1, ..ends };
             let stays = of(1e-3, (ends, Some(&exact)));
             assert!(off(&stays) < 2e-4 * size, "{} of {size}", off(&stays));

@@ -1,4 +1,4 @@
-//! The kernel matrix of binned rows: exact counts of the grids in which two rows share a bin.
+//! Kernel matrix of binned rows: exact counts of the grids in which two rows share a bin.
 
 use super::BinnedRows;
 use crate::{
@@ -9,20 +9,20 @@ use crate::{
 use ndarray::Array2;
 use std::ops::Range;
 
-/// Rows that a thread counts for at a time.
+/// Rows per unit of parallel work.
 const ROWS: usize = 16;
-/// Rows that they are compared with at a time: the counts of both stay in first-level cache.
+/// Rows that they are compared with at a time: the counts of both fit into the first-level cache.
 const ACROSS: usize = 512;
 
-/// `Z Z'` of maps side by side, `[n, n]`: its lower triangle, zeros above. It takes n^2 / 2
-/// comparisons a grid, whatever the number of bins, and `8 n^2` bytes. Rows whose bin is not known
-/// share it with none.
+/// `Z Z'` for maps side by side, `[n, n]`: its lower triangle, zeros above. It takes n^2 / 2
+/// comparisons per grid, for any number of bins, and `8 n^2` bytes. Rows in unseen bins share them
+/// with no row.
 pub(crate) fn binned_kernel(parts: &[BinnedRows]) -> Array2<f64> {
     let rows = parts.first().map_or(0, |part| part.rows);
     let mut kernel_nn = Array2::zeros((rows, rows));
     let out = kernel_nn.as_slice_mut().expect("standard layout");
     let blocks = out.chunks_mut((ROWS * rows).max(1)).enumerate();
-    // The last rows have the most to do.
+    // Starts with the last rows, which take longest.
     let mut blocks: Vec<_> = blocks.rev().collect();
     parallel::alone().parts(&mut blocks, &|_, (block, out)| {
         let first = *block * ROWS;
@@ -93,8 +93,8 @@ mod tests {
     };
     use ndarray::s;
 
-    /// Against products with each unit vector, of two maps of different weights, over rows beyond
-    /// the edges of blocks.
+    /// Compared with products with each unit vector, for two maps of different weights and rows
+    /// beyond the edges of blocks.
     #[test]
     fn counts_are_products_of_features() {
         let rows = 2 * ACROSS / 3 + ACROSS;

@@ -1,4 +1,4 @@
-//! Normal equations of binned rows: exact counts, pair of grids after pair of grids.
+//! Normal equations of binned rows: exact counts for each pair of grids.
 
 use super::{BinnedRows, FeatureProducts};
 use crate::{Error, Result, features::UNSEEN, normal::NormalEquations, parallel};
@@ -8,17 +8,17 @@ use std::ops::Range;
 /// A grid with its columns among those of all maps, and the value of its features.
 struct Grid<'a> {
     columns_n: &'a [u32],
-    /// What the map calls the first of its columns.
+    /// Its first column in the numbering of its map.
     first: u32,
     range: Range<usize>,
     value: f64,
 }
 
-/// `Z'Z` and the sums beside it of maps whose columns lie side by side, in f64, for targets `[t,
-/// n]` and, if rows have them, weights `[n]`. Takes n operations a pair of grids, at random places
-/// of a table of their bins, and `8 D^2` bytes.
+/// `Z'Z` and the other sums for maps whose columns are side by side, in f64, for targets `[t, n]`
+/// and optional weights `[n]`. Takes n operations per pair of grids, at random addresses of a table
+/// of their bins, and `8 D^2` bytes.
 ///
-/// Errors with [`Error::Shape`] when the parts leave columns out, as those of other maps.
+/// Errors with [`Error::Shape`] if columns belong to none of the parts, as with other maps.
 pub(crate) fn binned_sums(
     parts: &mut [BinnedRows],
     y_tn: ArrayView2<'_, f64>,
@@ -85,7 +85,7 @@ fn gram(grids: &[Grid<'_>], columns: usize, weights_n: &[f64]) -> Array2<f64> {
         jobs.push((g, grid, own));
         rest = below;
     }
-    // The last grids have the most to do.
+    // Starts with the last grids, which take longest.
     jobs.reverse();
     parallel::alone().parts(&mut jobs, &|_, (g, grid, own)| {
         for left in &grids[..=*g] {

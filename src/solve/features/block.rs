@@ -7,9 +7,9 @@ use crate::{
 };
 use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2, s};
 
-/// Columns that a thread sums at a time.
+/// Columns per unit of parallel work.
 const COLUMNS: usize = 256;
-/// Fewer targets than this are summed one by one, more together.
+/// Below this number of targets, each is summed separately.
 const FEW: usize = 4;
 
 /// Features of a chunk from one map.
@@ -22,12 +22,12 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Features `[rows, columns]` whose columns begin at column `offset` of the operator, each to
-    /// be multiplied by `root`.
+    /// Features `[rows, columns]` whose columns start at column `offset` of the operator,
+    /// multiplied by `root`.
     pub(crate) fn new(z: ArrayView2<'a, f32>, offset: usize, root: f64) -> Self {
         Self {
             columns: z.ncols(),
-            // Rows that come from a GPU may be padded.
+            // Rows read from a GPU may be padded.
             z: if z.is_standard_layout() {
                 z.into()
             } else {
@@ -108,7 +108,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// `z'beta`, in eight running sums, for vectors.
+/// `z'beta`, in eight partial sums, for vectorization.
 struct Dot<'a>(&'a [f32], &'a [f64]);
 
 impl Loops for Dot<'_> {
@@ -129,7 +129,7 @@ impl Loops for Dot<'_> {
     }
 }
 
-/// Adds `Z'r` of some columns, from the first on.
+/// Adds `Z'r` for columns from the first on.
 struct AddTransposed<'a, R> {
     z: &'a [f32],
     columns: usize,

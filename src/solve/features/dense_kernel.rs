@@ -1,5 +1,5 @@
-//! The kernel matrix of dense features that are computed again: products of all pairs of rows, a
-//! group of which is held at a time.
+//! Kernel matrix of dense features that are computed again: products of all pairs of rows, with one
+//! group of rows in memory at a time.
 
 use super::{Block, FeatureProducts};
 use crate::{Error, Result, error::Remedy, simd::HeldRows};
@@ -8,15 +8,15 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 /// Rows of a group that are multiplied with those before them and with each other at a time.
 const TOGETHER: usize = 96;
 
-/// `Z Z'`, `[n, n]`, its lower triangle; what lies above is of no use. Groups of as many rows as
-/// `bytes` hold in f32, at least one, are multiplied with themselves and with all rows that come
-/// after them, in one pass over these each: `n^2 D` operations in all, and features of each row
-/// once for every group up to its own. `hear` learns how many rows have been such a group.
+/// Lower triangle of `Z Z'`, `[n, n]`; the entries above are undefined. A group has as many rows as
+/// `bytes` hold in f32, at least one, and is multiplied with itself and with all later rows, in one
+/// pass over these: `n^2 D` operations in all, and the features of a row are computed once for each
+/// group up to its own. `hear` receives the number of rows in completed groups.
 ///
-/// Sums are in f64, of sums over a thousand columns in f32 where `error` is more than what these
-/// change an entry by, as the mean of the first rows' squares has it ([`rounding`]).
+/// Sums are in f64, or in f32 over a thousand columns at a time if the resulting error of an entry,
+/// estimated from the mean square of the first rows ([`rounding`]), is below `error`.
 ///
-/// Errors with [`Error::Unsupported`] where features are nowhere in one piece.
+/// Errors with [`Error::Unsupported`] if the features are not available in one piece.
 pub(crate) fn dense_kernel(
     features: &mut dyn FeatureProducts,
     bytes: u64,
@@ -59,10 +59,10 @@ pub(crate) fn dense_kernel(
     Ok(kernel_nn)
 }
 
-/// What sums in f32 change an entry of `Z Z'` by, whose diagonal is about `square`: its standard
-/// deviation at most. A sum of 256 terms that grows from 0 to s is rounded by 0.4 u of itself at
-/// each of them, u = 2^-24, which comes to 3.7 u s; their sums add a third to that; and there are
-/// `columns / 256` such s, whose errors are independent.
+/// Standard deviation (upper bound) of the error of an entry of `Z Z'` for sums in f32, if its
+/// diagonal is about `square`. A sum of 256 terms that grows from 0 to s is rounded by 0.4 u of
+/// itself at each of them, u = 2^-24, which totals 3.7 u s; their sums add a third of that; and
+/// there are `columns / 256` such s with independent errors.
 fn rounding(square: f64, columns: usize) -> f64 {
     let stretches = (columns as f64 / 256.0).max(1.0);
     5.0 * (-24_f64).exp2() * square / stretches.sqrt()
@@ -77,7 +77,7 @@ enum GroupRows {
 }
 
 impl GroupRows {
-    /// Room for `group` rows like the first ones, in sums that err by less than `error`.
+    /// Allocates `group` rows like the first ones, with f32 sums if these err by less than `error`.
     fn like(first_md: ArrayView2<'_, f32>, group: usize, error: f64) -> Self {
         let (rows, columns) = first_md.dim();
         let squares: f64 = first_md.iter().map(|&z| f64::from(z).powi(2)).sum();
@@ -110,7 +110,7 @@ impl GroupRows {
         }
     }
 
-    /// Adds the products of some rows with all that are held.
+    /// Adds the products of rows with all rows in memory.
     fn add_products(
         &self,
         some_kd: ArrayView2<'_, f32>,
@@ -151,7 +151,7 @@ mod tests {
     const ROWS: usize = 301;
     const COLUMNS: usize = 2080;
 
-    /// Counts the rows that are handed on.
+    /// Counts the rows that are passed on.
     struct Counted<'a> {
         rows: StreamedRows<'a>,
         count: usize,
@@ -187,8 +187,8 @@ mod tests {
         map.build(Affine::identity(3)).expect("builds")
     }
 
-    /// Of all rows at once, of groups whose edges are not those of chunks, and of one row each; in
-    /// f64 and over some columns in f32. No row before a group is featurized for it.
+    /// One group of all rows, groups with edges unlike those of chunks, and groups of one row; in
+    /// f64 and in blocks of f32. Features of rows before a group are not computed for it.
     #[test]
     fn products_of_groups_are_those_of_all_rows() {
         let map = map();
@@ -221,7 +221,7 @@ mod tests {
                 }
                 let pairs = (ROWS * (ROWS + 1) / 2) as f64;
                 let deviation = (squares / pairs).sqrt();
-                // Sums in f32 where they may be, and none where they may not.
+                // Sums in f32 are used exactly if the error bound allows.
                 assert!(deviation <= limit, "{deviation:e} of {limit:e}");
                 assert_eq!(largest > 1e-12, error > limit, "{largest:e}");
                 let firsts = (0..ROWS).step_by(group);
@@ -237,12 +237,13 @@ mod tests {
         assert!(matches!(refused, Error::Unsupported(_)), "{refused}");
     }
 
-    /// The errors of equal rows, whose sums grow all along, are what is stated, and no tenth of it.
+    /// The errors of equal rows, whose sums grow monotonically, are within the stated bound and
+    /// above a tenth of it.
     #[test]
     fn sums_over_some_columns_err_as_stated() {
         for columns in [512, 2048, 20_000] {
             let z = normal(40, columns, 5);
-            // Near each other, as rows are whose kernel is close to 1.
+            // Close to each other, like rows whose kernel is close to 1.
             let near = Array2::from_shape_fn((40, columns), |(i, j)| z[[0, j]] + 0.1 * z[[i, j]]);
             let mut held = GroupRows::like(near.view(), 40, f64::INFINITY);
             held.extend(near.view());

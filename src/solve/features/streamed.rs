@@ -1,5 +1,5 @@
-//! Dense maps, featurized again chunk by chunk for every product: memory grows neither with rows
-//! nor with rows x features.
+//! Dense maps whose features are computed again for every product, chunk by chunk: memory does not
+//! grow with the number of rows.
 
 use super::{Between, FeatureProducts, TakeBlock, block::Block, weigh};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
 
 /// Dense maps over a source of rows. Features are computed on a device in f32, products on the host
-/// in f64: of one chunk, while a GPU works on the next.
+/// in f64; with a GPU, both overlap.
 pub struct StreamedRows<'a> {
     places: Vec<MapColumns>,
     source: &'a mut dyn ChunkSource,
@@ -19,7 +19,7 @@ pub struct StreamedRows<'a> {
     featurizer: Featurizer<'a>,
 }
 
-/// The columns of a map, and the factor of its features.
+/// First column of a map, and the factor of its features.
 #[derive(Debug, Clone, Copy)]
 struct MapColumns {
     offset: usize,
@@ -34,12 +34,12 @@ impl std::fmt::Debug for StreamedRows<'_> {
 }
 
 impl<'a> StreamedRows<'a> {
-    /// Loads maps, each with the first of its columns and a factor of its features (the root of a
-    /// weight), over a source of `rows` rows. `run` is a `&Device` or a [`Run`], which hears
-    /// nothing: a product is a step of something longer.
+    /// Loads maps, each with its first column and a factor of its features (the root of a weight),
+    /// over a source of `rows` rows. `run` is a `&Device` or a [`Run`]; it receives no progress,
+    /// since a product is part of a longer step.
     ///
     /// Errors with [`Error::Unsupported`] on a map whose features cannot be stored, and with
-    /// [`Error::Limit`] when not even 8 rows fit into the memory of `run`.
+    /// [`Error::Limit`] if not even 8 rows fit into the memory of `run`.
     pub fn new(
         maps: &[(&'a dyn FeatureMap, usize, f64)],
         source: &'a mut dyn ChunkSource,
@@ -66,7 +66,7 @@ impl<'a> StreamedRows<'a> {
         })
     }
 
-    /// Hands the features of all maps to `work`, chunk by chunk, with the number of the chunk's
+    /// Calls `work` with the features of all maps, chunk by chunk, and the index of the chunk's
     /// first row.
     fn pass(&mut self, mut work: impl FnMut(usize, &[Block<'_>])) -> Result<()> {
         let places = self.places.clone();
@@ -80,8 +80,8 @@ impl<'a> StreamedRows<'a> {
         })
     }
 
-    /// Hands what comes off the branches for row `from` and those after it to `work`, chunk by
-    /// chunk, with the number of the chunk's first row.
+    /// Calls `work` with the outputs of the branches for row `from` and later rows, chunk by chunk,
+    /// and the index of the chunk's first row.
     fn for_each_chunk(
         &mut self,
         from: usize,
@@ -94,7 +94,7 @@ impl<'a> StreamedRows<'a> {
         let mut source = pieces.piece(from as u64, u64::MAX);
         self.featurizer.on_host(&mut source, none, |z, ()| {
             let more = z.first().map_or(0, ArrayView2::nrows);
-            // More rows than there were are reported below, with the count.
+            // Additional rows are reported below, with their number.
             if row0 + more <= rows {
                 work(row0, z)?;
             }
@@ -109,7 +109,7 @@ impl<'a> StreamedRows<'a> {
         Ok(())
     }
 
-    /// Zeros in the columns that this operator owns.
+    /// Sets the columns of this operator to zero.
     fn clear(&self, out: &mut Array2<f64>) {
         for part in &self.places {
             let own = part.offset..part.offset + part.columns;
@@ -233,8 +233,8 @@ mod tests {
     };
     use ndarray::Array1;
 
-    /// A product with the weighted Gram matrix in one pass of chunks, as by all rows at once: of
-    /// few targets and of many, on every device.
+    /// A product with the weighted Gram matrix in one pass over chunks equals that of all rows:
+    /// with few targets and with many, on every device.
     #[test]
     fn a_gram_product_is_that_of_all_rows_on_devices() {
         let build = |features| {

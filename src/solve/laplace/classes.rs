@@ -1,5 +1,5 @@
-//! The Laplace approximation of several classes: a normal law of the scores that a softmax depends
-//! on, and what the softmax is on the average under it.
+//! Laplace approximation for several classes: a normal distribution of scores, and the mean of
+//! their softmax.
 
 #[cfg(test)]
 mod tests;
@@ -12,13 +12,13 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 use std::f64::consts::TAU;
 
-/// A normal law around the mode of the coefficients of several classes.
+/// Normal approximation around the mode of the coefficients of several classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassLaplace {
     /// The covariance of scores.
     pub spread: ClassSpread,
-    /// The logarithm of the evidence, with a flat prior for intercepts: of density 1 for the
-    /// differences of all to one of them.
+    /// Logarithm of the evidence, with a flat prior for intercepts: density 1 for their differences
+    /// to one of them.
     pub log_evidence: f64,
 }
 
@@ -35,8 +35,8 @@ pub(crate) fn contrasts(classes: usize) -> Array2<f64> {
     })
 }
 
-/// Sums over rows of the whole Hessian of a softmax along [`contrasts`]:
-/// `sum_i w_i T'(diag(p_i) - p_i p_i')T (x) z_i z_i'`, z with a 1 behind it for an intercept.
+/// Sums over rows of the full Hessian of a softmax along [`contrasts`]: `sum_i w_i T'(diag(p_i) -
+/// p_i p_i')T (x) z_i z_i'`, with a 1 appended to z for an intercept.
 #[derive(Debug)]
 pub(crate) struct ClassHessian {
     turn_cu: Array2<f64>,
@@ -46,10 +46,10 @@ pub(crate) struct ClassHessian {
 }
 
 impl ClassHessian {
-    /// Of no rows. Errors when the host has no room for it.
+    /// Without rows. Errors if the host has too little memory.
     pub(crate) fn zero(classes: usize, features: usize, intercept: bool) -> Result<Self> {
         let (directions, size) = (classes - 1, features + usize::from(intercept));
-        // The blocks, their matrix, its factor and its inverse, of f64 each.
+        // The blocks, their matrix, its factor and its inverse, each in f64.
         memory_left::require_square(directions * size, 32, || {
             format!("the covariance of {features} coefficients of {classes} classes")
         })?;
@@ -90,7 +90,7 @@ impl ClassHessian {
     /// The approximation around `beta_dc` with the prior `beta ~ N(0, I / precision)`;
     /// `log_likelihood` is that of all rows at the mode.
     ///
-    /// Errors with [`Error::Numerical`] when rounding leaves the Hessian not positive definite.
+    /// Errors with [`Error::Numerical`] if rounding leaves the Hessian not positive definite.
     pub(crate) fn approximate(
         self,
         beta_dc: ArrayView2<'_, f64>,
@@ -112,7 +112,8 @@ impl ClassHessian {
             return Err(Error::numerical(problem).help(Remedy::LargerLambda));
         }
         let log_determinant = 2.0 * (0..all).map(|i| factor.row(i)[i].ln()).sum::<f64>();
-        // L^-1: column (a, j) is what coefficient j of direction a adds to a score's root.
+        // L^-1: column (a, j) is the contribution of coefficient j of direction a to the root of a
+        // score's variance.
         let mut inverse = Array2::eye(all);
         factor.solve(&mut inverse);
         let mut root_dm = Array2::zeros((features, directions * all));
@@ -147,8 +148,8 @@ impl ClassHessian {
     }
 }
 
-/// The Hessian, its lower half, of blocks of pairs of directions, with the precision of so many
-/// features added.
+/// The Hessian (lower half), assembled from blocks of pairs of directions, with the precision added
+/// for features but not for the intercept.
 fn whole(
     blocks: Vec<Array2<f64>>,
     (directions, features): (usize, usize),
@@ -175,9 +176,9 @@ fn whole(
 }
 
 impl ClassLaplace {
-    /// As if the directions `turn_cu` varied by themselves: a block of the Hessian for each, of
-    /// which `sums` gives the rows weighted by `w_i t'(diag(p_i) - p_i p_i')t`. Where there are two
-    /// classes that is the whole Hessian.
+    /// Treats the directions `turn_cu` as independent: one block of the Hessian each, for which
+    /// `sums` returns the sums of rows weighted by `w_i t'(diag(p_i) - p_i p_i')t`. For two classes
+    /// this is the full Hessian.
     ///
     /// Errors as `sums` and [`Laplace::new`] do.
     pub(crate) fn apart(
@@ -203,7 +204,7 @@ impl ClassLaplace {
             root_dm.slice_mut(part).assign(&one.spread.root_dd);
             let part = s![from..from + features];
             shift_m.slice_mut(part).assign(&one.spread.shift_d);
-            // A number of its own, whose square is the variance of the intercept.
+            // One separate coefficient, whose square is the variance of the intercept.
             shift_m[from + features] = one.spread.intercept.sqrt();
             log_evidence += one.log_evidence;
         }

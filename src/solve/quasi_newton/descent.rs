@@ -1,27 +1,28 @@
-//! Limited-memory quasi-Newton directions of some outputs by themselves.
+//! Limited-memory quasi-Newton directions for a group of outputs.
 
 use super::Found;
 use crate::solve::preconditioner::{Point, Preconditioner};
 use ndarray::s;
 use std::{collections::VecDeque, ops::Range};
 
-/// Pairs of steps and changes of the gradient that directions are made of.
+/// Number of pairs of steps and gradient changes for L-BFGS.
 const PAIRS: usize = 20;
-/// A step is taken if it gains this share of what the slope promises (Armijo), and
+/// A step is accepted if it gains this share of the linear prediction (Armijo), and
 const GAIN: f64 = 1e-4;
-/// if the slope has fallen to this share (Wolfe).
+/// if the slope has decreased to this share (Wolfe).
 const FLATTER: f64 = 0.9;
 
-/// The minimisation of some outputs by themselves.
+/// Minimisation of a group of outputs.
 pub(super) struct Descent {
     pub(super) outputs: Range<usize>,
     pub(super) value: f64,
     gradient: Vec<f64>,
-    /// The norms of the first gradient and of the present one, in the first coordinates.
+    /// Norms of the first gradient and of the current one, preconditioned by the first
+    /// preconditioner.
     first: f64,
     now: f64,
     pub(super) pairs: VecDeque<(Vec<f64>, Vec<f64>)>,
-    /// Of the first loop, the last pair first.
+    /// Coefficients of the first L-BFGS loop, the last pair first.
     alphas: Vec<f64>,
     direction: Vec<f64>,
     slope: f64,
@@ -64,7 +65,7 @@ impl Descent {
         }
     }
 
-    /// Goes to another place, by no step.
+    /// Moves to another point without a step.
     pub(super) fn begin_at(&mut self, found: &Found, tolerance: f64) {
         let outputs = self.outputs.clone();
         self.value = found.values[outputs.clone()].iter().sum();
@@ -73,7 +74,7 @@ impl Descent {
         self.done = self.residual() <= tolerance;
     }
 
-    /// The share of the first gradient that is left.
+    /// Norm of the gradient relative to the first.
     pub(super) fn residual(&self) -> f64 {
         if self.first > 0.0 {
             self.now / self.first
@@ -82,8 +83,7 @@ impl Descent {
         }
     }
 
-    /// The first of the two loops over the pairs that make a new direction: what the inverse of a
-    /// preconditioner is to be applied to.
+    /// First loop of L-BFGS: the vector that the inverse preconditioner is applied to.
     fn begin(&mut self) -> Vec<f64> {
         let mut d: Vec<f64> = self.gradient.iter().map(|g| -g).collect();
         self.alphas.clear();
@@ -95,7 +95,7 @@ impl Descent {
         d
     }
 
-    /// The second loop, over what the inverse has left.
+    /// Second loop, after the inverse preconditioner.
     fn turn(&mut self, mut d: Vec<f64>) {
         for ((s, y), alpha) in self.pairs.iter().zip(self.alphas.iter().rev()) {
             let beta = dot(y, &d) / dot(s, y);
@@ -107,14 +107,14 @@ impl Descent {
         self.searched = false;
     }
 
-    /// Whether the trial step is good enough.
+    /// Whether the trial step is acceptable.
     pub(super) fn takes(&self, value: f64, gradient: &[f64]) -> bool {
         let rounding = 1e-13 * self.value.abs();
         let gained = value <= self.value + GAIN * self.step * self.slope + rounding;
         gained && dot(gradient, &self.direction).abs() <= FLATTER * self.slope.abs()
     }
 
-    /// Goes to the end of the step, where the gradient has a norm in the first coordinates.
+    /// Moves to the end of the step, where the gradient has the preconditioned norm `now`.
     pub(super) fn take(&mut self, value: f64, gradient: Vec<f64>, now: f64) {
         self.now = now;
         let step: Vec<f64> = self.direction.iter().map(|d| self.step * d).collect();
@@ -133,7 +133,7 @@ impl Descent {
     }
 }
 
-/// The rows of `outputs` of a point, one after the other.
+/// The rows of `outputs` of a point, concatenated.
 pub(super) fn flatten(point: &Point, outputs: Range<usize>) -> Vec<f64> {
     let beta = point.beta_td.slice(s![outputs.clone(), ..]);
     let intercept = point.intercept_t.slice(s![outputs]);
@@ -154,8 +154,8 @@ fn unflatten(flat: &[f64], factor: f64, outputs: Range<usize>, point: &mut Point
         .for_each(|(to, v)| *to = factor * v);
 }
 
-/// New directions of those that are not done and turn, from a preconditioner; one that is of
-/// another place is `scaled` by what the last step has seen of the curvature.
+/// New directions for groups that need one, from a preconditioner; one that was computed at another
+/// point is `scaled` by the curvature of the last step.
 pub(super) fn turn(
     descents: &mut [Descent],
     turns: impl Fn(&Descent) -> bool,
@@ -193,7 +193,7 @@ pub(super) fn turn(
     }
 }
 
-/// The ends of all steps from a place, of which `zero` has the shape.
+/// The ends of all steps from a point; `zero` has its shape.
 pub(super) fn ahead(descents: &[Descent], from: &Point, zero: Point) -> Point {
     let mut trial = zero;
     for d in descents.iter().filter(|d| !d.done) {

@@ -1,4 +1,4 @@
-//! Rows with what they are fitted to, and the losses of their scores.
+//! Rows with their targets, and the losses of their scores.
 
 use crate::{
     Result,
@@ -8,20 +8,20 @@ use crate::{
 use ndarray::{Array2, ArrayViewMut2};
 use std::ops::Range;
 
-/// What rows are fitted to.
+/// Targets of rows.
 #[derive(Debug)]
 pub(crate) enum RowTargets {
-    /// The class of each row: of two, the second is +1 and the first -1 in a single output; of
-    /// more, each is +1 in an output of its own and -1 in the others.
+    /// Class of each row. Two classes have a single output, +1 for the second and -1 for the first;
+    /// more classes have one output each, +1 for the class and -1 for the others.
     Classes { class_n: Vec<u32>, classes: usize },
     /// `[t, n]`.
     Real(Array2<f64>),
-    /// Nothing: one output without targets.
+    /// No targets: a single output.
     None,
 }
 
 impl RowTargets {
-    /// Outputs that are fitted.
+    /// Number of outputs.
     pub(crate) fn outputs(&self) -> usize {
         match self {
             Self::Classes { classes: 2, .. } | Self::None => 1,
@@ -30,7 +30,7 @@ impl RowTargets {
         }
     }
 
-    /// What output k of row i is to be.
+    /// Target of output k for row i.
     pub(crate) fn value(&self, k: usize, i: usize) -> f64 {
         let sign = |yes| if yes { 1.0 } else { -1.0 };
         match self {
@@ -42,11 +42,11 @@ impl RowTargets {
     }
 }
 
-/// Rows with what they are fitted to and how much each counts.
+/// Rows with their targets and weights.
 #[derive(Debug)]
 pub(crate) struct FittedRows {
     pub(crate) targets: RowTargets,
-    /// One a row, or all 1.
+    /// Weight of each row; `None` if all are 1.
     pub(crate) weight_n: Option<Vec<f64>>,
     pub(crate) rows: usize,
 }
@@ -63,17 +63,18 @@ impl FittedRows {
     }
 }
 
-/// A smooth loss of all outputs of a row.
+/// Smooth loss over all outputs of a row.
 #[derive(Debug)]
 pub(crate) enum RowLoss {
-    /// A loss of each output by itself.
+    /// A loss of each output separately.
     Each(Box<dyn SmoothLoss>),
     /// `log sum_k exp(s_k) - s_c` for class c.
     Multinomial,
 }
 
 impl RowLoss {
-    /// A bound of the curvature in every direction; of the multinomial by Boehning (1992).
+    /// Upper bound of the curvature in every direction; for the multinomial loss by Boehning
+    /// (1992).
     pub(crate) fn curvature(&self) -> f64 {
         match self {
             Self::Each(loss) => loss.curvature(),
@@ -81,8 +82,8 @@ impl RowLoss {
         }
     }
 
-    /// The curvature where all scores are equal, in every direction that moves the loss: that of
-    /// the multinomial is `(I - 11'/K) / K`.
+    /// Curvature at equal scores, in every direction that changes the loss: for the multinomial
+    /// loss `(I - 11'/K) / K`.
     pub(crate) fn curvature_at_zero(&self, outputs: usize) -> f64 {
         match self {
             Self::Each(loss) => loss.curvature(),
@@ -90,7 +91,7 @@ impl RowLoss {
         }
     }
 
-    /// Outputs that are minimised by themselves.
+    /// Groups of outputs that are minimised independently.
     pub(super) fn blocks(&self, outputs: usize) -> Vec<Range<usize>> {
         match self {
             Self::Each(_) => (0..outputs).map(|k| k..k + 1).collect(),
@@ -137,11 +138,12 @@ impl RowLoss {
     }
 
     /// Replaces the scores `[t, n]` of all rows by weighted second derivatives along directions
-    /// among the outputs, the columns of what it returns. `None` where there are none to rely on.
+    /// among the outputs; returns these directions as columns. `None` if there are no reliable
+    /// derivatives.
     ///
-    /// Each output has its own. Those of the multinomial, whose Hessian is `diag(p) - p p'`, are
-    /// the eigenvectors V of its mean over the rows, so that directions are even on the average:
-    /// `v'(diag(p) - p p')v`.
+    /// Independent outputs are their own directions. For the multinomial loss, with Hessian
+    /// `diag(p) - p p'`, directions are the eigenvectors V of its mean over the rows, so that they
+    /// are uncoupled on average: `v'(diag(p) - p p')v`.
     pub(super) fn bends(
         &self,
         rows: &FittedRows,

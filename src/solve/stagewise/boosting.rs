@@ -1,4 +1,4 @@
-//! Boosting of squared errors, with blocks of features for weak learners.
+//! Boosting of squared errors, with blocks of features as weak learners.
 
 use super::{Centred, Growing, NO_MORE, Stagewise, at_least_one};
 use crate::{
@@ -9,31 +9,32 @@ use crate::{
 };
 use ndarray::{Array2, Axis};
 
-/// Boosting of squared errors (Friedman 2001; Buhlmann & Yu 2003) with blocks of features for weak
-/// learners: in every stage each block is fitted to the residual by ridge regression, the one that
-/// leaves the least is taken, and `shrinkage` of it is added.
+/// Boosting of squared errors (Friedman 2001; Buhlmann & Yu 2003) with blocks of features as weak
+/// learners: in every stage each block is fitted to the residual by ridge regression, the best one
+/// is selected, and `shrinkage` times its fit is added.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Boosting {
-    /// Features of a block.
+    /// Number of features per block.
     pub block: usize,
-    /// How much of a weak learner is added, in (0, 1].
+    /// Learning rate: the share of each weak learner that is added, in (0, 1].
     pub shrinkage: f64,
     /// The penalty per sample of a block's ridge regression, lambda > 0.
     pub lambda: f64,
-    /// Most stages.
+    /// Maximum number of stages.
     pub stages: usize,
-    /// Whether an intercept is fitted, by centring.
+    /// Whether to fit an intercept, by centring.
     pub intercept: bool,
-    /// With rows held out, done after so many stages without a smaller error on them.
+    /// Early stopping: with held-out rows, stops after this number of stages without a smaller
+    /// error on them.
     pub patience: usize,
 }
 
 impl Boosting {
-    /// Fits to the sums of some rows; with the sums of others the stage with the least error on
-    /// those is taken. Of S blocks the s-th has columns s, s + S, s + 2 S and so on. A stage takes
-    /// `O(D B t)`, after `O(D^2 + D B^2)` for all.
+    /// Fits to the sums of training rows; with sums of held-out rows, returns the stage with the
+    /// least error on these. Of S blocks the s-th has columns s, s + S, s + 2 S and so on. A stage
+    /// takes `O(D B t)`, after `O(D^2 + D B^2)` for all.
     ///
-    /// Errors with [`Error::Shape`] when there are no rows or sums of other shapes, and with
+    /// Errors with [`Error::Shape`] if there are no rows or sums of other shapes, and with
     /// [`Error::Parameter`] on options outside their domain.
     pub fn solve(
         &self,
@@ -44,8 +45,8 @@ impl Boosting {
         self.grow(sums, held_out, self.stages)
     }
 
-    /// Fits so many stages, of which there may be none, to the sums of rows. Errors as
-    /// [`Self::solve`] does.
+    /// Fits exactly `count` stages, which may be 0, to the sums of rows. Errors as [`Self::solve`]
+    /// does.
     pub fn solve_stages(&self, sums: &NormalEquations, count: usize) -> Result<Stagewise> {
         self.grow(sums, None, count)
     }
@@ -78,8 +79,8 @@ impl Boosting {
         let (targets, features) = fit.beta_td.dim();
         let count = features.div_ceil(self.block);
         let columns = |s: usize| -> Vec<usize> { (s..features).step_by(count).collect() };
-        // Rounding leaves directions that the features do not vary along less than nothing, and
-        // stages would grow along them without end.
+        // Rounding can make the Gram matrix indefinite in directions without variance, along which
+        // stages would grow without bound.
         if (0..count).any(|s| !Lower::from_matrix(&block(&fit.train, &columns(s))).factor()) {
             let rounding = f64::from(f32::EPSILON) * fit.train.gram_dd.diag().sum();
             entries::add_to_diagonal(&mut fit.train.gram_dd, rounding);
@@ -98,7 +99,7 @@ impl Boosting {
             for (s, (columns, inverse)) in blocks.iter().enumerate() {
                 let left = left_td.select(Axis(1), columns);
                 let change = left.dot(inverse);
-                // What the penalised sum of squares falls by.
+                // Decrease of the penalised sum of squares.
                 let gain = (&left * &change).sum();
                 if best.as_ref().is_none_or(|(most, ..)| gain > *most) {
                     best = Some((gain, s, change));
@@ -123,13 +124,13 @@ impl Boosting {
     }
 }
 
-/// `Z_B'Z_B` of some columns.
+/// `Z_B'Z_B` for a block of columns.
 fn block(train: &Centred, columns: &[usize]) -> Array2<f64> {
     let rows = train.gram_dd.select(Axis(0), columns);
     rows.select(Axis(1), columns)
 }
 
-/// `(Z_B'Z_B + lambda n I)^-1` of some columns.
+/// `(Z_B'Z_B + lambda n I)^-1` for a block of columns.
 fn inverse(train: &Centred, columns: &[usize], lambda: f64) -> Result<Array2<f64>> {
     let mut of_block = block(train, columns);
     entries::add_to_diagonal(&mut of_block, lambda * train.n);

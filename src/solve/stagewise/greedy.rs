@@ -1,4 +1,4 @@
-//! A greedy fit: one feature a step, the best of all.
+//! Greedy fit: adds the best feature in each step.
 
 use super::{Growing, NO_MORE, Stagewise, at_least_one};
 use crate::{Result, normal::NormalEquations};
@@ -8,25 +8,26 @@ use ndarray::ArrayView1;
 ///
 /// `f_t = (1 - a_t) f_{t-1} + a_t c_t phi(.; z_t)`,
 ///
-/// the feature z_t, its weight a_t and its amplitude c_t chosen to leave the least sum of squared
-/// residuals. All features are tried in every step; targets share the feature and have weights of
-/// their own. After t steps at most t coefficients are not zero.
+/// with the feature z_t, the weight a_t and the amplitude c_t that minimise the sum of squared
+/// residuals. All features are tried in every step; targets share the feature but have separate
+/// weights. After t steps at most t coefficients are not zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Greedy {
-    /// Most steps.
+    /// Maximum number of steps.
     pub steps: usize,
-    /// Whether an intercept is fitted, by centring.
+    /// Whether to fit an intercept, by centring.
     pub intercept: bool,
-    /// With rows held out, done after so many steps without a smaller error on them.
+    /// Early stopping: with held-out rows, stops after this number of steps without a smaller error
+    /// on them.
     pub patience: usize,
 }
 
 impl Greedy {
-    /// Fits to the sums of some rows; with the sums of others the step with the least error on
-    /// those is taken. An `O(D t)` step, after `O(D^2)` for centring.
+    /// Fits to the sums of training rows; with sums of held-out rows, returns the step with the
+    /// least error on these. A step takes `O(D t)`, after `O(D^2)` for centring.
     ///
-    /// Errors with [`Error::Shape`](crate::Error::Shape) when there are no rows or sums of other
-    /// shapes, and with [`Error::Parameter`](crate::Error::Parameter) on no steps.
+    /// Errors with [`Error::Shape`](crate::Error::Shape) if there are no rows or sums of other
+    /// shapes, and with [`Error::Parameter`](crate::Error::Parameter) on 0 steps.
     pub fn solve(
         &self,
         sums: &NormalEquations,
@@ -36,8 +37,8 @@ impl Greedy {
         self.grow(sums, held_out, self.steps)
     }
 
-    /// Fits so many steps, of which there may be none, to the sums of rows. Errors as
-    /// [`Self::solve`] does.
+    /// Fits exactly `count` steps, which may be 0, to the sums of rows. Errors as [`Self::solve`]
+    /// does.
     pub fn solve_steps(&self, sums: &NormalEquations, count: usize) -> Result<Stagewise> {
         self.grow(sums, None, count)
     }
@@ -51,9 +52,9 @@ impl Greedy {
         let mut fit = Growing::new(sums, held_out, self.intercept)?;
         let (targets, features) = fit.beta_td.dim();
         let square: f64 = fit.train.square_t.sum();
-        // Before centring, which leaves the rounding of what it takes away.
+        // Before centring, which leaves rounding errors of this size.
         let diagonal_d = sums.gram_dd.diag();
-        // What centring leaves of a feature that hardly varies is rounding.
+        // Features whose variance is lost to rounding are not used.
         let usable: Vec<usize> = (0..features)
             .filter(|&j| fit.train.gram_dd[[j, j]] > ALIKE * sums.gram_dd[[j, j]])
             .collect();
@@ -65,7 +66,7 @@ impl Greedy {
         for _ in 0..most {
             let of_f = of_f(&fit);
             let pair = |k: usize, j: usize| Pair::new(&fit, of_f[k], (k, j));
-            // The length that each f would have if none of its terms cancelled another.
+            // Length of f if its terms did not cancel each other.
             let length_t: Vec<f64> = fit.beta_td.rows().into_iter().map(length).collect();
             let gain = |j: usize| {
                 let of_target = |k: usize| {
@@ -78,7 +79,7 @@ impl Greedy {
             };
             let gains = usable.iter().map(|&j| (j, gain(j)));
             let best = gains.reduce(|best, next| if next.1 > best.1 { next } else { best });
-            // What is gained is more than what rounding may have made of it.
+            // The gain must exceed rounding.
             let Some((j, gain)) = best.filter(|b| b.1 - explained > NO_MORE * square) else {
                 break;
             };
@@ -95,26 +96,26 @@ impl Greedy {
     }
 }
 
-/// A feature whose angle with f has a squared sine of no more than this is f again: sums of f32
-/// features are right to 1e-6, and below that there is nothing to tell two apart.
+/// Squared sine of the angle with f below which a feature counts as parallel to f: sums of f32
+/// features are accurate to 1e-6.
 const ALIKE: f64 = 1e-5;
 
-/// Sums of squares of f are off by about this share of what they would be if no term cancelled
-/// another, as sums of f32 features are: terms that do can promise any gain.
+/// Relative error of sums of squares of f, relative to their value without cancellation, for sums
+/// of f32 features: cancelling terms could otherwise show arbitrary gains.
 const ROUNDING: f64 = 1e-6;
 
-/// The least squares fit of y on f and one feature.
+/// Least-squares fit of y on f and one feature.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     /// 1 - a of f.
     keep: f64,
     /// a c of the feature.
     add: f64,
-    /// How much less the sum of squares is than that of y.
+    /// Decrease of the sum of squares compared with that of y.
     explains: f64,
 }
 
-/// Of each target: f'f and f'y.
+/// f'f and f'y of each target.
 fn of_f(fit: &Growing) -> Vec<[f64; 2]> {
     let of_target = |k: usize| {
         let beta = fit.beta_td.row(k);
@@ -127,7 +128,7 @@ fn of_f(fit: &Growing) -> Vec<[f64; 2]> {
 }
 
 impl Pair {
-    /// Of target `k` and feature `j`.
+    /// The pair for target `k` and feature `j`.
     fn new(fit: &Growing, of_f: [f64; 2], (k, j): (usize, usize)) -> Self {
         Self::fit(
             of_f,
@@ -149,7 +150,7 @@ impl Pair {
                 (ff * py - pf * fy) / determinant,
             )
         } else {
-            // The feature is f again, or nothing.
+            // The feature is parallel to f, or zero.
             (alone, 0.0)
         };
         Self {

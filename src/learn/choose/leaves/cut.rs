@@ -1,4 +1,4 @@
-//! Where the rows of a node part: at the median of a direction along which a model of them changes.
+//! Splits the rows of a node at the median along a direction in which a model of them changes most.
 
 use super::Task;
 use crate::{
@@ -13,24 +13,24 @@ use crate::{
 };
 use ndarray::ArrayView1;
 
-/// Rows whose gradients say how a node is split, at most.
+/// Maximum number of rows whose gradients determine a split.
 const SAMPLED: f64 = 8000.0;
-/// Features of the model that has these gradients, at most.
+/// Maximum number of features of the model for these gradients.
 const FEATURES: usize = 1000;
-/// Its lengthscale over the median distance, where lengthscales are chosen.
+/// Its lengthscale relative to the median distance, if lengthscales are chosen.
 const MULTIPLE: f64 = 0.5;
-/// The penalties it may have.
+/// Candidate penalties.
 const LAMBDAS: [f64; 3] = [1e-6, 1e-5, 1e-4];
-/// Directions that are tried: along some all rows may be the same.
+/// Number of directions that are tried: all rows may be equal along some.
 const DIRECTIONS: usize = 8;
-/// The smaller side has this share of the rows at least.
+/// Minimum share of the rows on the smaller side.
 const SMALLEST: f64 = 0.125;
-/// Rows whose places along a direction are sorted, at most; of more a sample.
+/// Maximum number of projections that are sorted for the median; more rows are sampled.
 const SORTED: u64 = 1 << 20;
 
 impl Task<'_> {
-    /// A cut that leaves an eighth of the rows on either side at least, as near to the median as
-    /// equal rows allow; `None` where no direction has one.
+    /// A cut with at least an eighth of the rows on either side, as near to the median as ties
+    /// allow; `None` if no direction has one.
     pub(super) fn cut(
         &self,
         source: &mut dyn ChunkSource,
@@ -49,7 +49,7 @@ impl Task<'_> {
         Ok(None)
     }
 
-    /// Directions by raw columns, along which a model of a sample changes most.
+    /// Directions in raw columns along which a model of a sample changes most.
     fn directions(
         &self,
         source: &mut dyn ChunkSource,
@@ -95,7 +95,7 @@ impl Task<'_> {
         Ok(vectors.into_iter().take(DIRECTIONS).map(raw).collect())
     }
 
-    /// Places of the rows along a direction.
+    /// Projections of the rows onto a direction.
     fn along(
         &self,
         source: &mut dyn ChunkSource,
@@ -139,12 +139,12 @@ impl Task<'_> {
     }
 }
 
-/// A threshold with as many values up to it as beyond it, or as near to that as equal values allow;
-/// `None` where the smaller part is too small.
+/// A threshold with as many values up to it as above it, or as close to that as ties allow; `None`
+/// if the smaller part is too small.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let n = values.len();
-    // A boundary has different values on its sides; the first to the left and to the right.
+    // A boundary separates different values; finds the first to the left and to the right.
     let boundary = |&i: &usize| values[i - 1] < values[i];
     let middle = n.div_ceil(2);
     let below = (1..=middle.min(n.saturating_sub(1))).rev().find(boundary);
@@ -160,6 +160,6 @@ pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     }
     let (low, high) = (values[best - 1], values[best]);
     let between = low + (high - low) / 2.0;
-    // Between neighbours there may be no number.
+    // Adjacent floats have no number between them.
     Some(if between < high { between } else { low })
 }

@@ -1,5 +1,5 @@
-//! The rows of a side of a tree: in memory where they fit, else in a temporary file without a name,
-//! which the system takes back when the run ends, however it ends.
+//! Storage for the rows of a side of a tree: in memory if they fit, otherwise in an unnamed
+//! temporary file, which the operating system deletes when the process ends.
 
 use crate::{
     Error, Result,
@@ -13,16 +13,16 @@ use std::{
     mem,
 };
 
-/// Rows that are handed over together.
+/// Rows per chunk.
 const HELD: usize = 4096;
 
-/// Takes rows of which it is decided beforehand whether they are kept in memory.
+/// Row store; whether it is in memory is decided in advance.
 pub(super) enum Keeper {
     Memory(Vec<Chunk>),
     File(BufWriter<File>, Shape),
 }
 
-/// What rows consist of.
+/// Layout of the rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     columns: usize,
@@ -41,7 +41,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of a row in f64.
+    /// Bytes per row in f64.
     pub(super) fn bytes(&self) -> u64 {
         8 * (self.columns + self.targets + usize::from(self.weighted)) as u64
     }
@@ -57,7 +57,7 @@ impl Keeper {
         })
     }
 
-    /// Takes the rows `taken` of a chunk.
+    /// Appends the rows `taken` of a chunk.
     pub(super) fn push(&mut self, chunk: &Chunk, taken: &[usize]) -> Result<()> {
         if taken.is_empty() {
             return Ok(());
@@ -77,7 +77,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// All rows that were taken, as a source.
+    /// Returns all stored rows as a source.
     pub(super) fn finish(self) -> Result<Box<dyn ChunkSource>> {
         match self {
             Self::Memory(chunks) => {
@@ -102,12 +102,12 @@ impl Keeper {
     }
 }
 
-/// A file of its own, of which nobody knows the name.
+/// The temporary file has no name to report, so the error names the folder.
 fn fault(error: io::Error) -> Error {
     Error::io(env::temp_dir(), error)
 }
 
-/// Chunks one below the other.
+/// Concatenates chunks.
 fn join(mut chunks: Vec<Chunk>) -> Result<Chunk> {
     if chunks.len() == 1 {
         return Ok(chunks.remove(0));
@@ -131,7 +131,7 @@ fn join(mut chunks: Vec<Chunk>) -> Result<Chunk> {
     })
 }
 
-/// A block: the number of rows, the bytes of a value of x, then x, y and weights.
+/// Writes a block: the number of rows, the bytes per value of x, then x, y and weights.
 fn write(file: &mut impl Write, chunk: &Chunk) -> io::Result<()> {
     let size = match chunk.x {
         Rows::F32(_) => 4_u64,
@@ -158,7 +158,7 @@ fn write(file: &mut impl Write, chunk: &Chunk) -> io::Result<()> {
 struct Spilled {
     file: BufReader<File>,
     shape: Shape,
-    /// What was read of a block and not handed over.
+    /// Rest of a block that was read but not returned yet.
     left: Option<Chunk>,
 }
 
@@ -279,8 +279,7 @@ impl ChunkSource for Spilled {
     }
 }
 
-/// Hands the rows of `source` to one keeper or the other, as `goes_left` says; those that count for
-/// nothing to none.
+/// Distributes the rows of `source` to two stores by `goes_left`; drops rows of weight 0.
 pub(super) fn part_rows(
     source: &mut dyn ChunkSource,
     in_memory: bool,

@@ -1,4 +1,4 @@
-//! The model of one leaf.
+//! Fits the model of a leaf.
 
 use super::Task;
 use crate::{
@@ -15,36 +15,38 @@ use crate::{
     seed::Seed,
 };
 
-/// Features of the fit that the first metric of a leaf is learnt from, at most.
+/// Maximum number of features of the fit that the first metric of a leaf is learnt from.
 const EXPLORED: usize = 1000;
-/// Where the lengthscales of the first leaf begin, and those of that fit, over the median distance.
+/// First lengthscale in the first leaf, and that of the exploring fit, relative to the median
+/// distance.
 const FIRST: f64 = 0.5;
-/// How far lengthscales go in one step, where nothing is known of them and where much is.
+/// Factor of a lengthscale step, without and with a known good lengthscale.
 const COARSE: f64 = 0.5;
 const FINE: f64 = 0.7;
-/// Steps in one direction, at most.
+/// Maximum number of steps in one direction.
 const STEPS: usize = 6;
-/// Penalties of the first leaf, of which the least is where sums of f32 are rounding; beside one
-/// that won; and where only the lengthscale or the metric moves, and moves little.
+/// Penalties of the first leaf, the smallest of which is at the rounding of f32 sums; factors
+/// around a penalty that was best before; and factors if only the lengthscale or the metric
+/// changes, by little.
 const LEAST: f64 = 1e-8;
 const LAMBDAS: [f64; 5] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
 const BESIDE: [f64; 3] = [0.1, 1.0, 10.0];
 const SAME: [f64; 1] = [1.0];
-/// Another turn of a metric is worth it if the loss falls to this share.
+/// Another iteration of a metric must reduce the loss to this share.
 const GAIN: f64 = 0.99;
-/// Fewer rows are fitted without rows held out.
+/// Leaves with fewer rows are fitted without a hold-out set.
 const FEW: u64 = 50;
-/// What these take, and others of which no penalty that was tried can be solved for.
+/// Penalty of these, and of leaves for which no tried penalty can be solved.
 const SAFE: f64 = 1e-3;
 
-/// What won in a leaf, where the next one begins.
+/// Best settings of a leaf, from which the next one starts.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
-    /// The metric to learn, if any, and what was best with it.
+    /// The learnt metric, if any, with its best lengthscale and penalty.
     kind: Option<MetricOptions>,
     multiple: f64,
     lambda: f64,
-    /// The same of the others, when they were tried last.
+    /// The same for the other metrics, when they were last tried.
     others: Vec<(Option<MetricOptions>, f64, f64)>,
 }
 
@@ -62,33 +64,33 @@ impl Settings {
     }
 }
 
-/// A leaf that is fitted.
+/// A fitted leaf.
 pub(super) struct Fitted {
-    /// `None` where the intercept says all.
+    /// `None` if the model is only an intercept.
     pub(super) map: Option<Box<dyn FeatureMap>>,
     pub(super) coefficients: Coefficients,
-    /// The error on rows held out, where there were some.
+    /// Hold-out error, if there was a hold-out set.
     pub(super) error: Option<f64>,
-    /// Shares of the columns in the squared gradient, where a search has summed it.
+    /// Shares of the columns in the squared gradient, if a search computed them.
     pub(super) importance: Option<Vec<f64>>,
     pub(super) won: Option<Settings>,
 }
 
-/// A plan and what it gave.
+/// A plan and its result.
 struct Done {
     plan: Plan,
     tried: Tried,
 }
 
 impl Done {
-    /// What trials are compared by: the error times the squared error, as in a search.
+    /// Criterion to compare trials: the error times the squared error, as in a search.
     fn order(&self) -> f64 {
         self.tried.error * self.tried.squared
     }
 }
 
-/// Shares of the columns that are not constant in the rows of `survey`, which add up to 1: across
-/// the others a model changes in places where no row is.
+/// Shares of the columns that vary in the rows of `survey`, normalized to sum 1. Along constant
+/// columns a model changes only where there are no rows.
 pub(super) fn moving(importance: &[f64], survey: &Survey) -> Vec<f64> {
     let constant = survey
         .min
@@ -107,8 +109,8 @@ pub(super) fn moving(importance: &[f64], survey: &Survey) -> Vec<f64> {
 }
 
 impl Task<'_> {
-    /// Fits the rows of a leaf that are not all the same, leaf `index`. `last` won in the one
-    /// before.
+    /// Fits leaf `index`, whose rows are not all equal. `last` holds the best settings of the
+    /// previous leaf.
     pub(super) fn leaf(
         &self,
         source: &mut dyn ChunkSource,
@@ -168,14 +170,14 @@ impl Task<'_> {
         })
     }
 
-    /// What came of each metric that is tried in leaf `index`, the best first.
+    /// Results of each metric that is tried in leaf `index`, the best first.
     fn attempts(
         &self,
         sample: &mut Sample<'_>,
         index: usize,
         last: Option<&Settings>,
     ) -> Result<Vec<(Option<MetricOptions>, Done)>> {
-        // All metrics are tried in leaves 0, 1, 3, 7, ..., and in the others the one that won.
+        // All metrics are tried in leaves 0, 1, 3, 7, ..., and in the others only the best one.
         let kinds = match last {
             Some(last) if !(index + 1).is_power_of_two() => vec![last.kind],
             _ => self.kinds(),
@@ -208,8 +210,8 @@ impl Task<'_> {
         Ok(tried)
     }
 
-    /// Metrics that may be learnt, and none unless one must be. That of columns one by one has no
-    /// use for directions across them, unless nothing else is wanted.
+    /// Metrics that may be learnt, and no metric unless one is required. The diagonal metric is
+    /// useless for directions across columns, unless nothing else is requested.
     fn kinds(&self) -> Vec<Option<MetricOptions>> {
         let all = &self.search.metrics;
         let alone = |options: &&MetricOptions| options.kind == Metric::Diagonal;
@@ -219,7 +221,7 @@ impl Task<'_> {
         none.into_iter().chain(learnt.copied().map(Some)).collect()
     }
 
-    /// `plan` with the metric of the gradients of what was tried.
+    /// `plan` with the metric of the gradients of a tried fit.
     fn turn(
         &self,
         sample: &Sample<'_>,
@@ -237,7 +239,7 @@ impl Task<'_> {
         Ok(plan.at(plan.multiple))
     }
 
-    /// Learns the metric anew from the fit that has it, as long as that gains.
+    /// Learns the metric again from the fit that uses it, as long as this improves.
     fn turns(
         &self,
         sample: &mut Sample<'_>,
@@ -255,7 +257,8 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// What was given, without rows held out; of few rows a penalty that they bear.
+    /// Fits the given settings without a hold-out set; with few rows, uses a penalty that suits
+    /// them.
     fn unsearched(
         &self,
         source: &mut dyn ChunkSource,
@@ -300,7 +303,7 @@ impl Task<'_> {
         })
     }
 
-    /// Columns as they are prepared.
+    /// Plan for columns as prepared.
     fn plain(&self, sample: &Sample<'_>, features: Option<usize>, multiple: f64) -> Plan {
         let median = sample.median(0, None, self.kernel.norm());
         let multiple = if self.search.bandwidth {
@@ -311,7 +314,7 @@ impl Task<'_> {
         self.plan(features, median, multiple)
     }
 
-    /// The penalties of a trial: beside one that was best before, if there is one.
+    /// Penalties of a trial: around the one that was best before, if known.
     fn lambdas(&self, known: Option<f64>) -> Vec<f64> {
         match known {
             Some(lambda) if self.search.lambda => self.penalties_beside(lambda, &BESIDE),
@@ -320,7 +323,7 @@ impl Task<'_> {
         }
     }
 
-    /// Penalties beside one, not below the least.
+    /// Multiples of a penalty, not below the least.
     fn penalties_beside(&self, lambda: f64, factors: &[f64]) -> Vec<f64> {
         if self.search.lambda {
             let beside = factors.iter().map(|factor| factor * lambda);
@@ -330,7 +333,7 @@ impl Task<'_> {
         }
     }
 
-    /// Tries a plan; `None` if it failed by itself.
+    /// Tries a plan; `None` if the fit failed numerically.
     fn attempt(
         &self,
         sample: &mut Sample<'_>,
@@ -360,7 +363,7 @@ impl Task<'_> {
         Ok(Some(Done { plan, tried }))
     }
 
-    /// Moves the lengthscale down as often as that helps; if it never did, up.
+    /// Decreases the lengthscale as long as that improves; if it never did, increases it.
     fn walk(&self, sample: &mut Sample<'_>, best: &mut Done, known: bool) -> Result<()> {
         let (factor, penalties): (f64, &[f64]) = if known {
             (FINE, &SAME)

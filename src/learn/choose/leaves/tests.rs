@@ -1,4 +1,4 @@
-//! Trees, cuts and leaves against what is known of them in closed form.
+//! Trees, cuts and leaves compared with closed forms.
 
 mod choices;
 mod edges;
@@ -43,7 +43,7 @@ fn cut(direction: &[f64], threshold: f64) -> Cut {
     }
 }
 
-/// At the root x + y <= 1 around (1, 0); to the right y <= 2.
+/// The root splits at x + y <= 1 around (1, 0); its right node at y <= 2.
 fn tree() -> Tree {
     let cuts = vec![cut(&[1.0, 1.0], 1.0), cut(&[0.0, 1.0], 2.0)];
     let children = vec![
@@ -78,7 +78,7 @@ fn mean_square(found: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     (found - truth).mapv(|e| e * e).mean().expect("rows")
 }
 
-/// Labels in four bands of which each leaf sees some, and one that is pure.
+/// Labels in four bands, some of which each leaf contains, and one pure leaf.
 fn bands(rows: usize, seed: u64) -> (Array2<f64>, Vec<&'static str>) {
     let x = uniform(rows, 2, seed);
     let names = ["north", "east", "south", "west"];

@@ -1,4 +1,4 @@
-//! Maps for rows that are compared by a metric.
+//! Draws maps for rows that are compared by a metric.
 
 use crate::{
     Error, Result,
@@ -9,28 +9,28 @@ use crate::{
     seed::Seed,
 };
 
-/// Rows as a map is drawn for them.
+/// Inputs for drawing a map.
 #[expect(missing_debug_implementations, reason = "a source has none")]
 pub struct RowsForMap<'a> {
     /// All rows.
     pub source: &'a mut dyn ChunkSource,
-    /// A survey of them, with as many sampled rows as the map wants.
+    /// A survey of them, with as many sampled rows as the map needs.
     pub survey: &'a Survey,
-    /// How columns are prepared.
+    /// Scaling of the columns.
     pub scaling: &'a Scaling,
-    /// Where.
+    /// Device, memory budget and progress callbacks.
     pub run: &'a Run,
-    /// The seed of the map, instead of its own.
+    /// Seed that replaces that of the map.
     pub seed: Option<Seed>,
 }
 
-/// Draws the map of `builder` for rows that are compared by `metric`, or as they are prepared, over
+/// Draws the map of `builder` for rows compared by `metric` (`None` for rows as prepared), with
 /// `lengthscale`.
 ///
-/// A diagonal is a lengthscale for each column. A full one is multiplied into the frequencies of
-/// dense maps; before others stands one product more.
+/// A diagonal metric is a lengthscale for each column. A full one is multiplied into the
+/// frequencies of dense maps; other maps get an additional projection of the input.
 ///
-/// Errors with [`Error::Shape`] when the metric is of other columns, and as the builder does.
+/// Errors with [`Error::Shape`] if the metric has other columns, and as the builder does.
 pub fn draw(
     builder: &dyn MapBuilder,
     rows: RowsForMap<'_>,

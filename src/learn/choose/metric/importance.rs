@@ -1,13 +1,13 @@
-//! How much each column matters to a model.
+//! Importance of columns for a model.
 
 use super::average_gradient_outer_product;
 use crate::{Error, Result, Run, data::ChunkSource, features::Scaling, model::LinearModel};
 
-/// Shares of the columns, as they were prepared, in the squared gradient of a model: the diagonal
-/// of its average gradient outer product, which takes one pass over its rows, over its trace.
-/// `None` of maps without gradients.
+/// Shares of the prepared columns in the squared gradient of a model: the diagonal of its average
+/// gradient outer product over its trace, in one pass over the rows. `None` for maps without
+/// gradients.
 ///
-/// `scaling` is how the rows that were fitted were prepared. Errors as
+/// `scaling` is the preparation of the rows that were fitted. Errors as
 /// [`average_gradient_outer_product`] does.
 pub fn importance(
     model: &LinearModel,
@@ -21,7 +21,7 @@ pub fn importance(
         Err(Error::Unsupported(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
-    // What a squared gradient by a raw column is multiplied by for one by a prepared column.
+    // Converts squared gradients from raw columns to prepared columns.
     let along_d = m_dd.diag().into_iter().zip(scaling.units());
     let along_d: Vec<f64> = along_d.map(|(m, unit)| m.max(0.0) * unit * unit).collect();
     let trace: f64 = along_d.iter().sum();

@@ -1,4 +1,4 @@
-//! A metric of an outer product.
+//! Computes a metric from an outer product.
 
 use crate::{
     Error, Result,
@@ -7,14 +7,15 @@ use crate::{
 };
 use ndarray::{Array2, Axis};
 
-/// How a metric is learnt.
+/// Options of learning a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricOptions {
-    /// Which.
+    /// Kind of the metric.
     pub kind: Metric,
-    /// Distances are by M to this power: 1, or 1/2 for a metric that leaves more of the columns.
+    /// Distances use M to this power: 1, or 1/2 for a metric that shrinks columns less.
     pub power: f64,
-    /// Fits and outer products in turn, at most; it ends where rows held out gain no more.
+    /// Maximum number of alternating fits and outer products; stops if the hold-out error no longer
+    /// decreases.
     pub iterations: usize,
 }
 
@@ -29,15 +30,15 @@ impl From<Metric> for MetricOptions {
     }
 }
 
-/// What is added to M, of mean eigenvalue 1, so that no direction is lost for good.
+/// Added to M, whose mean eigenvalue is 1, so that no direction is lost for good.
 const FLOOR: f64 = 1e-3;
 
 impl LearnedMetric {
-    /// The metric of M, `[d, d]`, by prepared columns. One without directions is that of the
-    /// columns as they are.
+    /// Metric of M, `[d, d]`, for prepared columns. If M is 0, the metric leaves the columns
+    /// unchanged.
     ///
     /// Errors with [`Error::Shape`] unless M is square, with [`Error::Parameter`] unless the power
-    /// is positive and finite, and with [`Error::Numerical`] when M is not finite.
+    /// is positive and finite, and with [`Error::Numerical`] if M is not finite.
     #[doc(hidden)]
     pub fn from_matrix(m_dd: &Array2<f64>, options: MetricOptions) -> Result<Self> {
         let d = m_dd.nrows();
@@ -57,7 +58,7 @@ impl LearnedMetric {
         if !trace.is_finite() || m_dd.iter().any(|m| !m.is_finite()) {
             return Err(Error::numerical("gradients of the model are not finite"));
         }
-        // No gradient at all: nothing says that columns differ.
+        // Without any gradient all columns count the same.
         let factor = if trace > 0.0 { d as f64 / trace } else { 0.0 };
         let importance = m_dd.diag().mapv(|m| {
             if trace > 0.0 {
@@ -91,8 +92,8 @@ impl LearnedMetric {
         })
     }
 
-    /// What each prepared column counts in squared distances, `[d]`; their mean is 1. Of a full
-    /// metric those of steps along one column.
+    /// Weight of each prepared column in squared distances, `[d]`, with mean 1. For a full metric,
+    /// of steps along one column.
     pub(in crate::learn) fn squared_scales(&self) -> Vec<f64> {
         self.root
             .map_axis(Axis(0), |column| column.dot(&column))
@@ -104,7 +105,7 @@ impl LearnedMetric {
         self
     }
 
-    /// `R v` of prepared rows, `[n, d]`.
+    /// `R v` for prepared rows, `[n, d]`.
     pub(crate) fn apply(&self, v_nd: &Array2<f64>) -> Array2<f64> {
         match self.kind {
             Metric::Diagonal => v_nd * &self.root,

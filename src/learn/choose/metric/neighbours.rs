@@ -1,10 +1,12 @@
-//! The weights of columns by whose distances the neighbours of a row tell its targets best.
+//! Learns weights of columns that minimise the leave-one-out error of a nearest-neighbour (kernel)
+//! regression.
 //!
-//! Gradients of a smooth fit see what changes slowly. Where a row is told by the few that lie next
-//! to it, such as a place by the places around, the columns that find these count, and a fit that
-//! is not that fine has small gradients along them. Here nothing is fitted: weights are learnt for
-//! the mean of the neighbours itself (Weinberger & Tesauro 2007, "Metric learning for kernel
-//! regression", AISTATS), with a sum of distances along columns in place of a squared norm.
+//! Gradients of a smooth fit show slow changes. If the target of a row is determined by its few
+//! nearest rows, as for geographic positions, the columns that identify these matter, although a
+//! fit that does not resolve them has small gradients along them. Here weights are learnt without a
+//! fit, for the kernel-weighted mean of the neighbours (Weinberger & Tesauro 2007, "Metric learning
+//! for kernel regression", AISTATS), with a sum of distances along columns instead of a squared
+//! norm.
 
 use crate::{
     instructions::{Loops, vectorized},
@@ -14,43 +16,44 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
-/// Rows that are neighbours at most.
+/// Maximum number of rows.
 const MOST_ROWS: usize = 8000;
-/// Rows whose targets their neighbours tell, in each step, and steps.
+/// Rows per stochastic gradient step, and number of steps.
 const TOLD: usize = 128;
 const STEPS: usize = 60;
-/// Distances along a column in all: of many columns fewer rows are neighbours.
+/// Bound on the number of distances along a column: with many columns fewer rows are used.
 const DISTANCES: usize = 6_000_000_000;
 const FEWEST_ROWS: usize = 500;
-/// Steps of the logarithms of weights (Adam, Kingma & Ba 2015, with these decays), smaller and
-/// smaller after two thirds of them.
+/// Learning rate for the logarithms of weights (Adam, Kingma & Ba 2015, with these decays), which
+/// decreases after two thirds of the steps.
 const RATE: f64 = 0.3;
 const DECAY: f64 = 0.8;
 const DECAY_OF_SQUARES: f64 = 0.9;
-/// The mean distance of two rows at first: a few of 16,000 are near.
+/// Initial mean distance of two rows: a few of 16,000 are near.
 const APART: f64 = 16.0;
-/// One row of so many is near: then slopes are summed over all rows in order.
+/// If at least one row in `MANY` is near, slopes are summed over all rows in order.
 const MANY: usize = 16;
-/// Rows that are told together.
+/// Rows that are evaluated together.
 const TOGETHER: usize = 4;
-/// Sums side by side.
+/// Parallel partial sums.
 const PLACES: usize = 32;
-/// What lies by so much further than the nearest counts for nothing: 1e-4 of it.
+/// Rows whose distance exceeds that of the nearest by more than this are ignored: their relative
+/// weight is below 1e-4.
 const NEAR: f64 = 9.0;
 
-/// Rows, and what they are to tell of each other.
+/// Rows with their targets, for predicting each row from the others.
 #[derive(Debug)]
 pub(in crate::learn) struct Neighbours {
-    /// Column after column, in f32: distances need no more.
+    /// Column-major, in f32: distances need no more precision.
     v_dn: Array2<f32>,
-    /// Targets over their deviations.
+    /// Targets over their standard deviations.
     y_nt: Array2<f64>,
-    /// What each row counts for.
+    /// Weight of each row.
     count_n: Array1<f64>,
 }
 
 impl Neighbours {
-    /// Of these rows as many as time allows, evenly among them, for files may be sorted.
+    /// Takes as many rows as the time bound allows, evenly spaced, since files may be sorted.
     pub(in crate::learn) fn new(
         v_nd: &Array2<f64>,
         y_nt: &Array2<f64>,
@@ -69,13 +72,13 @@ impl Neighbours {
         }
     }
 
-    /// Weights a_d > 0 of the columns that make
+    /// Finds weights a_d > 0 of the columns that minimise
     ///
     /// `L = mean_i |f_i - y_i|^2`, `f_i = sum_{k != i} c_k e^-D_ik y_k / sum_{k != i} c_k e^-D_ik`,
     /// `D_ik = sum_j a_j |v_ij - v_kj|`
     ///
-    /// small, by stochastic steps down its gradient; c_k is what row k counts for. None of fewer
-    /// than three rows, and of rows that are all the same.
+    /// by stochastic gradient descent, with c_k the weight of row k. `None` for fewer than three
+    /// rows, and if all rows are equal.
     pub(in crate::learn) fn weights(&self, seed: Seed) -> Option<Array1<f64>> {
         let (d, n) = self.v_dn.dim();
         let mut draws = seed.stream(Stream::Iteration, 0);
@@ -111,7 +114,7 @@ impl Neighbours {
             .then(|| log_d.mapv(f64::exp))
     }
 
-    /// The mean over pairs of rows next to each other of the sum of their differences.
+    /// Mean over pairs of consecutive rows of the sum of their differences.
     fn mean_distance(&self) -> f64 {
         let n = self.v_dn.ncols();
         let of_column = |v_n: ArrayView1<'_, f32>| {
@@ -123,7 +126,7 @@ impl Neighbours {
         self.v_dn.rows().into_iter().map(of_column).sum::<f64>() / n.saturating_sub(1).max(1) as f64
     }
 
-    /// L over these rows, and its derivative by the logarithms of the weights.
+    /// L over these rows, and its derivative with respect to the logarithms of the weights.
     fn gradient(&self, told: &[usize], weights_d: &Array1<f64>) -> (f64, Array1<f64>) {
         let narrow_d = weights_d.mapv(|a| a as f32);
         let groups: Vec<&[usize]> = told.chunks(TOGETHER).collect();
@@ -141,8 +144,9 @@ impl Neighbours {
         (loss, slope_d * weights_d)
     }
 
-    /// The sums over rows i of `c_i |f_i - y_i|^2` and of its derivative by the weights,
-    /// `-2 c_i sum_k w_k (y_k - f_i)'(f_i - y_i) |v_ij - v_kj|`, w_k the share of row k in f_i.
+    /// Sums over rows i of `c_i |f_i - y_i|^2` and of its derivative with respect to the weights,
+    /// `-2 c_i sum_k w_k (y_k - f_i)'(f_i - y_i) |v_ij - v_kj|`, with w_k the share of row k in
+    /// f_i.
     fn of_rows(&self, rows: &[usize], weights_d: &Array1<f32>) -> (f64, Array1<f64>) {
         let each = rows.iter().zip(self.distances(rows, weights_d));
         let each: Vec<Told> = each
@@ -152,7 +156,8 @@ impl Neighbours {
         (loss, -2.0 * self.slopes(&each))
     }
 
-    /// D from each of some rows to all. A column is in the cache when the second asks for it.
+    /// D from each of some rows to all. A column is still in the cache when the second row needs
+    /// it.
     fn distances(&self, rows: &[usize], weights_d: &Array1<f32>) -> Vec<Vec<f32>> {
         let mut all = vec![vec![0.0_f32; self.v_dn.ncols()]; rows.len()];
         for (v_n, &weight) in self.columns().zip(weights_d) {
@@ -169,7 +174,7 @@ impl Neighbours {
         all
     }
 
-    /// What the others tell of row i.
+    /// Prediction of row i from the others.
     fn told(&self, i: usize, distance_n: &[f32]) -> Told {
         let others = |k: &usize| *k != i && self.count_n[*k] > 0.0;
         let all = (0..distance_n.len()).filter(others);
@@ -207,9 +212,8 @@ impl Neighbours {
         }
     }
 
-    /// `sum_i sum_k a_ik |v_ij - v_kj|` of each column j, over the rows k that are near to row i.
-    /// Where these are many, all rows are gone through in the order of memory, which is faster than
-    /// to gather.
+    /// `sum_i sum_k a_ik |v_ij - v_kj|` for each column j, over the rows k near row i. If these are
+    /// many, all rows are read in memory order, which is faster than gathering.
     fn slopes(&self, each: &[Told]) -> Array1<f64> {
         let n = self.v_dn.ncols();
         let all_along = each.iter().map(|told| {
@@ -248,14 +252,14 @@ impl Neighbours {
     }
 }
 
-/// What other rows tell of one.
+/// Prediction of a row from the other rows.
 struct Told {
     row: usize,
     /// `c_i |f_i - y_i|^2`
     loss: f64,
-    /// Those that count.
+    /// Rows with a non-negligible weight.
     near: Vec<usize>,
-    /// `c_i w_k (y_k - f_i)'(f_i - y_i)` of each of these.
+    /// `c_i w_k (y_k - f_i)'(f_i - y_i)` for each of these.
     along_m: Array1<f64>,
 }
 
@@ -278,8 +282,8 @@ impl Loops for AddDistances<'_> {
     }
 }
 
-/// `sum_k a_k |v_k - own|`, in as many sums as two registers have places, which are the same on all
-/// processors.
+/// `sum_k a_k |v_k - own|`, in as many partial sums as two registers have lanes, a fixed number for
+/// all processors.
 struct SumAlong<'a> {
     v_n: &'a [f32],
     own: f32,
@@ -312,8 +316,8 @@ mod tests {
     use super::*;
     use crate::seed::Draws;
 
-    /// Rows of four columns; the first target jumps with the third column often, the second is
-    /// told by the first a little.
+    /// Rows of four columns; the first target often jumps with the third column, the second depends
+    /// a little on the first.
     fn rows(n: usize) -> (Array2<f64>, Array2<f64>, Draws) {
         let mut draws = Seed(8).stream(Stream::Data, 0);
         let v_nd = Array2::from_shape_simple_fn((n, 4), || draws.normal());
@@ -324,8 +328,8 @@ mod tests {
         (v_nd, y_nt, draws)
     }
 
-    /// The gradient is that of differences of L, where many rows are near and where few are. One
-    /// without a factor of 2, of another column or with the row itself among its neighbours is not.
+    /// The gradient equals differences of L, if many rows are near and if few are. A missing factor
+    /// of 2, a wrong column, or the row itself among its neighbours would fail.
     #[test]
     fn the_gradient_is_that_of_differences() {
         let (v_nd, y_nt, mut draws) = rows(120);
@@ -350,7 +354,7 @@ mod tests {
         }
     }
 
-    /// L of two rows that count and one that does not, by hand.
+    /// L of two rows with weight and one without, computed by hand.
     #[test]
     fn a_row_is_told_by_the_others_that_count() {
         let v_nd = ndarray::array![[0.0], [1.0], [3.0], [0.1]];

@@ -1,4 +1,4 @@
-//! The average gradient outer product of a fitted model.
+//! Average gradient outer product of a fitted model.
 
 use crate::{
     Error, Result,
@@ -15,23 +15,25 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView2, s};
 
-/// Rows whose gradients are formed where sums of features do not give them.
+/// Maximum number of rows whose gradients are computed one by one, if sums of features do not
+/// determine M.
 const MOST_ROWS: usize = 20_000;
-/// Rows whose gradients are formed together: on one thread, in one order.
+/// Rows per block of gradients: one thread, fixed order.
 const BLOCK: usize = 256;
-/// Blocks that are kept before they are added up in their order.
+/// Blocks that are kept before they are added in order.
 const BLOCKS: usize = 16;
 
-/// `M = (1/n) sum_i sum_t grad f_t(x_i) grad f_t(x_i)'`, `[d, d]`, by the raw columns of the rows
-/// of `source`: symmetric, in units of the targets by those of the columns, summed over the outputs
-/// f_t of the model (of a classifier the scores). `run` is a `&Device` or a [`Run`].
+/// `M = (1/n) sum_i sum_t grad f_t(x_i) grad f_t(x_i)'`, `[d, d]`, with respect to the raw columns
+/// of the rows of `source`: symmetric, in units of the targets over those of the columns, summed
+/// over the outputs f_t of the model (the scores of a classifier). `run` is a `&Device` or a
+/// [`Run`].
 ///
 /// For paired Fourier features of any sampling, Fastfood and SORF, M is a function of Z'Z, which is
 /// summed over all rows on the device. For other maps (phases, Nystrom, kernels with landmarks,
-/// arc-cosine of order 1 and 2, maps side by side) gradients are formed row by row on the CPU, of
-/// 20,000 rows at most, drawn uniformly. Neither depends on the number of threads.
+/// arc-cosine of order 1 and 2, unions of maps) gradients are computed row by row on the CPU, for a
+/// uniform sample of at most 20,000 rows. Results do not depend on the number of threads.
 ///
-/// A column that is constant has 0, because nothing in the rows moves along it.
+/// A constant column has 0, because the rows do not vary along it.
 ///
 /// ```
 /// use bochner::{metric::average_gradient_outer_product, prelude::*};
@@ -46,9 +48,9 @@ const BLOCKS: usize = 16;
 /// # Ok::<(), bochner::Error>(())
 /// ```
 ///
-/// Errors with [`Error::Unsupported`] for maps without a gradient that is known (random binning,
-/// steps, nonlinearities and kernels of one's own), with [`Error::Shape`] when the rows have other
-/// columns than the model, and as sources and devices do.
+/// Errors with [`Error::Unsupported`] for maps without a known gradient (random binning, steps,
+/// custom nonlinearities and kernels), with [`Error::Shape`] if the rows have other columns than
+/// the model, and as sources and devices do.
 pub fn average_gradient_outer_product(
     model: &LinearModel,
     source: &mut dyn ChunkSource,
@@ -75,8 +77,9 @@ pub fn average_gradient_outer_product(
     Ok(by_columns(&inner, map.input().scale()))
 }
 
-/// M, `[d, d]`, of these raw rows `[n, d]`, whose gradients are formed one by one on the CPU.
-/// Errors with [`Error::Unsupported`] for maps without a gradient by raw columns, and without rows.
+/// M, `[d, d]`, of raw rows `[n, d]`, whose gradients are computed one by one on the CPU. Errors
+/// with [`Error::Unsupported`] for maps without a gradient with respect to raw columns, and without
+/// rows.
 pub(crate) fn outer_product_of_rows(
     model: &LinearModel,
     rows: &Array2<f64>,
@@ -87,18 +90,19 @@ pub(crate) fn outer_product_of_rows(
     Ok(by_columns(&inner, map.input().scale()))
 }
 
-/// M by the prepared columns of `map`, from the sums over its features, if they give it.
+/// M with respect to the prepared columns of `map`, from the sums over its features, if these
+/// determine it.
 fn of_sums(
     formula: &Formula,
     sums: &NormalEquations,
     beta_dt: ArrayView2<'_, f64>,
 ) -> Option<Array2<f64>> {
     let sum = formula.outer_product_of_sums(&sums.gram_dd, beta_dt)?;
-    // Symmetric to the last bit.
+    // Exactly symmetric.
     Some((&sum + &sum.t()) / (2.0 * sums.weight))
 }
 
-/// M by the prepared columns of `map`, of raw rows `[n, d]`.
+/// M with respect to the prepared columns of `map`, for raw rows `[n, d]`.
 fn of_rows(
     map: &dyn FeatureMap,
     formula: &Formula,
@@ -129,13 +133,14 @@ fn of_rows(
     Ok((&sum + &sum.t()) / (2.0 * n as f64))
 }
 
-/// M by columns that are multiplied by `scale` to give those that `inner` is by.
+/// Chain rule: M with respect to columns whose multiples by `scale` are those of `inner`.
 fn by_columns(inner: &Array2<f64>, scale: &[f64]) -> Array2<f64> {
     Array2::from_shape_fn(inner.dim(), |(i, j)| inner[[i, j]] * (scale[i] * scale[j]))
 }
 
-/// M by the columns that `prepared` gives, of the model of `map` whose features have these sums;
-/// `rows` are raw, for maps whose sums do not give it. Columns that are dropped as constant have 0.
+/// M with respect to the columns that `prepared` gives, for the model of `map` whose features have
+/// these sums; `rows` are raw, for maps whose sums do not determine M. Dropped constant columns
+/// have 0.
 pub(in crate::learn) fn by_prepared(
     map: &dyn FeatureMap,
     beta_dt: ArrayView2<'_, f64>,

@@ -1,4 +1,4 @@
-//! Rows left out by their leverages, against fits without them.
+//! Leave-one-out scores from leverages compared with refits.
 
 use crate::{
     Device, Run,
@@ -11,7 +11,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis, s};
 
-/// Rows of two columns, of which the first ten are there twice, and targets or labels.
+/// Rows of two columns, the first ten of them duplicated, with targets or labels.
 struct Data {
     x: Array2<f64>,
     y: Array2<f64>,
@@ -96,15 +96,16 @@ fn ridge(lambda: Lambda, intercept: bool) -> RidgeOptions {
     }
 }
 
-/// The score of each row by what it is known by.
+/// The score of a row by its identifier.
 fn score_of(model: &LinearModel, id: u64) -> Vec<f64> {
     let rows = model.left_out.as_ref().expect("rows left out");
     let place = rows.id_m.iter().position(|&own| own == id);
     rows.scores().row(place.expect("is there")).to_vec()
 }
 
-/// By sums and in the dual, with one penalty and the best of several, with weights, classes and
-/// each intercept: a row left out, with another that is equal to it, is a fit without them.
+/// From sums and in the dual, with one penalty and the best of several, with weights, classes and
+/// each kind of intercept: the leave-one-out score of a row and its duplicate equals that of a fit
+/// without them.
 #[test]
 fn a_score_is_that_of_a_fit_without_the_row() {
     const N: usize = 60;
@@ -151,13 +152,13 @@ fn a_score_is_that_of_a_fit_without_the_row() {
     }
 }
 
-/// Folds of whole groups say how unseen groups are predicted; rows left out alone say nothing of
-/// them, and are not asked.
+/// Folds of whole groups estimate the error on unseen groups; leave-one-out errors do not, and are
+/// not used.
 #[test]
 fn groups_are_left_out_whole_or_not_at_all() {
     const N: usize = 90;
     let mut data = Data::new(N, 0);
-    // No row is in two groups.
+    // Makes rows distinct, so that no row is in two groups.
     let mut last = data.x.slice_mut(s![N - 10.., ..]);
     last += 0.01;
     let groups: Vec<usize> = (0..N).map(|i| i % 10 / 2).collect();
@@ -177,7 +178,7 @@ fn groups_are_left_out_whole_or_not_at_all() {
             panic!("{on:?}")
         };
         assert!((2..=5).contains(&folds));
-        // A fold once more, by a fit to the others.
+        // Checks a fold by a fit to the others.
         let options = ridge(Lambda::Fixed(model.lambda), true);
         let mut fold = Split::fold(rows(), (0, folds), 0).expect("a fold");
         let chunk = fold.next_chunk(N).expect("reads").expect("rows");
@@ -215,8 +216,8 @@ fn groups_are_left_out_whole_or_not_at_all() {
     }
 }
 
-/// Few rows, rows of one class alone, and rows of which one decides on its own score leave a
-/// classifier without probabilities; a class without a row does not.
+/// A classifier has no probabilities with few rows, with rows of a single class, and with rows that
+/// alone determine their own score; a class without rows does not prevent probabilities.
 #[test]
 fn probabilities_take_rows_of_two_classes() {
     let some = |rows: usize, label: fn(usize) -> f64, lambda: Lambda| {

@@ -1,22 +1,22 @@
-//! One softmax for the scores of many classes: a slope for all of them, an offset for each.
+//! One softmax for the scores of many classes: a common slope, and an offset for each class.
 
 use crate::linalg::cholesky::Lower;
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
-/// Newton's steps at most; some ten are enough.
+/// Maximum number of Newton steps; about ten suffice.
 const STEPS: usize = 100;
-/// Done when a step would gain so little of the logarithm of the likelihood.
+/// Stops if a step gains less than this in log likelihood.
 const FINE: f64 = 1e-9;
 
-/// The slope and the offsets with the greatest likelihood of `softmax(slope s_k + offset_k)` for
-/// scores `[n, t]` of rows of these classes, each as often as it counts, once on the average (Guo,
-/// Pleiss, Sun & Weinberger 2017, "On calibration of modern neural networks", section 4.2; with
-/// offsets Alexandari, Kundaje & Shrikumar 2020).
+/// Slope and offsets with the greatest likelihood of `softmax(slope s_k + offset_k)` for scores
+/// `[n, t]` of rows of these classes, with weights of mean 1 (Guo, Pleiss, Sun & Weinberger 2017,
+/// "On calibration of modern neural networks", section 4.2; with offsets Alexandari, Kundaje &
+/// Shrikumar 2020).
 ///
-/// As Platt (1999) has it for two classes, nothing is certain: of each row so much is taken for a
-/// draw among all classes that it makes one row in all, which keeps the slope finite where every
-/// row is right. Offsets have a normal prior of variance 1, which is next to nothing beside some
-/// tens of rows and keeps that of a class that is not among them.
+/// Label smoothing, as Platt (1999) uses for two classes: each row gives a share of its weight, one
+/// row in total, to all classes alike, which keeps the slope finite if every row is classified
+/// correctly. Offsets have a normal prior of variance 1, which is negligible with some tens of rows
+/// and keeps the offset of a class without rows finite.
 pub(super) fn tempered(
     scores_nt: &Array2<f64>,
     (class_n, counts): (&[usize], &[f64]),
@@ -64,23 +64,23 @@ pub(super) fn tempered(
     (at[0], at.slice(s![1..]).to_vec())
 }
 
-/// What is minimised at `[slope, offsets]`.
+/// Objective as a function of `[slope, offsets]`.
 struct Problem<'a> {
     scores_nt: &'a Array2<f64>,
     class_n: &'a [usize],
     counts: &'a [f64],
-    /// How much of a row is a draw among all classes.
+    /// Share of each row that is distributed over all classes.
     doubt: f64,
 }
 
 impl Problem<'_> {
-    /// How much of row `i` is of class `k`.
+    /// Smoothed target of row `i` for class `k`.
     fn target(&self, i: usize, k: usize) -> f64 {
         let classes = self.scores_nt.ncols() as f64;
         f64::from(self.class_n[i] == k) * (1.0 - self.doubt) + self.doubt / classes
     }
 
-    /// The value, and the probabilities.
+    /// The objective, and the probabilities.
     fn cost(&self, at: &Array1<f64>) -> (f64, Array2<f64>) {
         let offset_t = at.slice(s![1..]);
         let mut p_nt = self.scores_nt * at[0] + offset_t;
@@ -98,7 +98,7 @@ impl Problem<'_> {
         (sum, p_nt)
     }
 
-    /// The gradient, a column, and the Hessian's lower half, where the probabilities are these.
+    /// Gradient (as a column) and lower triangle of the Hessian at these probabilities.
     fn slopes(&self, at: &Array1<f64>, p_nt: &Array2<f64>) -> (Array2<f64>, Array2<f64>) {
         let classes = p_nt.ncols();
         let mut gradient = Array2::zeros((classes + 1, 1));
@@ -107,7 +107,7 @@ impl Problem<'_> {
             gradient[[k + 1, 0]] = at[k + 1];
             hessian[[k + 1, k + 1]] = 1.0;
         }
-        // Scores that are all the same leave the slope where it is.
+        // Keeps the Hessian definite if all scores are equal.
         hessian[[0, 0]] = 1e-12;
         for (i, p) in p_nt.rows().into_iter().enumerate() {
             let scores = self.scores_nt.row(i);

@@ -1,4 +1,4 @@
-//! Sigmoids against what defines them.
+//! Fitted probabilities compared with their definition.
 
 use super::*;
 use crate::store::Store;
@@ -58,8 +58,8 @@ fn scores_become_probabilities_as_said() {
     assert_eq!(none.apply(array![[-1.0, -2.0]]), array![[0.5, 0.5]]);
 }
 
-/// The penalised likelihood is flat at the fit, in every parameter, by differences of its formula;
-/// and a temperature is found again where probabilities are those of one.
+/// The gradient of the penalised likelihood is zero at the fit, by differences of its formula; and
+/// the temperature that generated the labels is recovered.
 #[test]
 fn one_softmax_is_the_likeliest() {
     let mut draws = Seed(3).stream(Stream::Sample, 0);
@@ -93,7 +93,7 @@ fn one_softmax_is_the_likeliest() {
         assert!(slope.abs() < 1e-4, "{k}: {slope}");
     }
 
-    // Labels that are drawn by a softmax of 2.5 times the scores.
+    // Labels drawn from a softmax of 2.5 times the scores.
     let scores = Array2::from_shape_simple_fn((6000, 5), || draws.normal());
     let slope_t = Probabilities::Tempered {
         slope: 2.5,
@@ -119,7 +119,7 @@ fn one_softmax_is_the_likeliest() {
     );
 }
 
-/// Where every row is right, and where a class is missing, probabilities are short of certain.
+/// If every row is classified correctly, or a class has no rows, probabilities stay below 1.
 #[test]
 fn a_softmax_of_few_rows_is_not_certain() {
     let class_n = [0, 1, 3, 0, 1, 3];
@@ -134,8 +134,8 @@ fn a_softmax_of_few_rows_is_not_certain() {
     assert!(p_nt.iter().all(|p| (p - 1.0 / 3.0).abs() < 1e-6), "{p_nt}");
 }
 
-/// The likelihood is flat at the fit, with the targets of Platt (1999): (N+ + 1)/(N+ + 2) and
-/// 1/(N- + 2).
+/// The gradient of the likelihood is zero at the fit, with the targets of Platt (1999): (N+ +
+/// 1)/(N+ + 2) and 1/(N- + 2).
 #[test]
 fn sigmoids_are_the_likeliest() {
     let mut draws = Seed(3).stream(Stream::Sample, 0);
@@ -164,8 +164,8 @@ fn sigmoids_are_the_likeliest() {
     assert!(slope_t[0] > 0.5 && slope_t[2] > 0.0, "{slope_t:?}");
 }
 
-/// Of scores that take two values a sigmoid, which has two parameters, gives the weighted means of
-/// Platt's targets; of three classes a softmax gives the weighted shares but for the prior of its
+/// For scores with two values, a sigmoid, which has two parameters, gives the weighted means of
+/// Platt's targets; for three classes a softmax gives the weighted shares up to the prior of its
 /// offsets. Weights ten times as large change nothing.
 #[test]
 fn rows_count_by_their_weights() {
@@ -211,8 +211,8 @@ fn rows_count_by_their_weights() {
     }
 }
 
-/// Where held-out rows contradict the order of the scores, probabilities are the shares of the
-/// classes but for a per cent that keeps the order, and the calibration says so.
+/// If held-out rows contradict the order of the scores, probabilities are the class shares within a
+/// per cent, which keeps the order, and the calibration reports this.
 #[test]
 fn contradicted_scores_keep_their_order() {
     for classes in [2, 3] {
@@ -241,8 +241,8 @@ fn contradicted_scores_keep_their_order() {
     }
 }
 
-/// Offsets move until the mean probabilities are the shares, with weights and for any number of
-/// classes, and the order of the scores stays.
+/// Offsets move until the mean probabilities equal the shares, with weights and for any number of
+/// classes; the order of the scores stays.
 #[test]
 fn means_of_probabilities_are_shares() {
     for classes in [2, 3] {
@@ -265,7 +265,7 @@ fn means_of_probabilities_are_shares() {
     }
 }
 
-/// Labels by chance are learnt by heart, and rows that were not learnt say that nothing is known.
+/// Random labels are memorised, and held-out rows show that the model knows nothing.
 #[test]
 fn sigmoids_are_of_rows_that_were_kept_out() {
     let mut draws = Seed(4).stream(Stream::Sample, 0);

@@ -164,7 +164,7 @@ impl Choice {
         }
     }
 
-    /// As [`Self::choose`], for rows sampled from all rows, whose total weight is `total`.
+    /// As [`Self::choose`], for rows sampled from all rows, whose total weight is `weight`.
     pub(in crate::learn) fn choose_by(
         &self,
         kept: &KeptRows,

@@ -1,9 +1,9 @@
-//! Targets as conjugate gradients on bins take them: centred, in f32, W side by side.
+//! Targets for conjugate gradients on bins: centred, in f32, W side by side.
 
 use super::add;
 use ndarray::ArrayView2;
 
-/// Rows and what they count.
+/// Targets and weights of rows.
 pub(super) struct Targets<'a, const W: usize> {
     pub(super) weight_n: Option<&'a [f32]>,
     pub(super) y_n: Vec<[f32; W]>,
@@ -43,7 +43,7 @@ impl<'a, const W: usize> Targets<'a, W> {
         all.map(|sum| sum / self.total)
     }
 
-    /// Takes the means out where features are centred; the weighted sums of squares.
+    /// Subtracts the means if features are centred; returns the weighted sums of squares.
     pub(super) fn centre(&self, sum_n: &mut [[f32; W]], intercept: bool) -> [f64; W] {
         let mean = if intercept {
             self.means(sum_n)

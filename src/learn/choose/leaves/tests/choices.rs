@@ -1,8 +1,8 @@
-//! What leaves choose.
+//! Tests of what leaves choose.
 
 use super::*;
 
-/// What was chosen by rows held out is fitted to all rows of the leaf.
+/// The settings chosen on held-out rows are refitted to all rows of the leaf.
 #[test]
 fn what_is_chosen_is_fitted_to_all_rows() {
     let (x, new) = (uniform(400, 2, 20), uniform(100, 2, 21));
@@ -26,7 +26,7 @@ fn what_is_chosen_is_fitted_to_all_rows() {
     assert!(off.iter().all(|off| *off < 1e-3), "{off}");
 }
 
-/// Where one of many columns matters, the metric of a leaf finds it.
+/// If one of many columns matters, the metric of a leaf finds it.
 #[test]
 fn leaves_learn_metrics_of_their_own() {
     let (x, new) = (uniform(1200, 8, 23), uniform(600, 8, 24));
@@ -51,7 +51,7 @@ fn leaves_learn_metrics_of_their_own() {
     }
 }
 
-/// Shares count by the rows of leaves, and columns that are constant in a leaf have none there.
+/// Shares are weighted by the rows of leaves; columns that are constant in a leaf have none there.
 #[test]
 fn importances_are_those_of_leaves_by_their_rows() {
     let mut grown = Grown::default();
@@ -67,7 +67,7 @@ fn importances_are_those_of_leaves_by_their_rows() {
     let expected = [0.0, 0.6, 0.4];
     let apart = shares.iter().zip(expected).map(|(a, b)| (a - b).abs());
     assert!(apart.fold(0.0, f64::max) < 1e-12, "{shares:?}");
-    // Of a tree of two leaves: the column that matters, in the model and in its file.
+    // In a tree of two leaves: the column that matters, in the model and in its file.
     let x = uniform(1200, 4, 27);
     let y = x.column(2).mapv(|x| (5.0 * x).sin());
     let ridge = Ridge::on(Fourier::new(Gaussian).features(100)).device(&Device::cpu());
@@ -80,6 +80,6 @@ fn importances_are_those_of_leaves_by_their_rows() {
     let bytes = model.linear().to_bytes().expect("writes");
     let read = LinearModel::from_bytes(&bytes).expect("reads");
     assert_eq!(read.leaf_importance, Some(shares));
-    // Nothing was summed for it.
+    // Without a search no importance is computed.
     assert!(fit(ridge).linear().leaf_importance.is_none());
 }

@@ -1,4 +1,4 @@
-//! What is refused, and what does no harm.
+//! Invalid and degenerate inputs.
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn rows_of_no_weight_and_equal_rows_do_no_harm() {
     let found = model.predict(&x).expect("predicts").column(0).to_owned();
     let truth = x.column(0).mapv(|x| (3.0 * x).sin());
     assert!(mean_square(&found, &truth) < 1e-4);
-    // Rows that are all the same, of different targets, stay together; of the same, too.
+    // Equal rows stay together, with different targets and with equal ones.
     let ridge = ridge.bandwidth(Bandwidth::Sigma(1.0));
     let same = Array2::<f64>::ones((600, 2));
     let noise = normal(600, 17);

@@ -1,10 +1,10 @@
-//! What leaves learn.
+//! Tests of what leaves learn.
 
 use super::*;
 
-/// A slow wave to the left, a fast one to the right. With as many features in each leaf as one
-/// model has for both, leaves come near to the floor of noise, `sigma^2 D_eff / n` with D_eff at
-/// most D, and one model is left with much of the fast wave.
+/// A slow wave on the left, a fast one on the right. With as many features in each leaf as one
+/// model has for both, leaves come near to the noise floor, `sigma^2 D_eff / n` with D_eff at most
+/// D, while one model misses much of the fast wave.
 #[test]
 fn leaves_follow_what_changes_from_place_to_place() {
     let truth = |x: &Array2<f64>| {
@@ -30,7 +30,7 @@ fn leaves_follow_what_changes_from_place_to_place() {
     assert_eq!(facts["leaf_rows_least"], 500.0);
     assert_eq!(facts["leaf_rows_most"], 500.0);
     assert_eq!(facts["depth"], 3.0);
-    // Held-out errors are those of noise over the deviation in each leaf.
+    // Hold-out errors are those of the noise over the deviation in each leaf.
     let expected: f64 = map
         .tree()
         .route(&Rows::from(x.clone()))
@@ -49,7 +49,7 @@ fn leaves_follow_what_changes_from_place_to_place() {
     assert!(one > 30.0 * found, "{one} {found}");
 }
 
-/// Where y changes along one direction across the columns, rows are parted along it, in halves.
+/// If y changes along one direction across the columns, rows are split in halves along it.
 #[test]
 fn rows_are_parted_in_halves_along_the_direction_that_matters() {
     let x = uniform(3000, 3, 6);
@@ -68,7 +68,7 @@ fn rows_are_parted_in_halves_along_the_direction_that_matters() {
     assert_eq!(facts["leaf_rows_most"], 1500.0);
 }
 
-/// A leaf is the model that ridge regression gives of its rows alone.
+/// A leaf equals ridge regression on its rows alone.
 #[test]
 fn leaves_are_fits_to_their_rows() {
     let (x, new) = (uniform(900, 2, 7), uniform(300, 2, 8));
@@ -144,7 +144,7 @@ fn leaves_of_some_classes_give_scores_for_all() {
         .expect("loads")
         .scores(&Rows::from(new.clone()));
     assert_eq!(again.expect("predicts"), scores);
-    // One row, and rows in little memory, where leaves take turns.
+    // A single row, and rows in little memory, where leaves are loaded in turn.
     let run = Run::on(&Device::cpu()).memory(1 << 20);
     let mut few = read.on(run).expect("loads");
     for row in [0, 7, 3] {
@@ -167,7 +167,7 @@ fn leaves_of_some_classes_give_scores_for_all() {
     assert_eq!(streamed, scores.iter().copied().collect::<Vec<_>>());
 }
 
-/// One seed gives one model, in whatever memory and on however many threads.
+/// One seed gives the same model for any memory and any number of threads.
 #[test]
 fn one_seed_gives_one_model() {
     let (x, labels) = bands(1500, 13);

@@ -1,4 +1,4 @@
-//! Which leaf a row goes to, and how rows are parted.
+//! Tests of routing and splitting of rows.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn trees_that_are_none_are_refused() {
     assert!(of(0.0, chain(65)).is_err());
 }
 
-/// Half of the values lie up to the median, whatever their order; equal ones stay together.
+/// Half of the values are at or below the median, in any order; equal values stay together.
 #[test]
 fn medians_split_in_halves_as_far_as_equal_values_allow() {
     let up_to = |values: &[f64], t: f64| values.iter().filter(|v| **v <= t).count();
@@ -79,7 +79,7 @@ fn medians_split_in_halves_as_far_as_equal_values_allow() {
         let found = median(values.clone()).map(|t| up_to(&values, t));
         assert_eq!(found, expected, "{ones}");
     }
-    // 70 zeros in the middle: the boundary that is nearer.
+    // 70 zeros in the middle: takes the nearer boundary.
     let values: Vec<f64> = (0..100)
         .map(|i| f64::from((i - 20).clamp(0, 70) % 70))
         .collect();
@@ -89,7 +89,7 @@ fn medians_split_in_halves_as_far_as_equal_values_allow() {
     assert_eq!(median(vec![1.0, next]), Some(1.0));
 }
 
-/// Rows in a file come back as they went in, in chunks of any size.
+/// Rows in a temporary file are read back unchanged, in chunks of any size.
 #[test]
 fn rows_in_a_temporary_file_are_those_in_memory() {
     let x = uniform(10_000, 3, 1);

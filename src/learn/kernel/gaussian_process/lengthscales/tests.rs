@@ -1,4 +1,4 @@
-//! Lengthscales by gradients: against differences, and against data whose lengthscales are known.
+//! Lengthscales by gradients, compared with differences and with data of known lengthscales.
 
 use super::*;
 use crate::{
@@ -17,7 +17,7 @@ fn draws(block: u64) -> Draws {
     Seed(8).stream(Stream::Data, block)
 }
 
-/// Rows of ten columns of which two matter, and their targets.
+/// Rows of ten columns, two of them relevant, and their targets.
 fn two_of_ten(rows: usize, block: u64) -> (Array2<f64>, Array1<f64>) {
     let mut draws = draws(block);
     let x = Array2::from_shape_simple_fn((rows, 10), || draws.normal());
@@ -31,7 +31,7 @@ fn process(features: usize) -> GaussianProcess {
     GaussianProcess::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu())
 }
 
-/// The gradient of the evidence as it is maximised, for several kernels, forms and samplings.
+/// The gradient of the maximised evidence, for several kernels, forms and samplings.
 #[test]
 fn the_gradient_is_that_of_differences() {
     let kernels: [Arc<dyn Kernel>; 4] = [
@@ -72,7 +72,7 @@ fn the_gradient_is_that_of_differences() {
             at[landscape.scales()] = -2.0;
             let (_, gradient) = landscape.at(&at, 0.0);
             for j in 0..at.len() {
-                // Frequencies of the Laplacian reach thousands: differences of the fourth order.
+                // Frequencies of the Laplacian reach thousands: uses differences of fourth order.
                 let step = 2e-6;
                 let moved = |by: f64| {
                     let mut at = at.clone();
@@ -94,7 +94,8 @@ fn the_gradient_is_that_of_differences() {
     }
 }
 
-/// The eight columns that say nothing grow, and rows held out are predicted better.
+/// The lengthscales of the eight irrelevant columns grow, and predictions for held-out rows
+/// improve.
 #[test]
 fn columns_that_say_nothing_are_found_out() {
     let ((x, y), (x_new, y_new)) = (two_of_ten(500, 1), two_of_ten(500, 2));
@@ -102,7 +103,7 @@ fn columns_that_say_nothing_are_found_out() {
         let off = model.predict(&x_new).expect("predicts") - &y_new;
         off.mapv(|e| e * e).mean().expect("rows").sqrt()
     };
-    // Weights of columns that the rows would choose are not looked at here.
+    // Disables the weights of columns that leave-one-out errors would choose.
     let process = || process(400).bandwidth(Bandwidth::Scale);
     let fixed = process().fit((&x, &y)).expect("fits");
     let own = process().lengthscales(Lengthscales::PerColumn);
@@ -119,14 +120,15 @@ fn columns_that_say_nothing_are_found_out() {
     let (before, after) = (error(&fixed), error(&own));
     assert!(after < 0.5 * before, "{before} to {after}");
     assert!((own.linear().facts["noise_deviation"] / 0.1 - 1.0).abs() < 0.1);
-    // The found ones are lengthscales of the columns: as a bandwidth they are the same kernel.
+    // The estimates are lengthscales of the columns: passed as a bandwidth they give the same
+    // kernel.
     let again = process().bandwidth(Bandwidth::SigmaPerColumn(found.lengthscale_d.clone()));
     let again = again.fit((&x, &y)).expect("fits");
     let fact = |model: &Model<Array1<f64>>| model.linear().facts["log_marginal_likelihood"];
     assert!((fact(&again) - fact(&own)).abs() < 0.01);
 }
 
-/// One factor leaves columns alike, though the rows would choose to weigh them.
+/// A single factor keeps the ratios of columns, although leave-one-out errors would choose weights.
 #[test]
 fn one_factor_is_that_of_all_columns() {
     let (x, y) = two_of_ten(300, 1);
@@ -141,7 +143,7 @@ fn one_factor_is_that_of_all_columns() {
     assert!(most < 1.01 * least, "{found:?}");
 }
 
-/// Data of a Gaussian process whose lengthscale is 1 gives it back within 20 %, from both sides.
+/// For data of a Gaussian process with lengthscale 1 the estimate is within 20 %, from both sides.
 #[test]
 fn the_bandwidth_of_the_data_is_found() {
     let mut draws = draws(3);
@@ -171,8 +173,8 @@ fn the_bandwidth_of_the_data_is_found() {
     }
 }
 
-/// Where the sample is all rows its likelihood is that of the streamed fit, in chunks of any size,
-/// and never less than at the start.
+/// If the sample is all rows, its likelihood equals that of the streamed fit, in chunks of any
+/// size, and is never below that of the start.
 #[test]
 fn the_streamed_fit_is_that_of_the_sample() {
     let (x, y) = two_of_ten(250, 4);
@@ -198,7 +200,7 @@ fn the_streamed_fit_is_that_of_the_sample() {
         assert_eq!(small.linear().lengthscales.as_ref(), Some(&found));
         let apart = small.predict(&x).expect("predicts") - model.predict(&x).expect("predicts");
         assert!(apart.iter().all(|e| e.abs() < 1e-4));
-        // At the start it is that of a fit that looks for none.
+        // At the start it equals that of a fit with fixed lengthscales.
         let plain = process().lengthscales(Lengthscales::Fixed).fit((&x, &y));
         let plain = plain.expect("fits").linear().facts["log_marginal_likelihood"];
         assert!((plain - found.before).abs() < 0.02, "{plain} {found:?}");
@@ -247,14 +249,14 @@ fn rows_that_come_later_are_refused() {
     assert!(message.contains("a fit to all rows"), "{message}");
 }
 
-/// Memory bounds the rows that are looked at.
+/// Memory limits the number of sampled rows.
 #[test]
 fn few_rows_are_looked_at_where_memory_is_scarce() {
     let (x, y) = two_of_ten(600, 7);
     let y_nt = y.insert_axis(Axis(1));
     let mut source = MemorySource::new(&x, Some(y_nt)).expect("rows");
     let cpu = Device::cpu();
-    // 8 (4 x 40 + 3 x 10) bytes a row.
+    // 8 (4 x 40 + 3 x 10) bytes per row.
     for (memory, rows) in [(300 * 1520, 300), (1000, 256), (1 << 27, 4000)] {
         assert_eq!(most_rows(&Run::on(&cpu).memory(memory), (10, 40)), rows);
     }

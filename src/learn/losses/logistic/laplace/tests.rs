@@ -1,4 +1,4 @@
-//! Averaged probabilities of models against the formulas on the features themselves, in f64.
+//! Averaged probabilities of models compared with formulas on explicit features in f64.
 
 use super::*;
 use crate::{
@@ -17,7 +17,7 @@ use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
 const LAMBDA: f64 = 3e-3;
 
-/// Two rings that meet, in two columns; weights.
+/// Two touching rings in two columns; weights.
 fn rows(n: usize) -> (Array2<f64>, Vec<&'static str>, Array1<f64>) {
     let mut draws = Seed(4).stream(Stream::Data, 0);
     let x = Array2::from_shape_simple_fn((n, 2), || draws.normal());
@@ -46,7 +46,7 @@ fn learner() -> LogisticRegression {
     })
 }
 
-/// The features of rows by the map of a model, centred as it is.
+/// Features of rows by the map of a model, centred like the model.
 fn features(model: &LinearModel, x: &Array2<f64>) -> Array2<f64> {
     let mut all = Vec::new();
     let mut source = MemorySource::new(x, None).expect("rows");
@@ -59,14 +59,14 @@ fn features(model: &LinearModel, x: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_vec((x.nrows(), model.map.output_dim()), all).expect("a shape")
 }
 
-/// Features, and a column of ones where so many columns have room for it.
+/// Features, followed by a column of ones if `size` exceeds their number.
 fn with_ones(z_nd: &Array2<f64>, size: usize) -> Array2<f64> {
     let mut columns = Array2::ones((z_nd.nrows(), size));
     columns.slice_mut(s![.., ..z_nd.ncols()]).assign(z_nd);
     columns
 }
 
-/// `log p(y, at) + size/2 log 2 pi - 1/2 log |H|`, of a mode with so many coefficients, their
+/// `log p(y, at) + size/2 log 2 pi - 1/2 log |H|`, for a mode with `size` coefficients, their
 /// precision and the sum of their squares.
 fn log_evidence(
     loss: f64,
@@ -118,7 +118,7 @@ fn probabilities_are_means_over_the_posterior() {
             assert!(off < 2e-5, "{i}: {} {expected}", found[[i, 1]]);
             assert!((found.row(i).sum() - 1.0).abs() < 1e-12);
         }
-        // Labels are those of the mode, and both sides of 1/2 are the same.
+        // Labels equal those of the mode, and probabilities are on the same side of 1/2.
         let predicted = model.predict(&x).expect("predicts");
         assert_eq!(predicted, plain.predict(&x).expect("predicts"));
         let likely = found.rows().into_iter().map(|p| p[1] > p[0]);
@@ -141,7 +141,7 @@ fn probabilities_are_means_over_the_posterior() {
     }
 }
 
-/// Class weights weigh the likelihood as weights of rows do.
+/// Class weights act on the likelihood like weights of rows.
 #[test]
 fn balanced_classes_are_weights_of_rows() {
     let (x, labels, _) = rows(90);
@@ -205,7 +205,7 @@ fn what_has_no_approximation_says_so() {
     assert!(learner().job.learner.takes_weights());
 }
 
-/// Three rings of two columns, with weights.
+/// Three rings in two columns, with weights.
 fn three(n: usize) -> (Array2<f64>, Vec<i32>, Array1<f64>) {
     let (x, _, weights) = rows(n);
     let mut draws = Seed(6).stream(Stream::Data, 1);
@@ -217,7 +217,8 @@ fn three(n: usize) -> (Array2<f64>, Vec<i32>, Array1<f64>) {
     (x, labels, weights)
 }
 
-/// What [`approximate_classes`] gives a model without spread, with at most so many unknowns whole.
+/// The result of [`approximate_classes`] for a model without spread, with a full Hessian up to
+/// `whole` unknowns.
 fn of_classes(
     learner: &LogisticRegression,
     (x, labels, weights): (&Array2<f64>, &[i32], &Array1<f64>),
@@ -235,7 +236,7 @@ fn of_classes(
     model
 }
 
-/// The mean of the softmax of scores that draws move, class by class.
+/// Mean softmax of scores with sampled deviations for each class.
 fn mean_softmax(scores: ArrayView1<'_, f64>, moves: &[Array1<f64>; 3]) -> Array1<f64> {
     let mut mean = Array1::<f64>::zeros(3);
     let away = ndarray::stack(Axis(1), &moves.each_ref().map(|m| m.view())).expect("a table");
@@ -248,8 +249,8 @@ fn mean_softmax(scores: ArrayView1<'_, f64>, moves: &[Array1<f64>; 3]) -> Array1
     mean
 }
 
-/// Draws of all coefficients from their normal law, by a Hessian of all classes in f64 on the
-/// features themselves.
+/// Samples all coefficients from their normal distribution, by a Hessian of all classes in f64 on
+/// explicit features.
 #[test]
 fn of_three_classes_probabilities_are_means_over_the_posterior() {
     let (x, labels, weights) = three(120);
@@ -267,7 +268,8 @@ fn of_three_classes_probabilities_are_means_over_the_posterior() {
         let (d, total) = (z_nd.ncols(), weights.sum());
         let size = d + usize::from(intercept);
         let columns = with_ones(&z_nd, size);
-        // All 3 P unknowns; what a softmax ignores has a prior, of intercepts a weak one.
+        // All 3 P unknowns; the direction that a softmax ignores has a prior, a weak one for
+        // intercepts.
         let mut hessian = Array2::zeros((3 * size, 3 * size));
         for (k, l) in (0..3).flat_map(|k| (0..3).map(move |l| (k, l))) {
             let same = if k == l { 1.0 } else { 0.0 };
@@ -295,7 +297,7 @@ fn of_three_classes_probabilities_are_means_over_the_posterior() {
             worst = off.fold(worst, |m, e| m.max(e.abs()));
             assert!((found.row(i).sum() - 1.0).abs() < 1e-12);
         }
-        // Sixteen thousand draws are off by a quarter of a per cent.
+        // Sixteen thousand samples have an error of a quarter of a per cent.
         assert!(worst < 0.008, "{worst}");
         let plainly = (&plain.predict_probabilities(&x).expect("p") - &found).mapv(f64::abs);
         assert!(
@@ -305,7 +307,7 @@ fn of_three_classes_probabilities_are_means_over_the_posterior() {
     }
 }
 
-/// Blocks leave covariances out, and are near.
+/// Blocks ignore covariances between them, and are close.
 #[test]
 fn blocks_are_near_the_whole() {
     let (x, labels, weights) = three(120);

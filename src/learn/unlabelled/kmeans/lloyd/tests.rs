@@ -1,4 +1,4 @@
-//! Lloyd's iteration against its definition, and what weights and empty clusters make of it.
+//! Lloyd's iteration compared with its definition; weights and empty clusters.
 
 use super::*;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     seed::{Seed, Stream},
 };
 
-/// Counts the points that it is asked for, and how often it is.
+/// Points that count how many are requested, and how often.
 struct Counting(Kept, usize, usize);
 
 impl Points for Counting {
@@ -23,7 +23,7 @@ impl Points for Counting {
     }
 }
 
-/// Lloyd's iteration as it is written in books: centres, inertia and iterations.
+/// Textbook Lloyd iteration: centres, inertia and number of iterations.
 fn plain(z: &Array2<f32>, mut centres: Array2<f64>) -> (Array2<f64>, f64, usize) {
     let z = z.mapv(f64::from);
     let mut cluster = vec![usize::MAX; z.nrows()];
@@ -50,8 +50,8 @@ fn plain(z: &Array2<f32>, mut centres: Array2<f64>) -> (Array2<f64>, f64, usize)
     unreachable!("it ends when nothing changes")
 }
 
-/// Overlapping clusters, so that there is much to do: the same steps as the plain iteration,
-/// of which many points are spared.
+/// Overlapping clusters, which take many iterations: the steps equal those of the textbook
+/// iteration, with fewer points visited.
 #[test]
 fn the_steps_are_those_of_the_plain_iteration_and_fewer_points_are_visited() {
     for (seed, columns) in [(1, 3), (2, 8), (3, 20)] {
@@ -85,8 +85,7 @@ fn the_steps_are_those_of_the_plain_iteration_and_fewer_points_are_visited() {
     }
 }
 
-/// It ends with the first moves whose squares are the share of the mean variance that was
-/// asked for.
+/// Stops at the first moves whose squares are below the requested share of the mean variance.
 #[test]
 fn the_tolerance_is_a_share_of_the_mean_variance() {
     let mut draws = Seed(4).stream(Stream::Data, 0);
@@ -120,8 +119,8 @@ fn the_tolerance_is_a_share_of_the_mean_variance() {
     }
 }
 
-/// A point of weight w is w points: the same steps, to the same centres and inertia. One of
-/// weight 0 is none, even where it is the farthest from all.
+/// A point of weight w equals w points: the same steps, centres and inertia. A point of weight 0 is
+/// ignored, even if it is the farthest of all.
 #[test]
 fn points_count_by_their_weights() {
     let mut draws = Seed(7).stream(Stream::Data, 0);
@@ -129,7 +128,7 @@ fn points_count_by_their_weights() {
     let weight = |i: usize| [1, 0, 3, 2][i % 4];
     z.row_mut(1).fill(50.0);
     let copies: Vec<usize> = (0..900).flat_map(|i| vec![i; weight(i)]).collect();
-    // The last has no points at first.
+    // The last cluster is empty at first.
     let mut start = z.slice(s![2..8, ..]).mapv(f64::from);
     start.row_mut(5).fill(-90.0);
     let rules = Rules {
@@ -151,7 +150,7 @@ fn points_count_by_their_weights() {
     assert!(apart.iter().all(|d| *d < 1e-9), "{apart}");
 }
 
-/// A centre without points takes the point that is worst off.
+/// An empty cluster takes the point farthest from its centre.
 #[test]
 fn an_empty_cluster_moves_to_the_farthest_point() {
     let z = ndarray::array![[0.0_f32], [0.1], [0.2], [0.3], [9.0]];
@@ -167,7 +166,7 @@ fn an_empty_cluster_moves_to_the_farthest_point() {
     assert_eq!(lloyd.counts, [4, 1]);
 }
 
-/// Two centres without points take two points in one pass.
+/// Two empty clusters take two points in one pass.
 #[test]
 fn empty_clusters_are_filled_in_one_pass() {
     let z = ndarray::array![[0.0_f32], [-8.0], [0.2], [0.3], [9.0]];
@@ -175,7 +174,7 @@ fn empty_clusters_are_filled_in_one_pass() {
     let mut points = Counting(Kept { points_nd: z }, 0, 0);
     lloyd.assign(&mut points).expect("goes");
     assert_eq!(lloyd.fill_empty(&mut points).expect("fills"), 2);
-    // Of all points, then of these two.
+    // One pass over all points, then over these two.
     assert_eq!((points.1, points.2), (7, 2));
     lloyd.move_centres();
     let expected = [0.5 / 3.0, 9.0, -8.0];
