@@ -1,4 +1,4 @@
-//! Conformal sets of classes: those that are needed to hold the right one so often.
+//! Conformal prediction sets of classes.
 
 use super::conformal::{rank_at_level, thinned};
 use crate::{
@@ -9,34 +9,33 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView1};
 
-/// Scores that are kept at most.
+/// Maximum number of scores kept.
 const MOST: usize = 1024;
 
 const SCORES: &str = "class_sets";
 const ON: &str = "class_sets_on";
 
-/// What decides how many classes a set takes: adaptive prediction sets (Romano, Sesia & Candès
-/// 2020, "Classification with valid and adaptive coverage").
+/// Calibration of prediction sets: adaptive prediction sets (Romano, Sesia & Candès 2020,
+/// "Classification with valid and adaptive coverage").
 ///
-/// The score of a row is the probability that classes likelier than the right one have together,
-/// `s = sum_{j: p_j > p_y} p_j`: theirs without the share of the class itself that they draw at
-/// random, so that the same row always has the same set, and none is empty. A set of level p has
-/// all classes whose own score is at most the `ceil((m + 1) p)`-th smallest of m rows that the fit
-/// had not seen. Of rows that come as these did it holds the right class at least so often; of rows
-/// left out in turn, near so often or more (Barber, Candès, Ramdas & Tibshirani 2021). Where the
-/// likeliest class alone is right more often than p asks for, sets have one class and hold more
-/// than they must.
+/// The score of a row is the total probability of the classes more likely than the right one, `s =
+/// sum_{j: p_j > p_y} p_j`: without the random share of the class itself, so that the same row
+/// always has the same set, and none is empty. A set of level p has all classes whose score is at
+/// most the `ceil((m + 1) p)`-th smallest of m unseen rows. If rows are exchangeable with a
+/// calibration set, it contains the right class at least with this probability; with leave-one-out
+/// scores approximately, or more often (Barber, Candès, Ramdas & Tibshirani 2021). If the most
+/// likely class alone is right more often than p, sets have one class and a higher coverage than
+/// requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassSets {
     /// Ascending.
     score_m: Vec<f64>,
-    /// Which rows they are of.
+    /// Source of the rows.
     on: CalibratedOn,
 }
 
 impl ClassSets {
-    /// From probabilities `[m, classes]` of rows that a fit had not seen, their classes and what
-    /// they count for.
+    /// From probabilities `[m, classes]` of unseen rows, their classes and weights.
     #[cfg_attr(
         not(feature = "learn"),
         expect(dead_code, reason = "what fits makes it")
@@ -55,18 +54,19 @@ impl ClassSets {
         }
     }
 
-    /// Rows that it goes by, or as many as are kept of them.
+    /// Number of calibration rows, or of scores kept of them.
     pub fn rows(&self) -> usize {
         self.score_m.len()
     }
 
-    /// Which rows these are.
+    /// Source of these rows.
     pub fn on(&self) -> CalibratedOn {
         self.on
     }
 
-    /// Which classes are in the set of each row, by their probabilities `[n, classes]`. Errors with
-    /// [`Error::Parameter`] unless the level lies between 0 and 1, and the rows reach it.
+    /// Which classes are in the set of each row, from their probabilities `[n, classes]`. Errors
+    /// with [`Error::Parameter`] unless the level is between 0 and 1, and low enough for the number
+    /// of calibration rows.
     pub fn sets(&self, p_nt: &Array2<f64>, level: f64) -> Result<Array2<bool>> {
         if !(level > 0.0 && level < 1.0) {
             return Err(Error::parameter(format!(
@@ -103,19 +103,20 @@ impl ClassSets {
     }
 }
 
-/// What classes that are likelier than this have together.
+/// Total probability of the classes more likely than this one.
 fn likelier(p_t: ArrayView1<'_, f64>, class: usize) -> f64 {
     let others = p_t.iter().filter(|p| **p > p_t[class]);
     others.sum::<f64>().min(1.0)
 }
 
 impl LinearModel {
-    /// Which classes are in the set of each row that holds the right one with probability `level`,
-    /// `[n, classes]`, by its probabilities ([`ClassSets`]).
+    /// Which classes are in the set of each row that contains the right one with probability
+    /// `level`, `[n, classes]`, from its probabilities ([`ClassSets`]).
     ///
-    /// Errors with [`Error::Unsupported`] where the fit left out no rows to go by, with
-    /// [`Error::Shape`] on other columns than classes, and with [`Error::Parameter`] unless the
-    /// level lies between 0 and 1 and the rows reach it.
+    /// Errors with [`Error::Unsupported`] if the fit has no leave-one-out scores, with
+    /// [`Error::Shape`] if the number of columns is not that of classes, and with
+    /// [`Error::Parameter`] unless the level is between 0 and 1, and low enough for the number of
+    /// calibration rows.
     pub fn sets_of(&self, p_nt: &Array2<f64>, level: f64) -> Result<Array2<bool>> {
         let Some(sets) = &self.class_sets else {
             return Err(self.has_no_sets());
@@ -171,7 +172,7 @@ mod tests {
                 .zip(expected)
                 .all(|(a, b)| (a - b).abs() < 1e-12)
         );
-        // The second smallest of three at one half.
+        // The second smallest of three for level one half.
         let sets = found.sets(&p, 0.5).expect("reaches");
         let expected = array![
             [true, true, false],
@@ -179,7 +180,7 @@ mod tests {
             [true, true, true]
         ];
         assert_eq!(sets, expected);
-        // The likeliest class is in every set.
+        // The most likely class is in every set.
         let sure = of(&[0.0; 9]).sets(&p, 0.9).expect("reaches");
         let expected = array![
             [true, false, false],

@@ -1,4 +1,4 @@
-//! What the scores of several classes may be off by.
+//! Covariance of the scores of several classes.
 
 use crate::{Error, Result, store::Store};
 use ndarray::{Array1, Array2, ArrayView1, s};
@@ -9,16 +9,16 @@ use ndarray::{Array1, Array2, ArrayView1, s};
 pub struct ClassSpread {
     /// The directions, orthonormal and orthogonal to 1, `[C, U]`.
     pub turn_cu: Array2<f64>,
-    /// With r(x) = root'z(x) - shift cut into U parts of M numbers, the covariance of directions a
-    /// and b is `r_a'r_b`. `[D, U M]`.
+    /// With r(x) = root'z(x) - shift split into U parts of M numbers, the covariance of directions
+    /// a and b is `r_a'r_b`. `[D, U M]`.
     pub root_dm: Array2<f64>,
     /// `[U M]`.
     pub shift_m: Array1<f64>,
-    /// Whether directions vary by themselves: all covariances but variances are 0.
+    /// Whether directions are independent: all covariances between them are 0.
     pub apart: bool,
 }
 
-/// In model files.
+/// Key in model files.
 const ROOT: &str = "class_spread_root";
 
 impl ClassSpread {
@@ -34,7 +34,7 @@ impl ClassSpread {
         store.has(ROOT)
     }
 
-    /// What [`Self::write`] wrote, for so many features and classes, if it did.
+    /// Reads the entries of [`Self::write`], for these numbers of features and classes, if present.
     pub(crate) fn read(store: &Store, (features, classes): (usize, usize)) -> Result<Option<Self>> {
         if !Self::is_in(store) {
             return Ok(None);

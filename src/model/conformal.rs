@@ -1,4 +1,4 @@
-//! Conformal prediction: what a regression was off by on rows that it did not see.
+//! Conformal prediction: errors of a regression on unseen rows.
 
 #[cfg(test)]
 mod tests;
@@ -6,7 +6,7 @@ mod tests;
 use crate::{Error, Result, error::Remedy, model::CalibratedOn, store::Store, text::counted};
 use ndarray::{Array1, Array2, Axis};
 
-/// Errors of rows left out that are kept at most, fewer of many targets.
+/// Maximum number of leave-one-out errors kept per target, and over all targets.
 const MOST: usize = 1024;
 const MOST_OF_ALL: usize = 1 << 16;
 const FEWEST: usize = 128;
@@ -14,31 +14,30 @@ const FEWEST: usize = 128;
 const ERRORS: &str = "conformal";
 const ON: &str = "conformal_on";
 
-/// What a regression was off by on rows that it did not see.
+/// Errors of a regression on unseen rows.
 ///
-/// Of rows that were kept back that is split conformal prediction (Vovk, Gammerman & Shafer 2005;
-/// Lei, G'Sell, Rinaldo, Tibshirani & Wasserman 2018, section 2.2): if new rows come as these did,
-/// an interval of level p holds a share of at least p of their targets, whatever the model, the map
-/// and the law of the data. Of rows of the fit that were left out in turn it is the jackknife: the
-/// share is near p where a fit without one row is near the fit of all (Barber, Candès, Ramdas &
-/// Tibshirani 2021, "Predictive inference with the jackknife+", section 2.1), and no data are given
-/// away for it.
+/// From a calibration set this is split conformal prediction (Vovk, Gammerman & Shafer 2005; Lei,
+/// G'Sell, Rinaldo, Tibshirani & Wasserman 2018, section 2.2): if new rows are exchangeable with
+/// these, an interval of level p contains at least a share p of their targets, for any model, map
+/// and distribution. From leave-one-out errors it is the jackknife: the share is near p if a fit
+/// without one row is close to the fit to all rows (Barber, Candès, Ramdas & Tibshirani 2021,
+/// "Predictive inference with the jackknife+", section 2.1), and no rows need to be held out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conformal {
-    /// `|y - predicted|`, over the predicted standard deviation where the model has one, ascending,
+    /// `|y - predicted|`, over the predicted standard deviation if the model has one, ascending,
     /// `[t, m]`.
     errors_tm: Array2<f64>,
-    /// Whose errors these are.
+    /// Source of the errors.
     on: CalibratedOn,
 }
 
-/// The place of the `ceil((m + 1) level)`-th smallest of m. Errors when m, rows that are called so,
-/// do not reach so high a level.
+/// Index of the `ceil((m + 1) level)`-th smallest of m. Errors if the level is too high for m rows;
+/// `of` names them in the message.
 pub(super) fn rank_at_level(m: usize, level: f64, of: &str) -> Result<usize> {
-    // A last place too much must not ask for one more row.
+    // Rounding of the level must not require one more row.
     let rank = ((m + 1) as f64 * level * (1.0 - f64::EPSILON)).ceil() as usize;
     if rank > m {
-        // Nor must that of 9 tenths be 9 rows and a last place.
+        // For example, a level of 0.9 needs 9 rows in spite of rounding.
         let needs = (level / (1.0 - level) * (1.0 - 1e-12)).ceil();
         return Err(Error::parameter(format!(
             "{} give nothing of level {level}; it takes {needs}",
@@ -51,8 +50,8 @@ pub(super) fn rank_at_level(m: usize, level: f64, of: &str) -> Result<usize> {
     Ok(rank.max(1) - 1)
 }
 
-/// So many values of a law that has each of `values` as often as it counts: those at the shares
-/// `(k + 1/2) / most`, ascending; the values themselves where they count alike and are no more.
+/// At most `most` quantiles of the weighted `values`, at the shares `(k + 1/2) / most`, ascending;
+/// the values themselves if their weights are equal and there are no more than that.
 pub(crate) fn thinned(values: &[f64], weights: &[f64], most: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&i, &j| values[i].total_cmp(&values[j]));
@@ -94,8 +93,8 @@ impl Conformal {
         })
     }
 
-    /// From absolute errors `[m, t]` of rows that were left out and what these count for: at most
-    /// 1024 of each target.
+    /// From absolute leave-one-out errors `[m, t]` and the weights of their rows: keeps at most
+    /// 1024 per target.
     #[cfg_attr(
         not(feature = "learn"),
         expect(dead_code, reason = "what fits makes it")
@@ -112,18 +111,18 @@ impl Conformal {
         Ok(Self { on, ..known })
     }
 
-    /// Rows that it was calibrated on, or as many as are kept of them.
+    /// Number of calibration rows, or of errors kept of them.
     pub fn rows(&self) -> usize {
         self.errors_tm.ncols()
     }
 
-    /// Which rows these are.
+    /// Source of these rows.
     pub fn on(&self) -> CalibratedOn {
         self.on
     }
 
-    /// Half the width of an interval of `level` for each target: the `ceil((m + 1) level)`-th
-    /// smallest error. Errors when m rows do not reach so high a level.
+    /// Half width of an interval of `level` for each target: the `ceil((m + 1) level)`-th smallest
+    /// error. Errors if the level is too high for m rows.
     pub(crate) fn half_width_t(&self, level: f64) -> Result<Array1<f64>> {
         let of = match self.on {
             CalibratedOn::KeptBack => "calibrated row",

@@ -1,11 +1,11 @@
-//! How long a fit took.
+//! Duration of the stages of a fit.
 
 use std::time::Duration;
 
-/// How long each stage of a fit took.
+/// Duration of each stage of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FitTimes {
-    /// Reading, featurizing and summing.
+    /// Reading, computing features and summing.
     pub accumulate: Duration,
     /// The solver.
     pub solve: Duration,

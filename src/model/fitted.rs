@@ -1,4 +1,4 @@
-//! What a fit gives back: a model with a device to run on.
+//! Result of a fit: a model with a device to run on.
 
 use crate::{
     Device, Error, Result,
@@ -35,13 +35,12 @@ pub struct Model<Y> {
     predicted: PhantomData<fn() -> Y>,
 }
 
-/// What a [`Model`] can predict.
+/// Types of predictions of a [`Model`].
 pub trait Predicted: Sized {
-    /// Errors with [`Error::Unsupported`] unless `model` predicts this, saying what it does
-    /// predict.
+    /// Errors with [`Error::Unsupported`] and the actual type unless `model` predicts this type.
     fn check(model: &LinearModel) -> Result<()>;
 
-    /// From what [`Predictor::predict`] gives, `[n, t]`.
+    /// Converts the result of [`Predictor::predict`], `[n, t]`.
     fn from_predictions(model: &LinearModel, y_nt: Array2<f64>) -> Result<Self>;
 }
 
@@ -112,10 +111,10 @@ fn wrong(has: &str, load_as: &str) -> Error {
 }
 
 impl LinearModel {
-    /// What a predicted number of a classifier stands for.
+    /// The label of a number predicted by a classifier.
     pub fn label(&self, number: f64) -> Label<'_> {
         let name = match &self.class_names {
-            // Numbers of text count its names from 0.
+            // Numbers of text labels are indices of the names.
             Some(names) => names.get(number as usize),
             None => None,
         };
@@ -134,10 +133,10 @@ impl<Y: Predicted> Model<Y> {
         }
     }
 
-    /// Reads a model file, of this library or of the command line. It predicts on the best device
-    /// until told otherwise.
+    /// Reads a model file of this library or of the command line. It predicts on the best device
+    /// unless [`Self::device`] sets another.
     ///
-    /// Errors as [`LinearModel::load`], and with [`Error::Unsupported`] when the model does not
+    /// Errors as [`LinearModel::load`], and with [`Error::Unsupported`] if the model does not
     /// predict `Y`.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let linear = LinearModel::load(path)?;
@@ -150,35 +149,35 @@ impl<Y: Predicted> Model<Y> {
         })
     }
 
-    /// Writes one file with everything that predicting needs, whole or not at all.
+    /// Writes one file with everything needed for prediction, atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.linear.save(path)
     }
 
-    /// Where it predicts.
+    /// Sets the device for predictions.
     pub fn device(mut self, device: &Device) -> Self {
         self.device = Some(device.clone());
         self
     }
 
-    /// Bytes for chunk buffers.
+    /// Sets the bytes for chunk buffers.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// Map, coefficients, classes.
+    /// The linear model: map, coefficients, classes.
     pub fn linear(&self) -> &LinearModel {
         &self.linear
     }
 
-    /// The job that made it, in the words of the command line, where one is kept: what
-    /// `bochner show --job` prints.
+    /// Settings of the fit in the words of the command line, if stored; `bochner show --job` prints
+    /// them.
     pub fn job(&self) -> Option<&Settings> {
         self.linear.job.as_ref()
     }
 
-    /// The model in the memory of its device: for many small calls, which then upload nothing but
+    /// Loads the model into the memory of its device, for many small calls, which then upload only
     /// their rows.
     pub fn loaded(&self) -> Result<LoadedModel<'_, Y>> {
         Ok(LoadedModel {
@@ -187,7 +186,7 @@ impl<Y: Predicted> Model<Y> {
         })
     }
 
-    /// Where it runs, with how much memory.
+    /// Device and memory budget.
     pub(crate) fn run(&self) -> Result<Run> {
         let device = match &self.device {
             Some(device) => device.clone(),
@@ -196,16 +195,16 @@ impl<Y: Predicted> Model<Y> {
         Ok(Run::on(&device).memory(self.memory))
     }
 
-    /// Predictions for rows `[n, d]`. Each call loads the model anew: [`Self::loaded`] does so
+    /// Predictions for rows `[n, d]`. Each call loads the model again; [`Self::loaded`] does so
     /// once.
     pub fn predict(&self, x_nd: impl ToRows) -> Result<Y> {
         self.loaded()?.predict(x_nd)
     }
 
-    /// Predictions for rows `[n, d]` between bounds that hold a new target with probability
-    /// `level`, between 0 and 1: of a [`GaussianProcess`](crate::models::GaussianProcess), of
-    /// [`Ridge`](crate::models::Ridge), by its errors on rows that it left out in turn
-    /// ([`Conformal`](crate::models::Conformal)), or of any regression that was calibrated.
+    /// Prediction intervals for rows `[n, d]`, which contain a new target with probability `level`,
+    /// between 0 and 1: for a [`GaussianProcess`](crate::models::GaussianProcess), for
+    /// [`Ridge`](crate::models::Ridge), by its leave-one-out errors
+    /// ([`Conformal`](crate::models::Conformal)), or for any regression after calibration.
     ///
     /// Errors as [`LinearModel::intervals_on`] and
     /// [`IntervalPredictor::predict`](crate::models::IntervalPredictor::predict) do.
@@ -214,15 +213,15 @@ impl<Y: Predicted> Model<Y> {
         predictor.predict(&x_nd.to_rows(), level)
     }
 
-    /// Gradients of the raw outputs at rows `[n, d]` by their columns, `[n, t, d]`, where outputs
-    /// are predicted values or a score for each class.
+    /// Gradients of the raw outputs at rows `[n, d]` with respect to their columns, `[n, t, d]`;
+    /// outputs are predicted values or a score for each class.
     ///
     /// Errors as [`LinearModel::gradients`] and [`Gradients::at`](crate::models::Gradients::at) do.
     pub fn gradients(&self, x_nd: impl ToRows) -> Result<Array3<f64>> {
         self.linear.gradients()?.at(&x_nd.to_rows())
     }
 
-    /// Predictions for all rows of a source, such as one that [`Self::open`] gave.
+    /// Predictions for all rows of a source, for example from [`Self::open`].
     pub fn predict_source(&self, source: &mut dyn ChunkSource) -> Result<Y> {
         let mut parts = Vec::new();
         self.stream(source, |y_nt, _| {

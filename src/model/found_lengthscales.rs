@@ -1,26 +1,26 @@
-//! Lengthscales that a fit has found, as a model keeps them.
+//! Estimated lengthscales, as stored in a model.
 
 use crate::{Error, Result, order::ascending, store::Store};
 use ndarray::Array2;
 
 const STORED: &str = "lengthscales";
 
-/// Lengthscales that a Gaussian process found, and what that was worth.
+/// Lengthscales estimated by a Gaussian process, and the gain in likelihood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundLengthscales {
-    /// Of each column, in its own units, `[d]`: k is a function of `(x_j - y_j) / lengthscale_j`.
-    /// As [`Bandwidth::SigmaPerColumn`](crate::features::Bandwidth::SigmaPerColumn) they give the
-    /// same kernel. Infinite where a column was left out as constant.
+    /// Lengthscale of each column, in its own units, `[d]`: k is a function of `(x_j - y_j) /
+    /// lengthscale_j`. As [`Bandwidth::SigmaPerColumn`](crate::features::Bandwidth::SigmaPerColumn)
+    /// they give the same kernel. Infinite for a column dropped as constant.
     pub lengthscale_d: Vec<f64>,
-    /// Standard deviation of each column over its lengthscale, `[d]`: how relevant it is, the
-    /// larger the more.
+    /// Standard deviation of each column over its lengthscale, `[d]`: the larger, the more
+    /// relevant.
     pub relevance_d: Vec<f64>,
-    /// What columns are called, if the data says so, `[d]`.
+    /// Names of the columns, if there are any, `[d]`.
     pub names: Option<Vec<String>>,
-    /// `log p(y | x)` of the sample at the lengthscales of the bandwidth, with the likeliest
-    /// variances.
+    /// `log p(y | x)` of the sample at the lengthscales of the bandwidth, with the
+    /// maximum-likelihood variances.
     pub before: f64,
-    /// The same at those found.
+    /// The same at the estimates.
     pub after: f64,
     /// Steps of the ascent.
     pub iterations: usize,
@@ -54,7 +54,7 @@ impl FoundLengthscales {
         }
     }
 
-    /// Other models, and older files, have none.
+    /// Other models, and older files, do not have them.
     pub(crate) fn read(store: &Store, columns: usize) -> Result<Option<Self>> {
         if !store.has(STORED) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Gradients of what a model says, by the columns of rows.
+//! Gradients of the outputs of a model with respect to the columns of rows.
 
 #[cfg(test)]
 mod tests;
@@ -12,25 +12,25 @@ use crate::{
 };
 use ndarray::{Array3, Axis, s};
 
-/// Values of gradients that are formed before they are put in their place.
+/// Maximum number of values of a block of gradients.
 const BLOCK_VALUES: usize = 1 << 22;
-/// Rows whose slopes are formed together at most.
+/// Maximum number of rows of a block.
 const BLOCK_ROWS: usize = 512;
 
-/// Gradients of the raw outputs of a model, `f_t(x) = z(x)'beta_t + b_t`, by the raw columns of a
-/// row: `df_t / dx_j = scale_j (dz(u) / du_j)'beta_t` with u the prepared row, in closed form for
-/// each family of maps ([`Formula::gradient`]), in f64 on the CPU.
+/// Gradients of the raw outputs of a model, `f_t(x) = z(x)'beta_t + b_t`, with respect to the raw
+/// columns of a row: `df_t / dx_j = scale_j (dz(u) / du_j)'beta_t` with u the prepared row, in
+/// closed form for each family of maps ([`Formula::gradient`]), in f64 on the CPU.
 #[derive(Debug)]
 pub struct Gradients<'m> {
     model: &'m LinearModel,
     formula: Formula,
-    /// Of predictions by raw outputs.
+    /// Factor from raw outputs to predictions.
     factor: f64,
 }
 
 impl LinearModel {
-    /// Gradients of the raw outputs, predicted values or a score for each class, by the columns of
-    /// rows.
+    /// Gradients of the raw outputs, predicted values or a score for each class, with respect to
+    /// the columns of rows.
     ///
     /// ```
     /// use bochner::{data::Rows, prelude::*};
@@ -44,9 +44,9 @@ impl LinearModel {
     /// # Ok::<(), bochner::Error>(())
     /// ```
     ///
-    /// Errors with [`Error::Unsupported`] where no gradient is known: of random binning, steps,
-    /// leaves, kernels and nonlinearities of one's own, columns that are clipped, ranked or taken
-    /// by their logarithms, and targets on another scale.
+    /// Errors with [`Error::Unsupported`] if no gradient is known: for random binning, steps,
+    /// leaves, custom kernels and nonlinearities, columns that are clipped, ranked or transformed
+    /// by a logarithm, and transformed targets.
     pub fn gradients(&self) -> Result<Gradients<'_>> {
         let factor = Link::factor(self.link.as_ref()).ok_or_else(|| {
             Error::unsupported(
@@ -63,8 +63,8 @@ impl LinearModel {
 }
 
 impl Gradients<'_> {
-    /// At rows `[n, d]`: `[n, t, d]`, in units of the targets by those of the columns. What is held
-    /// beside the result does not grow with rows or outputs.
+    /// Gradients at rows `[n, d]`: `[n, t, d]`, in units of the targets over those of the columns.
+    /// Temporary memory does not grow with rows or outputs.
     ///
     /// Errors with [`Error::Shape`] on rows of other columns, and with [`Error::Data`] on a value
     /// that is not finite.
@@ -89,8 +89,8 @@ impl Gradients<'_> {
     }
 }
 
-/// The formula of a map whose gradients by raw columns are those by prepared ones, scaled, where
-/// columns are neither clipped nor ranked.
+/// The formula of a map, if columns are neither clipped nor ranked, so that gradients with respect
+/// to raw columns are scaled gradients with respect to prepared ones.
 pub(crate) fn smooth(map: &dyn FeatureMap) -> Result<Formula> {
     let formula = map.formula()?;
     formula.require_smooth()?;
@@ -101,7 +101,7 @@ pub(crate) fn smooth(map: &dyn FeatureMap) -> Result<Formula> {
     }
 }
 
-/// As [`smooth`], where columns are only centred and scaled.
+/// As [`smooth`], if columns are only centred and scaled.
 pub(crate) fn smooth_by_columns(map: &dyn FeatureMap) -> Result<Formula> {
     let formula = smooth(map)?;
     if map.input().is_affine() {

@@ -1,5 +1,5 @@
-//! Prediction intervals: of Gaussian processes by their variance, of any regression by what it was
-//! off by on rows that it did not see.
+//! Prediction intervals: by the variance of Gaussian processes, or by errors of any regression on
+//! unseen rows.
 
 use crate::{
     Error, Result,
@@ -16,16 +16,16 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
 
-/// Predictions between bounds, each `[rows, t]`.
+/// Predictions with lower and upper bounds, each `[rows, t]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intervals {
     /// The predictions.
     pub predicted_nt: Array2<f64>,
-    /// Targets are above this ...
+    /// Lower bounds.
     pub lower_nt: Array2<f64>,
-    /// ... and below this, with the probability asked for.
+    /// Upper bounds; targets are between both with the requested probability.
     pub upper_nt: Array2<f64>,
-    /// Standard deviation of a new target, noise included, where the model has a variance.
+    /// Standard deviation of a new target, noise included, if the model has a variance.
     pub deviation_nt: Option<Array2<f64>>,
 }
 
@@ -36,7 +36,7 @@ impl Intervals {
     }
 }
 
-/// A regression on a device, for predictions between bounds.
+/// A regression on a device, for prediction intervals.
 #[derive(Debug)]
 pub struct IntervalPredictor<'m> {
     model: &'m LinearModel,
@@ -46,8 +46,8 @@ pub struct IntervalPredictor<'m> {
 impl LinearModel {
     /// Loads the model for predictions with intervals: `run` is a `&Device` or a [`Run`].
     ///
-    /// Errors with [`Error::Unsupported`] for classifiers, and for models that have neither a
-    /// variance nor been calibrated.
+    /// Errors with [`Error::Unsupported`] for classifiers, and for models without a variance that
+    /// were not calibrated.
     pub fn intervals_on(&self, run: impl Into<Run>) -> Result<IntervalPredictor<'_>> {
         if let Targets::Classes(_) = self.targets {
             return Err(Error::unsupported(
@@ -64,8 +64,9 @@ impl LinearModel {
         IntervalPredictor::new(self, &run.into())
     }
 
-    /// Calibrates intervals on rows that the fit did not see (split conformal prediction), instead
-    /// of earlier ones: `run` is a `&Device` or a [`Run`]. It keeps 8 bytes a row and target.
+    /// Calibrates intervals on rows that the fit has not seen (split conformal prediction),
+    /// replacing any earlier calibration: `run` is a `&Device` or a [`Run`]. It keeps 8 bytes per
+    /// row and target.
     ///
     /// Errors on a source without rows, with other columns or targets than the model's, and for
     /// classifiers.
@@ -105,7 +106,7 @@ impl LinearModel {
     }
 }
 
-/// Scores, and beside them `root'z(x)` of the root of a spread.
+/// Scores, with an additional branch `root'z(x)` for the root of a spread.
 pub(crate) fn with_spread<'m>(
     model: &'m LinearModel,
     root_dm: Option<&'m Array2<f64>>,
@@ -138,10 +139,12 @@ impl<'m> IntervalPredictor<'m> {
         Ok(Self { model, featurizer })
     }
 
-    /// Predictions for rows that hold a new target with probability `level`, between 0 and 1: by
-    /// the errors of calibration if there are any, else by the normal law of the model's variance.
+    /// Prediction intervals that contain a new target with probability `level`, between 0 and 1:
+    /// from the errors of calibration if there are any, otherwise from the normal distribution with
+    /// the model's variance.
     ///
-    /// Errors unless the level is between 0 and 1, and when it is higher than calibration reaches.
+    /// Errors unless the level is between 0 and 1, and if it is too high for the number of
+    /// calibration rows.
     pub fn predict(&mut self, rows: &Rows, level: f64) -> Result<Intervals> {
         rows.require_finite()?;
         let (model, widths) = (self.model, Widths::at_level(self.model, level)?);
@@ -162,7 +165,7 @@ impl<'m> IntervalPredictor<'m> {
         Ok(widths.around(all))
     }
 
-    /// What predictions for rows are off by together, `[rows, rows]`, of a model that has a
+    /// Joint covariance of the predictions for rows, `[rows, rows]`, for a model that has a
     /// variance: the covariances of f given the data, over the variance of the noise of each
     /// target.
     ///
@@ -214,7 +217,7 @@ impl<'m> IntervalPredictor<'m> {
     }
 }
 
-/// What comes off the branches of a model, as predictions and deviations.
+/// Converts the branches of a model to predictions and deviations.
 fn raw(model: &LinearModel, branches: &[ArrayView2<'_, f32>]) -> Raw {
     let predicted_nt = branches[0].mapv(f64::from) + &model.coefficients.intercept_t;
     let deviation_nt = model.spread.as_ref().map(|spread| {
@@ -230,8 +233,8 @@ fn raw(model: &LinearModel, branches: &[ArrayView2<'_, f32>]) -> Raw {
     }
 }
 
-/// Half the width of an interval of each target, in units of its deviation where there is one, and
-/// what becomes of raw scores.
+/// Half width of an interval for each target, in units of its deviation if there is one, and the
+/// transformation of raw scores.
 struct Widths(Array1<f64>, Option<Link>);
 
 impl Widths {
@@ -268,7 +271,7 @@ impl Widths {
                 deviation_nt,
             };
         };
-        // Order stays, so a target lies between the ends as often as what was fitted of it does.
+        // The transformation is monotone, so the coverage is that on the fitted scale.
         let amounts = |ends: Array2<f64>| ends.mapv(|seen| rescale.amount(seen));
         Intervals {
             lower_nt: amounts(lower_nt),

@@ -1,9 +1,10 @@
-//! Class labels: text, whole numbers, floats or booleans in, the same out.
+//! Class labels of type text, whole number, float or boolean; predictions have the type of the
+//! input.
 
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayBase, Data, Ix1};
 
-/// A label as a model keeps it.
+/// A label as stored in a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Label<'a> {
     /// A number.
@@ -12,30 +13,31 @@ pub enum Label<'a> {
     Text(&'a str),
 }
 
-/// A type that labels can have: `&str`, `String`, whole numbers, floats, `bool`.
+/// Types of labels: `&str`, `String`, whole numbers, floats, `bool`.
 pub trait IsLabel {
-    /// What a classifier gives back: the same type, `String` for `&str`.
+    /// Type of predicted labels: the same type, `String` for `&str`.
     type Owned: FromLabel;
 
-    /// As a model keeps it; `None` for a whole number that f64 does not hold.
+    /// The stored label; `None` for a whole number that f64 cannot represent.
     fn label(&self) -> Option<Label<'_>>;
 }
 
-/// A type that predicted labels can have.
+/// Types of predicted labels.
 pub trait FromLabel: Sized {
-    /// What the type holds, for messages.
+    /// Name of the values of this type, for messages.
     const WHAT: &'static str;
 
-    /// The label in this type; `None` if it is no value of it.
+    /// Converts the label to this type; `None` if it is not a value of it.
     fn from_label(label: Label<'_>) -> Option<Self>;
 }
 
-/// Labels from memory, one a row: slices, vectors and arrays of any type that [`IsLabel`].
+/// Labels in memory, one per row: slices, vectors and arrays of any type that implements
+/// [`IsLabel`].
 pub trait ToLabels {
-    /// The type that a classifier gives back.
+    /// Type of predicted labels.
     type Owned: FromLabel;
 
-    /// One column of numbers, and the names that they count if the labels are text.
+    /// One column of numbers, and the names that they index if the labels are text.
     fn to_labels(&self) -> Result<(Array2<f64>, Option<Vec<String>>)>;
 }
 
@@ -109,8 +111,8 @@ macro_rules! numeric_labels {
         }
     )*};
 }
-// The largest whole numbers round up to 2^63 or 2^64, which casts back to them: the way back is no
-// proof there.
+// The largest whole numbers round up to 2^63 or 2^64, which casts back to them, so that a round
+// trip does not detect them.
 numeric_labels!(
     "whole numbers of this size",
     |own, value| value as Self == own && value.abs() < 2_f64.powi(63),
@@ -127,7 +129,7 @@ numeric_labels!(
 );
 numeric_labels!("floats", |_, _| true, f32, f64);
 
-/// Numbers as they are; of text, each label's place among all that there are, in order.
+/// Encodes numbers as they are, and text as indices of the sorted distinct labels.
 fn encode<'a, L: IsLabel + 'a>(
     labels: impl Iterator<Item = &'a L> + Clone,
 ) -> Result<(Array2<f64>, Option<Vec<String>>)> {

@@ -1,4 +1,4 @@
-//! By what a penalty was chosen, as a model keeps it.
+//! Hold-out errors by which a penalty was chosen, as stored in a model.
 
 use crate::{Error, Result, store::Store};
 use ndarray::Array2;
@@ -7,32 +7,33 @@ use ndarray::Array2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HeldOut {
-    /// Each row in turn, by its leverage: a second pass over the rows.
+    /// Leave-one-out on all rows, by leverages: a second pass over the rows.
     #[default]
     LeaveOneOut,
-    /// Each of so many rows in turn, which are drawn uniformly and kept as the rows go by: no
-    /// second pass. Rows that are equal are left out together, as one row of their weight.
+    /// Leave-one-out on a uniform sample of this number of rows, which is kept during the pass: no
+    /// second pass. Equal rows are left out together, as one row of their total weight.
     LeaveSomeOut(usize),
-    /// Each of so many folds in turn, by the sums alone: a Gram matrix in memory for each.
+    /// Cross-validation with this number of folds, from sums: one Gram matrix in memory per fold.
     Folds(usize),
 }
 
-/// The errors by which a penalty was chosen.
+/// Hold-out errors by which a penalty was chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LambdaCurve {
     /// Which rows were held out.
     pub by: HeldOut,
-    /// One for each penalty, in ascending order, but for those whose error rounding hides.
+    /// One point for each penalty, in ascending order, without those whose error is lost to
+    /// rounding.
     pub points: Vec<LambdaPoint>,
 }
 
-/// A penalty and what it gave.
+/// A penalty and its hold-out error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LambdaPoint {
     /// The penalty per sample.
     pub lambda: f64,
-    /// Mean squared error on held-out rows over the variance of the targets, mean of the targets:
-    /// 1 is what their means would give. Classes are targets of -1 and 1.
+    /// Mean squared error on held-out rows over the variance of the targets, averaged over targets:
+    /// 1 is the error of predicting the mean. Classes are targets of -1 and 1.
     pub error: f64,
     /// Effective dimension of all rows at this penalty.
     pub effective_dimension: f64,
@@ -63,7 +64,7 @@ impl LambdaCurve {
         }
     }
 
-    /// Models that did not choose, and older files, have none.
+    /// Models with a fixed penalty, and older files, do not have it.
     pub(crate) fn read(store: &Store) -> Result<Option<Self>> {
         if !store.has("lambda_curve") {
             return Ok(None);

@@ -1,15 +1,16 @@
-//! A metric that was learnt: the root of an average gradient outer product, or by neighbours.
+//! A learnt metric: the root of an average gradient outer product, or weights from nearest
+//! neighbours.
 
 use crate::{Error, Result, store::Store};
 use ndarray::Array2;
 use std::{fmt, str::FromStr};
 
-/// Which metric is learnt.
+/// Kind of metric to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
     /// A lengthscale for each column, `1 / sqrt(M_jj)`.
     Diagonal,
-    /// All of M: directions across columns, too.
+    /// The full matrix M, with directions across columns.
     Full,
 }
 
@@ -36,11 +37,12 @@ impl FromStr for Metric {
     }
 }
 
-/// A metric that was learnt: rows are compared by `|R (v - w)|`, v and w prepared as
-/// [`Scaling`](crate::features::Scaling) prepares them, before a lengthscale.
+/// A learnt metric: rows are compared by `|R (v - w)|`, with v and w prepared by
+/// [`Scaling`](crate::features::Scaling), before a lengthscale.
 ///
-/// `R = (M d / tr M + 0.001 I)^(power / 2)`, scaled so that `tr R^2 = d`, with M by prepared
-/// columns. Of bins M may be the diagonal of squared weights by which neighbours tell targets best.
+/// `R = (M d / tr M + 0.001 I)^(power / 2)`, scaled so that `tr R^2 = d`, with M for prepared
+/// columns. For binning, M may be the diagonal of squared weights that minimise the error of
+/// nearest-neighbour predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnedMetric {
     pub(crate) kind: Metric,
@@ -51,7 +53,7 @@ pub struct LearnedMetric {
 }
 
 impl LearnedMetric {
-    /// Which metric it is.
+    /// Kind of the metric.
     pub fn kind(&self) -> Metric {
         self.kind
     }
@@ -64,12 +66,12 @@ impl LearnedMetric {
         }
     }
 
-    /// What share of the squared gradient lies along each prepared column, `M_jj / tr M`, `[d]`.
+    /// Share of the squared gradient along each prepared column, `M_jj / tr M`, `[d]`.
     pub fn importance(&self) -> &[f64] {
         &self.importance
     }
 
-    /// Names of the columns, where the data had some.
+    /// Names of the columns, if the data has names.
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()
     }
@@ -89,7 +91,7 @@ impl LearnedMetric {
         }
     }
 
-    /// Models without a metric, and older files, have none.
+    /// Models without a metric, and older files, do not have it.
     pub(crate) fn read(store: &Store) -> Result<Option<Self>> {
         if !store.has_property("metric") {
             return Ok(None);

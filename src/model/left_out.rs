@@ -1,19 +1,19 @@
-//! Scores of rows that a fit had not seen, and where such rows come from.
+//! Scores of rows that a fit has not seen, and the source of such rows.
 
 use crate::{Error, Result, store::Store};
 use ndarray::{Array2, Axis};
 use std::{collections::HashMap, fmt};
 
-/// Which rows, unseen by a fit, say how far it is off.
+/// Source of the unseen rows that prediction errors are estimated on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CalibratedOn {
-    /// Rows that were kept back from it.
+    /// A separate calibration set.
     #[default]
     KeptBack,
-    /// Each row left out in turn: those of the fit, by their leverages.
+    /// Leave-one-out: the training rows, by their leverages.
     LeftOut,
-    /// Each of so many folds left out in turn.
+    /// Cross-validation with this number of folds.
     Folds(usize),
 }
 
@@ -31,7 +31,7 @@ const LEFT_OUT: &str = "left-out";
 const FOLDS: &str = "folds:";
 
 impl CalibratedOn {
-    /// Nothing is written of rows that were kept back, as files had it before there were others.
+    /// Nothing is written for a calibration set, as in older files, which had no other kind.
     pub(crate) fn write(self, name: &str, store: &mut Store) {
         match self {
             Self::KeptBack => {}
@@ -56,29 +56,29 @@ impl CalibratedOn {
     }
 }
 
-/// Scores of some rows of a fit by fits that had not seen them, `f_-i(x_i)`.
+/// Scores of training rows by fits without them, `f_-i(x_i)`.
 #[derive(Debug, Clone, PartialEq)]
 #[doc(hidden)]
 pub struct LeftOutScores {
-    /// What the rows are known by, [`hash_of_row`](crate::data::hash_of_row), `[m]`.
+    /// Identifiers of the rows, [`hash_of_row`](crate::data::hash_of_row), `[m]`.
     pub id_m: Vec<u64>,
     /// Number of observations with these contents, `[m]`.
     pub count_m: Vec<f64>,
     /// Total weight of all rows with these contents, `[m]`.
     pub weight_m: Vec<f64>,
-    /// What was fitted, `[m, t]`: classes as -1 and 1.
+    /// Encoded targets, `[m, t]`: classes as -1 and 1.
     pub y_mt: Array2<f64>,
-    /// What was fitted less the scores, `[m, t]`.
+    /// Encoded targets less the scores, `[m, t]`.
     pub error_mt: Array2<f64>,
-    /// Targets less the predictions of the fit to all rows, `[m, t]`, where that fit was at hand.
+    /// Targets less the predictions of the fit to all rows, `[m, t]`, if available.
     pub residual_mt: Option<Array2<f64>>,
-    /// What was left out of the fits.
+    /// How the rows were left out.
     pub on: CalibratedOn,
 }
 
 impl LeftOutScores {
-    /// Errors with [`Error::Shape`] unless there is an error for each row and target, and a
-    /// residual for each or for none.
+    /// Errors with [`Error::Shape`] unless there is an error for each row and target, and residuals
+    /// for all rows or for none.
     pub(crate) fn new(
         (id_m, count_m, weight_m): (Vec<u64>, Vec<f64>, Vec<f64>),
         (y, error, residual): (Vec<f64>, Vec<f64>, Vec<f64>),
@@ -102,8 +102,8 @@ impl LeftOutScores {
         })
     }
 
-    /// Those of a mean of models by their shares, 1 together, of the rows that all of them left
-    /// out; `None` of no models, and where they left out other things.
+    /// Scores of a mean of models with shares that sum to 1, for the rows that all of them left
+    /// out; `None` for no models, and if they left out rows in different ways.
     pub(crate) fn mean(all: &[(Self, f64)]) -> Option<Self> {
         let ((first, share), others) = all.split_first()?;
         let place = |of: &Self| -> HashMap<u64, usize> {
@@ -141,7 +141,7 @@ impl LeftOutScores {
         self.weight_m.len()
     }
 
-    /// Number of observations behind the rows.
+    /// Number of observations of the rows.
     pub(crate) fn observations(&self) -> f64 {
         self.count_m.iter().sum()
     }
@@ -151,7 +151,8 @@ impl LeftOutScores {
         &self.y_mt - &self.error_mt
     }
 
-    /// Predictions of the fit to all rows, `[m, t]`; without them the scores left out.
+    /// Predictions of the fit to all rows, `[m, t]`, or the leave-one-out scores if these are not
+    /// available.
     pub(crate) fn fitted(&self) -> Array2<f64> {
         match &self.residual_mt {
             Some(residual_mt) => &self.y_mt - residual_mt,
@@ -159,7 +160,7 @@ impl LeftOutScores {
         }
     }
 
-    /// Whether every score is a number: rounding hides that of a row which alone decides on it.
+    /// Whether every score is finite: rounding hides that of a row that alone determines it.
     pub(crate) fn are_known(&self) -> bool {
         self.error_mt.iter().all(|error| error.is_finite())
     }
@@ -169,7 +170,7 @@ impl LeftOutScores {
 mod tests {
     use super::*;
 
-    /// Rows are told by what they hold, in whichever order they come.
+    /// Rows are matched by their contents, in any order.
     #[test]
     fn means_are_of_rows_that_all_left_out() {
         let of = |ids: &[u64], error: f64, on| {

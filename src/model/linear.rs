@@ -1,4 +1,4 @@
-//! A linear model on random features: what is kept of a fit.
+//! A linear model on random features: the result of a fit.
 
 mod file;
 mod of_each;
@@ -21,89 +21,87 @@ use crate::{
 use ndarray::Array2;
 use std::collections::BTreeMap;
 
-/// The learner of files that name none.
+/// Learner of files that do not name one.
 pub(crate) const RIDGE: &str = "ridge";
-/// Feature map, coefficients, and what the targets mean.
+/// Feature map, coefficients, and kind of the targets.
 #[derive(Debug)]
 pub struct LinearModel {
-    /// The map, parameters drawn.
+    /// The map with its drawn parameters.
     pub map: Box<dyn FeatureMap>,
     /// Coefficients `[D, t]` and intercept `[t]`.
     pub coefficients: Coefficients,
     /// Real values or classes.
     pub targets: Targets,
-    /// What classes are called if their labels are text, which the numbers in [`Self::targets`]
-    /// then count from 0.
+    /// Names of the classes if labels are text; the numbers in [`Self::targets`] then count from 0.
     pub class_names: Option<Vec<String>>,
-    /// What type labels had where they were fitted, in words of Python, which has them again after
-    /// a file was read. `None` if unknown.
+    /// Python type of the labels at the fit, which is restored when a file is read. `None` if
+    /// unknown.
     #[doc(hidden)]
     pub label_types: Option<String>,
-    /// What the columns of the data were called, as many as the map takes, if they had names; with
-    /// a [`Self::schema`] those that it makes.
+    /// Names of the input columns of the map, if they have names; with a [`Self::schema`], those of
+    /// the columns that it produces.
     pub column_names: Option<Vec<String>>,
-    /// What the columns of the map are made of, where a table held more than numbers.
+    /// How columns of the map are derived from a table, if it has other columns than numbers.
     pub schema: Option<Schema>,
-    /// What each column of the map was between; `None` where nobody looked, and of files from
-    /// before it was kept.
+    /// Range of each input column of the map; `None` if not computed, and in older files.
     pub ranges: Option<Ranges>,
-    /// What the columns of the targets were called, if they had names.
+    /// Names of the target columns, if they have names.
     pub target_names: Option<Vec<String>>,
-    /// What fitted it, by the name that `fit --model` takes.
+    /// Name of the learner, as in `fit --model`.
     pub learner: String,
-    /// Figures that the fit found, by name, such as `effective_dimension`: for reports.
+    /// Figures of the fit by name, such as `effective_dimension`, for reports.
     pub facts: BTreeMap<String, f64>,
-    /// The held-out errors by which the penalty was chosen, if it was.
+    /// Hold-out errors of the candidate penalties, if the penalty was chosen.
     pub lambda_curve: Option<LambdaCurve>,
-    /// The lengthscales that a Gaussian process found, if it looked for any.
+    /// Lengthscales estimated by a Gaussian process, if any.
     pub lengthscales: Option<FoundLengthscales>,
-    /// How scores become probabilities, of classifiers that have some.
+    /// How scores become probabilities, for classifiers that support them.
     pub probabilities: Option<Probabilities>,
-    /// What sets of classes go by, of classifiers whose fit left out rows.
+    /// Calibration of sets of classes, for classifiers with leave-one-out scores.
     pub class_sets: Option<ClassSets>,
-    /// The covariance of the coefficients, of a Gaussian process or a Laplace approximation.
+    /// Covariance of the coefficients, for a Gaussian process or a Laplace approximation.
     pub spread: Option<Spread>,
-    /// The covariance of scores of more than two classes, of a Laplace approximation.
+    /// Covariance of the scores of more than two classes, for a Laplace approximation.
     pub class_spread: Option<ClassSpread>,
-    /// What it was off by on rows that [`Self::calibrate`] saw, or that its fit left out in turn.
+    /// Prediction errors on the rows of [`Self::calibrate`], or leave-one-out errors of the fit.
     pub conformal: Option<Conformal>,
-    /// Scores of rows that its fit left out in turn; `None` where it left out none, and of a model
-    /// read from a file, which does not keep them.
+    /// Leave-one-out scores of training rows; `None` if the fit computed none, and for a model read
+    /// from a file, which does not store them.
     #[doc(hidden)]
     pub left_out: Option<LeftOutScores>,
-    /// What kernel PCA knows beside its components; `None` for all other learners.
+    /// Variances and mean of kernel PCA; `None` for all other learners.
     pub principal: Option<Principal>,
-    /// The metric that its map compares rows by, if one was learnt.
+    /// The metric by which its map compares rows, if one was learnt.
     pub metric: Option<LearnedMetric>,
     /// The share of each column, `[d]`, in the squared gradients of the models in leaves,
     /// `M_jj / tr M` by prepared columns: the mean over leaves weighted by their rows. `None`
     /// unless leaves were searched.
     pub leaf_importance: Option<Vec<f64>>,
-    /// What becomes of raw scores; `None` where they are what the model says.
+    /// Transformation of raw scores; `None` if they are the predictions.
     pub link: Option<Link>,
     /// The penalty per sample that the fit used; 0 if it has none.
     pub lambda: f64,
-    /// Rows that the fit saw.
+    /// Number of training rows.
     pub rows: u64,
     /// The device that the fit ran on, in one line.
     pub device: String,
-    /// The job that made it, in words, which `bochner fit --like` fits again.
-    /// `None` where nobody said, and of files from before it was kept.
+    /// Settings of the fit, which `bochner fit --like` repeats. `None` if unknown, and in older
+    /// files.
     pub job: Option<Settings>,
-    /// How long the fit took; `None` for a model read from a file, which does not keep it.
+    /// How long the fit took; `None` for a model read from a file, which does not store it.
     pub times: Option<FitTimes>,
 }
 
 impl LinearModel {
-    /// The level of the quantile that the model predicts, if it was fitted to predict one
-    /// ([`ResidualLoss::Quantile`](crate::models::ResidualLoss::Quantile)) and knows its job.
+    /// The level of the predicted quantile, if the model was fitted with
+    /// [`ResidualLoss::Quantile`](crate::models::ResidualLoss::Quantile) and stores its settings.
     pub fn quantile(&self) -> Option<f64> {
         let job = self.job.as_ref()?;
         let is_one = job.get("loss") == Some("quantile");
         is_one.then(|| job.get("quantile")?.parse().ok()).flatten()
     }
 
-    /// A model of ridge regression, of no rows yet and without figures: what a fit fills in.
+    /// A model of ridge regression with 0 rows and without figures, to be filled in by a fit.
     pub fn new(
         map: Box<dyn FeatureMap>,
         coefficients: Coefficients,
@@ -142,7 +140,7 @@ impl LinearModel {
         }
     }
 
-    /// What the model says of raw outputs `[n, t]`: values as they are, or the label of the largest
+    /// Predictions from raw outputs `[n, t]`: the values themselves, or the label of the largest
     /// score in each row, `[n, 1]`.
     #[doc(hidden)]
     pub fn decide(&self, scores_nt: Array2<f64>) -> Array2<f64> {

@@ -1,4 +1,4 @@
-//! What becomes of raw scores where they are not yet what a model says.
+//! Links: transformations from raw scores to predictions.
 
 use crate::{
     Error, Result,
@@ -8,35 +8,35 @@ use crate::{
 use ndarray::{Array2, Axis, s};
 use std::sync::Arc;
 
-/// From raw scores z(x)'beta + b to predictions.
+/// Transformation from raw scores z(x)'beta + b to predictions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Link {
-    /// All columns of `[n, t + 1]` divided by the last, a degree, which is taken for `floor` where
-    /// it is less: `[n, t]`.
+    /// All columns of `[n, t + 1]` divided by the last one, a degree, which is at least `floor`:
+    /// `[n, t]`.
     OverDegree {
-        /// The least degree.
+        /// Minimum degree.
         floor: f64,
     },
-    /// Mean kernel values `[n, 1]` over the integral of the kernel: a density. Values below zero,
-    /// which only errors of random features can be, count as zero.
+    /// Mean kernel values `[n, 1]` over the integral of the kernel: a density. Negative values,
+    /// which are errors of random features, become zero.
     Density {
         /// ln of the integral.
         ln_integral: f64,
     },
-    /// ln of the same, of mean kernel values that are taken for `floor` where they are less.
+    /// Logarithm of the density, with mean kernel values of at least `floor`.
     LogDensity {
         /// ln of the integral.
         ln_integral: f64,
-        /// The least mean kernel value.
+        /// Minimum mean kernel value.
         floor: f64,
     },
-    /// Amounts of their logarithms: `exp(score + ln_smear)`, of each column.
+    /// Exponential of fitted logarithms: `exp(score + ln_smear)`, for each column.
     Exponential {
-        /// ln of the mean of `exp(e)` over residuals e of the logarithms (Duan 1983): what makes a
-        /// mean of a median.
+        /// ln of the mean of `exp(e)` over residuals e of the logarithms (Duan 1983), which
+        /// corrects from the median to the mean.
         ln_smear: f64,
     },
-    /// Amounts of the normal scores of their ranks.
+    /// Inverse of the normal scores of ranks.
     Ranks {
         /// From scores to means: `mean_i T^-1(score + e_i)` over residuals e of the scores T(y)
         /// (Duan 1983).
@@ -44,7 +44,7 @@ pub enum Link {
         /// T, from amounts to scores.
         ranks: Arc<Curve>,
     },
-    /// `unit * score`, of each column: amounts that single precision cannot hold.
+    /// `unit * score`, for each column: for targets that overflow single precision.
     Unit {
         /// The power of two that targets were divided by.
         unit: f64,
@@ -66,7 +66,7 @@ const RANKS_MEAN: &str = "link_mean";
 const RANKS_CURVE: &str = "link_ranks";
 
 impl Link {
-    /// Columns of raw scores that are no predictions.
+    /// Number of raw score columns that are no predictions.
     pub(crate) fn hidden(&self) -> usize {
         match self {
             Self::OverDegree { .. } => 1,
@@ -74,7 +74,7 @@ impl Link {
         }
     }
 
-    /// Predictions of raw scores.
+    /// Predictions from raw scores.
     pub(crate) fn apply(&self, scores: &Array2<f64>) -> Array2<f64> {
         match self {
             Self::OverDegree { floor } => {
@@ -82,7 +82,7 @@ impl Link {
                 let degree = scores.column(last).mapv(|d| d.max(*floor));
                 &scores.slice(s![.., ..last]) / &degree.insert_axis(Axis(1))
             }
-            // By logarithms: the integral itself can leave the range of f64.
+            // In logarithms: the integral itself can overflow f64.
             Self::Density { ln_integral } => scores.mapv(|k| (k.max(0.0).ln() - ln_integral).exp()),
             Self::LogDensity { ln_integral, floor } => {
                 scores.mapv(|k| k.max(*floor).ln() - ln_integral)
@@ -93,7 +93,7 @@ impl Link {
         }
     }
 
-    /// How amounts became what raw scores are of, if these are on another scale.
+    /// The transformation of the targets, if there was one.
     pub(crate) fn rescale(&self) -> Option<Rescale> {
         match self {
             Self::Exponential { .. } => Some(Rescale::Logarithms),
@@ -103,7 +103,7 @@ impl Link {
         }
     }
 
-    /// The factor from scores to predictions, if that is all the link does.
+    /// The factor from scores to predictions, if the link is only that.
     pub(crate) fn factor(link: Option<&Self>) -> Option<f64> {
         match link {
             None => Some(1.0),
@@ -143,7 +143,7 @@ impl Link {
         }
     }
 
-    /// What [`Self::write`] wrote, if it did, for a model of so many raw scores.
+    /// Reads the entries of [`Self::write`], if present, for a model with `outputs` raw scores.
     pub(crate) fn read(store: &Store, outputs: usize) -> Result<Option<Self>> {
         if !store.has_property(NAME) {
             return Ok(None);
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// A floor of 0 lets a degree of 0 divide, and takes the logarithm of 0.
+    /// A floor of 0 would allow division by a degree of 0, and the logarithm of 0.
     #[test]
     fn figures_that_no_fit_writes_are_refused() {
         let refusal = |link: Link, outputs| {

@@ -1,11 +1,11 @@
-//! What a model of kernel PCA keeps beside its components.
+//! Data of a kernel PCA model besides its components.
 
 use crate::{Result, store::Store};
 use ndarray::Array1;
 
 const PREFIX: &str = "principal";
 
-/// What kernel PCA knows beside its components.
+/// Variances and mean of kernel PCA.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Principal {
     /// The variance along each component, largest first, `[k]`.
@@ -31,7 +31,7 @@ impl Principal {
         store.nest(PREFIX, own);
     }
 
-    /// What [`Self::write`] wrote, if it did, for a model of these coefficients.
+    /// Reads the entries of [`Self::write`], if present, for a model with these coefficients.
     pub(crate) fn read(store: &Store, (features, outputs): (usize, usize)) -> Result<Option<Self>> {
         let own = store.nested(PREFIX);
         if !own.has("variance") {

@@ -25,22 +25,22 @@ pub enum Probabilities {
     /// `softmax(slope s_k + offset_k)`: one slope for the scores of all classes (temperature
     /// scaling, Guo et al. 2017).
     Tempered {
-        /// Of all scores.
+        /// Slope for all scores.
         slope: f64,
         /// `[t]`.
         offset_t: Vec<f64>,
     },
-    /// Means of sigmoids over log odds that are normal: around those of the scores, with the
-    /// variance that [`LinearModel::spread`](crate::models::LinearModel::spread) gives each row; of
-    /// more than two classes means of softmaxes, by
+    /// Means of sigmoids over normally distributed log odds, centred at the scores, with the
+    /// variance of each row from [`LinearModel::spread`](crate::models::LinearModel::spread); for
+    /// more than two classes, means of softmaxes, with
     /// [`LinearModel::class_spread`](crate::models::LinearModel::class_spread).
-    /// [`ProbabilityPredictor`] has them.
+    /// [`ProbabilityPredictor`] computes them.
     Averaged,
 }
 
 impl Probabilities {
-    /// Probabilities from scores `[n, t]`; every row sums to 1. Of [`Self::Averaged`], those of
-    /// the scores alone, as if nothing varied.
+    /// Probabilities from scores `[n, t]`; every row sums to 1. For [`Self::Averaged`], those at
+    /// the scores, ignoring the variance.
     #[doc(hidden)]
     pub fn apply(&self, mut scores_nt: Array2<f64>) -> Array2<f64> {
         if let Self::Tempered { slope, offset_t } = self {
@@ -65,7 +65,7 @@ impl Probabilities {
             if sum > 0.0 {
                 row /= sum
             } else {
-                // All sigmoids are zero in f64: nothing is known.
+                // All sigmoids underflow: uses equal probabilities.
                 row.fill(1.0 / classes)
             }
         }

@@ -1,16 +1,16 @@
-//! The range of each column that a fit saw.
+//! Range of each column in the training rows.
 
 use crate::{Result, data::Survey, store::Store};
 
-/// The names of the arrays of a model file.
+/// Names of the arrays in a model file.
 const NAMES: [&str; 2] = ["seen.min", "seen.max"];
 const MEANS: &str = "seen.mean";
 /// A value is far outside where it lies beyond an end by more than this share of the width.
 const FAR: f64 = 0.5;
 
-/// The smallest and the largest value of each column, `[d]`, as they were before any scaling, of
-/// the rows of a fit. What a model says of rows far outside rests on no row: a kernel machine goes
-/// to its intercept there, a linear one goes on straight.
+/// Smallest and largest value of each column, `[d]`, before any scaling, in the training rows.
+/// Predictions for rows far outside extrapolate: a kernel machine tends to its intercept there, a
+/// linear model continues linearly.
 ///
 /// ```
 /// use bochner::{models::Range, prelude::*};
@@ -30,7 +30,7 @@ pub struct Ranges {
     means: Option<Vec<f64>>,
 }
 
-/// What a column lay between.
+/// Range of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     /// Its smallest value.
@@ -40,8 +40,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether a value lies outside by more than half of what lies between the ends. None does of
-    /// a column of one value, which tells nothing.
+    /// Whether a value is outside by more than half the width of the range. Never for a column with
+    /// a single value, whose scale is unknown.
     #[doc(hidden)]
     pub fn is_far(self, value: f64) -> bool {
         let most = FAR * (self.max - self.min);
@@ -49,7 +49,7 @@ impl Range {
     }
 }
 
-/// A zero has one sign, whichever a file gave it: models of the same rows are the same bytes.
+/// Replaces -0 by 0, so that models of equal rows have equal bytes.
 fn without_sign(ends: &[f64]) -> Vec<f64> {
     ends.iter().map(|end| end + 0.0).collect()
 }
@@ -61,7 +61,7 @@ fn rounded(mean: f64) -> f64 {
 }
 
 impl Ranges {
-    /// Those of the rows that were surveyed.
+    /// From a survey of the rows.
     #[doc(hidden)]
     pub fn from_survey(survey: &Survey) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Ranges {
         self.min.len()
     }
 
-    /// That of column `j`. Panics on a column that there is not.
+    /// Range of column `j`. Panics if there is no such column.
     pub fn of_column(&self, j: usize) -> Range {
         Range {
             min: self.min[j],
@@ -101,7 +101,7 @@ impl Ranges {
         }
     }
 
-    /// What [`Self::write`] wrote of so many columns; `None` in a file from before it.
+    /// Reads the entries of [`Self::write`] for `columns` columns; `None` in older files.
     pub(crate) fn read(store: &Store, columns: usize) -> Result<Option<Self>> {
         if !NAMES.iter().all(|name| store.has(name)) {
             return Ok(None);

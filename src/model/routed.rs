@@ -1,4 +1,5 @@
-//! Predictions of a tree of leaves: rows are sent to their leaves, and come back in their order.
+//! Predictions of a tree of leaves: rows are routed to their leaves, and outputs returned in the
+//! order of the rows.
 
 use crate::{
     Result,
@@ -9,27 +10,27 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
 
-/// Bytes for the chunks of one leaf that stays loaded, at least, if the run has them.
+/// Minimum bytes for the chunks of a leaf that stays loaded, if the run has them.
 const SHARE: u64 = 4 << 20;
-/// Rows that are sent to their leaves together, at most.
+/// Maximum number of rows routed together.
 const MOST_ROWS: usize = 65_536;
 
-/// The leaves of a model on a device, loaded as rows come to them.
+/// Leaves of a model on a device, loaded on demand.
 #[derive(Debug)]
 pub(crate) struct Routed<'m> {
     map: &'m LeafFeatures,
     beta_dt: &'m Array2<f64>,
-    /// Leaves that are on the device, the one that was needed last at the end.
+    /// Loaded leaves, the most recently used last.
     loaded: Vec<(usize, Featurizer<'m>)>,
     run: Run,
 }
 
-/// Takes outputs `[n, t]`, and where each of these rows was among those that were given.
+/// Callback that gets outputs `[n, t]`, and a function from their index to the index of the row.
 pub(crate) type Take<'t> =
     dyn FnMut(ArrayView2<'_, f64>, &dyn Fn(usize) -> usize) -> Result<()> + 't;
 
 impl<'m> Routed<'m> {
-    /// Loads the first leaf, so that what is wrong with a device is known.
+    /// Loads the first leaf, so that device errors show early.
     pub(crate) fn new(map: &'m LeafFeatures, beta_dt: &'m Array2<f64>, run: Run) -> Result<Self> {
         let mut routed = Self {
             map,
@@ -48,7 +49,7 @@ impl<'m> Routed<'m> {
         &self.run
     }
 
-    /// Rows to read at a time: they, and what becomes of them, take half of the memory.
+    /// Rows to read at a time, so that they and their outputs take half of the memory.
     pub(crate) fn chunk_rows(&self, source: &dyn ChunkSource) -> usize {
         let values = 2 * (source.columns() + source.targets()) + 2 * self.beta_dt.ncols();
         let fit = self.run.memory / 2 / (8 * values as u64);
@@ -57,7 +58,7 @@ impl<'m> Routed<'m> {
         source.rows().map_or(rows, |n| rows.min(n.max(1)))
     }
 
-    /// The outputs of rows, leaf by leaf; in a browser too.
+    /// Computes the outputs of rows, leaf by leaf; asynchronous, for browsers.
     pub(crate) async fn rows(&mut self, rows: &Rows, take: &mut Take<'_>) -> Result<()> {
         let map = self.map;
         for (leaf, own) in map.tree().route(rows).into_iter().enumerate() {
@@ -81,8 +82,8 @@ impl<'m> Routed<'m> {
         Ok(())
     }
 
-    /// The map of a leaf on the device; `None` where the intercept says all. That which was needed
-    /// longest ago makes room.
+    /// The map of a leaf on the device; `None` if the leaf is only an intercept. Evicts the least
+    /// recently used leaf if necessary.
     fn load(&mut self, leaf: usize) -> Result<Option<&mut Featurizer<'m>>> {
         let Some(map) = self.map.map(leaf) else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! How a model opens files of rows to predict.
+//! Opens files of rows for prediction.
 
 use crate::{
     Result,
@@ -8,8 +8,8 @@ use crate::{
 use std::path::Path;
 
 impl LinearModel {
-    /// How to [`open`](crate::data::open) rows to predict: columns by their names, in any order and
-    /// beside others, where the model and the file have names.
+    /// How to [`open`](crate::data::open) rows to predict: columns are matched by name, in any
+    /// order and with additional columns, if the model and the file have names.
     #[doc(hidden)]
     pub fn columns(&self) -> ColumnChoice {
         match (&self.schema, &self.column_names) {
@@ -27,8 +27,8 @@ impl LinearModel {
 }
 
 impl<Y: Predicted> Model<Y> {
-    /// Opens a file of rows to predict, as [`open`] does: columns by the names that the model
-    /// knows, read as in the fit, and without targets.
+    /// Opens a file of rows to predict, as [`open`] does: with columns matched by name, parsed as
+    /// in the fit, and without targets.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Box<dyn ChunkSource>> {
         let options = OpenOptions {
             target_use: TargetUse::Ignored,

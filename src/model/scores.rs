@@ -1,4 +1,4 @@
-//! Scores of predictions, summed chunk by chunk.
+//! Metrics of predictions, summed chunk by chunk.
 
 mod amounts;
 mod groups;
@@ -12,7 +12,7 @@ pub use labels::{ClassScore, LabelScores};
 use crate::{Error, Result};
 use ndarray::ArrayView2;
 
-/// Scores that there are, by name.
+/// Metrics that are defined, by name.
 fn present<const N: usize>(
     scores: [(&'static str, Option<Score>); N],
 ) -> Vec<(&'static str, Score)> {
@@ -35,7 +35,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Takes a chunk of predictions and targets. Errors when their shapes differ.
+    /// Adds a chunk of predictions and targets. Errors if their shapes differ.
     pub fn add(&mut self, predicted: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>) -> Result<()> {
         if predicted.dim() != y.dim() {
             return Err(Error::shape(format!(
@@ -55,8 +55,8 @@ impl Scores {
         Ok(())
     }
 
-    /// Takes the probabilities `[n, classes]` of a chunk, in the order of `labels`, and its labels
-    /// `[n, 1]`. A label that is no class has probability zero. Errors when their shapes differ.
+    /// Adds the probabilities `[n, classes]` of a chunk, in the order of `labels`, and its labels
+    /// `[n, 1]`. An unknown label has probability zero. Errors if their shapes differ.
     pub fn add_probabilities(
         &mut self,
         p_nt: ArrayView2<'_, f64>,
@@ -74,7 +74,7 @@ impl Scores {
         self.probable += y.nrows() as u64;
         for (p, label) in p_nt.rows().into_iter().zip(y) {
             let class = labels.iter().position(|l| l == label);
-            // One row that was thought impossible is no reason for an infinite mean.
+            // Clamps the probability, so that one row cannot make the mean infinite.
             let p = class.map_or(0.0, |class| p[class]).max(f64::EPSILON);
             self.log_loss -= p.ln();
         }
@@ -86,7 +86,7 @@ impl Scores {
         (self.probable > 0).then(|| self.log_loss / self.probable as f64)
     }
 
-    /// Rows seen.
+    /// Number of rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -101,7 +101,8 @@ impl Scores {
         (self.squared_error / self.values as f64).sqrt()
     }
 
-    /// `|predicted - y| / |y|` in the Euclidean norm over all values; 0 where nothing is off.
+    /// `|predicted - y| / |y|` in the Euclidean norm over all values; 0 if all predictions are
+    /// exact.
     pub fn relative_error(&self) -> f64 {
         if self.squared_error == 0.0 {
             return 0.0;

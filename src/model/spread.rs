@@ -1,4 +1,4 @@
-//! What coefficients may be off by.
+//! Covariance of coefficients.
 
 use super::Coefficients;
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis};
 
-/// The covariance of the coefficients given the data, by a square root.
+/// Covariance of the coefficients given the data, as a square root.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
     /// A square root of the covariance of beta: `noise root root'`, `[D, D]`.
     pub root_dd: Array2<f64>,
-    /// `root' mean(z)`, which centred features lack, `[D]`.
+    /// `root' mean(z)`, which centring subtracts, `[D]`.
     pub shift_d: Array1<f64>,
     /// Variance of the noise, `[t]`.
     pub noise_t: Array1<f64>,
@@ -21,7 +21,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Variance of f(x) over that of the noise, from `root'z(x)`, `[rows, D]`: one value a row.
+    /// Variance of f(x) over that of the noise, from `root'z(x)`, `[rows, D]`: one value per row.
     #[doc(hidden)]
     pub fn relative_variance(&self, rooted_nd: &Array2<f64>) -> Array1<f64> {
         let centred = rooted_nd - &self.shift_d;
@@ -50,7 +50,7 @@ impl Spread {
         let mut draws = seed.stream(Stream::Posterior, target as u64);
         let xi_ds = Array2::from_shape_simple_fn((features, samples), || draws.normal());
         let away_ds = self.root_dd.dot(&xi_ds) * deviation;
-        // The intercept varies with the mean of y, and against what centring takes out.
+        // The intercept varies with the mean of y, and compensates centring.
         let own_s = Array1::from_shape_simple_fn(samples, || draws.normal());
         let own_s = own_s * (deviation * self.intercept.sqrt());
         let centring_s = xi_ds.t().dot(&self.shift_d) * deviation;

@@ -1,14 +1,14 @@
-//! What the columns mean that a model predicts.
+//! Kinds of targets.
 
-/// What the target columns mean.
+/// Kind of the target columns.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Targets {
     /// Real values, one column each.
     Real {
         /// Number of target columns.
         columns: usize,
-        /// Subtracted before anything is rounded to f32, and added again; the mean is a good
-        /// choice. `[columns]`.
+        /// Subtracted before rounding to f32, and added again; the mean is a good choice.
+        /// `[columns]`.
         shift: Vec<f64>,
     },
     /// One column of class labels, fitted one against all as +-1.
@@ -16,7 +16,7 @@ pub enum Targets {
 }
 
 impl Targets {
-    /// Columns that are fitted: one per target, or one per class.
+    /// Number of fitted columns: one per target, or one per class.
     pub fn outputs(&self) -> usize {
         match self {
             Self::Real { columns, .. } => *columns,
@@ -24,7 +24,7 @@ impl Targets {
         }
     }
 
-    /// No targets: nothing but features is summed, and a source may have targets or not.
+    /// No targets: only features are summed; targets of a source are ignored.
     pub fn none() -> Self {
         Self::Real {
             columns: 0,

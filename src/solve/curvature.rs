@@ -43,26 +43,26 @@ fn factor_bytes(order: usize) -> u64 {
     4 * order as u64 * order as u64
 }
 
-/// Bytes of the sums of one output on the CPU, at most about: a triangle in f64, and the rows that
-/// wait to be summed.
+/// Upper estimate of the bytes of the sums of one output on the CPU: a triangle in f64, and the
+/// buffered rows.
 fn sum_bytes(order: usize) -> u64 {
     let waiting = WAITING.min(ROWS_A_COLUMN * order);
     factor_bytes(order) + 4 * (order * waiting) as u64
 }
 
-/// Rows that wait to be summed, at most.
+/// Maximum number of buffered rows.
 const WAITING: usize = 4096;
 
 /// The sums of one preconditioner.
 struct Sums {
     kept: Kept,
-    /// Rows of `kept` that were summed.
+    /// Number of rows of `kept` that were summed.
     summed: usize,
     gram: GramAccumulator,
 }
 
 impl Sums {
-    /// Adds those rows of a block that are kept.
+    /// Adds the kept rows of a block.
     fn add(&mut self, row0: usize, z_md: ArrayView2<'_, f32>, device: &Device) -> Result<()> {
         let (rows, features) = z_md.dim();
         let rest = &self.kept[self.summed..];
@@ -87,10 +87,10 @@ impl Sums {
 }
 
 impl Curvature<'_> {
-    /// The preconditioner of weights `[t, n]` along directions among the outputs, the columns of
-    /// `[t, t]`: one for each where that pays, else one for all by the mean of the weights. `None`
-    /// if the features are nowhere in one piece. One pass over the rows, or several where memory
-    /// has no room for the sums of all outputs: they end in the same bits.
+    /// Preconditioner for weights `[t, n]` along directions among the outputs, the columns of `[t,
+    /// t]`: a separate one for each if that pays off, otherwise a shared one from the mean weights.
+    /// `None` if the features are not available in one piece. One pass over the rows, or several if
+    /// memory does not hold the sums of all outputs, with identical results.
     pub(super) fn preconditioner(
         &self,
         features: &mut (dyn FeatureProducts + '_),
@@ -100,7 +100,7 @@ impl Curvature<'_> {
         self.preconditioner_of(features, (weight_tn, turn_tt), self.pays(weight_tn), device)
     }
 
-    /// As [`Self::preconditioner`], one for `each` output or one for all.
+    /// As [`Self::preconditioner`]; `each` chooses between separate and shared ones.
     fn preconditioner_of(
         &self,
         features: &mut (dyn FeatureProducts + '_),
@@ -143,8 +143,8 @@ impl Curvature<'_> {
         Ok(Some(Preconditioner::by_direction(factors, turn_tt)))
     }
 
-    /// Outputs whose rows are summed in one pass: as many as there is room for beside the factors
-    /// of all.
+    /// Number of outputs whose rows are summed in one pass, limited by the memory left by the
+    /// factors of all.
     fn together(&self, outputs: usize) -> usize {
         let order = self.mean_d.len() + 1;
         let factors = factor_bytes(order).saturating_mul(outputs as u64);
@@ -152,7 +152,7 @@ impl Curvature<'_> {
         usize::try_from(some).unwrap_or(usize::MAX).max(1)
     }
 
-    /// Whether each output has a preconditioner of its own.
+    /// Whether separate preconditioners for the outputs pay off.
     fn pays(&self, weight_tn: ArrayView2<'_, f64>) -> bool {
         let (outputs, rows) = weight_tn.dim();
         let order = self.mean_d.len() + 1;
@@ -166,8 +166,8 @@ impl Curvature<'_> {
         outputs == 1 || (fit && sums <= PASSES * pass)
     }
 
-    /// The Cholesky factor of the preconditioner. Where rounding leaves no positive definite matrix
-    /// the penalty is taken larger.
+    /// Cholesky factor of the preconditioner. If rounding leaves it not positive definite, the
+    /// penalty is increased.
     fn factor(&self, sums: Sums) -> Result<Lower> {
         let weight: f64 = (sums.kept.iter())
             .map(|(_, root)| f64::from(root * root))
@@ -218,7 +218,7 @@ mod tests {
     };
     use ndarray::{ArrayView1, array};
 
-    /// Features in blocks, which can be summed and nothing else.
+    /// Features that support only summing by blocks.
     struct Blocks(Array2<f32>);
 
     impl FeatureProducts for Blocks {
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// The preconditioner of one output at a place, by sums of every single row in f64.
+    /// The preconditioner of one output, from sums of every row in f64.
     fn product(
         of: &Curvature<'_>,
         z: ArrayView2<'_, f32>,
@@ -263,9 +263,8 @@ mod tests {
         (back, back_intercept)
     }
 
-    /// The preconditioner times its inverse gives a gradient back, by sums of every single row in
-    /// f64: with and without an intercept, one for each output or one for all by the mean of their
-    /// weights, on every device.
+    /// The preconditioner times its inverse returns a gradient, compared with sums of every row in
+    /// f64: with and without an intercept, separate or shared by the mean weights, on every device.
     #[test]
     fn a_preconditioner_is_that_of_the_weighted_rows_on_devices() {
         let (n, d, total, penalty) = (50, 7, 60.0, 0.3);
@@ -288,7 +287,7 @@ mod tests {
                 total,
                 penalty,
                 intercept,
-                // Both outputs in one pass, and in one each.
+                // Both outputs in one pass, or in one pass each.
                 memory: if intercept { u64::MAX } else { 0 },
             };
             // Directions among the outputs, one column each.
@@ -326,8 +325,8 @@ mod tests {
         }
     }
 
-    /// One for each output where that is cheap beside passes, one for all where features are many
-    /// more than rows or factors would not fit.
+    /// Separate preconditioners if they are cheap compared with passes, a shared one if features
+    /// are many more than rows or factors would not fit.
     #[test]
     fn several_preconditioners_are_taken_where_that_pays() {
         let pays_in = |outputs: usize, rows: usize, features: usize, memory: u64| {
@@ -344,7 +343,7 @@ mod tests {
         let pays = |outputs, rows, features| pays_in(outputs, rows, features, u64::MAX);
         assert!(pays(1, 10, 4000) && pays(10, 1800, 200) && pays(10, 60_000, 2000));
         assert!(!pays(3, 50, 1000) && !pays(40, 60_000, 2000));
-        // 4 bytes of 40,401 pairs eleven times, and of 1,608 rows of 201 columns once.
+        // 4 bytes for 40,401 pairs eleven times, and for 1,608 rows of 201 columns once.
         assert!(pays_in(10, 1800, 200, 3_070_476) && !pays_in(10, 1800, 200, 3_070_475));
         assert!(pays_in(1, 1800, 200, 0));
     }

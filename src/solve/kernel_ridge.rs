@@ -1,5 +1,4 @@
-//! Kernel ridge regression on the whole kernel matrix: the reference that every approximation is
-//! held to.
+//! Kernel ridge regression on the full kernel matrix: the reference for all approximations.
 
 use crate::{
     Error, Result,
@@ -9,7 +8,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-/// Coefficients of the rows, and how many of their combinations the penalty leaves free.
+/// Coefficients of the rows, and the effective dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelSolution {
     /// `alpha`, `[n, t]`, and the intercept: `f(x) = sum_i alpha_i k(x, x_i) + b`.
@@ -28,9 +27,8 @@ pub struct KernelSolution {
 /// interpolates.
 ///
 /// # Errors
-/// [`Error::Shape`] when the shapes do not go together; [`Error::Parameter`] unless lambda is 0 or
-/// positive, and finite; [`Error::Numerical`] when the matrix is not positive definite, as that of
-/// equal rows at lambda = 0.
+/// [`Error::Shape`] on inconsistent shapes; [`Error::Parameter`] unless lambda is finite and >= 0;
+/// [`Error::Numerical`] if the matrix is not positive definite, as for equal rows at lambda = 0.
 ///
 /// ```
 /// use bochner::solve::kernel_ridge;
@@ -50,16 +48,15 @@ pub fn kernel_ridge(
     weighted_kernel_ridge(k_nn, y_nt, ones_n.view(), lambda, intercept)
 }
 
-/// As [`kernel_ridge`], of rows with weights c, `[n]`, whose sum is W: it minimises
-/// `sum_i c_i (y_i - f(x_i))^2 / W + lambda |f|^2`, so that a row of weight 2 is one that is there
-/// twice.
+/// As [`kernel_ridge`], for rows with weights c, `[n]`, whose sum is W: it minimises `sum_i c_i
+/// (y_i - f(x_i))^2 / W + lambda |f|^2`, so that a row of weight 2 equals two rows.
 ///
-/// With `S = diag(sqrt(c))` the coefficients are `alpha = S a` of
-/// `(S K S + lambda W I) a = S (y - b)`, and `1'alpha = 0` still decides b.
+/// With `S = diag(sqrt(c))` the coefficients are `alpha = S a` with `(S K S + lambda W I) a = S (y
+/// - b)`, and `1'alpha = 0` determines b.
 ///
 /// # Errors
-/// Those of [`kernel_ridge`], and [`Error::Parameter`] on a weight that is negative or not finite,
-/// or where none is positive.
+/// As [`kernel_ridge`], and [`Error::Parameter`] on a weight that is negative or not finite, or if
+/// none is positive.
 ///
 /// ```
 /// use bochner::solve::weighted_kernel_ridge;
@@ -114,8 +111,8 @@ pub fn weighted_kernel_ridge(
     })
 }
 
-/// The weight of all rows. Errors unless kernel, weights and penalty are of so many rows and in
-/// their domains.
+/// Total weight of the rows. Errors unless kernel, weights and penalty have consistent shapes and
+/// valid values.
 fn total_weight(
     k_nn: &Array2<f64>,
     n: usize,
@@ -148,7 +145,7 @@ fn total_weight(
     Ok(total)
 }
 
-/// A factor of `M = S K S + penalty I`, S of these roots of weights. Errors when M is singular to
+/// A factor of `M = S K S + penalty I`, with S the roots of weights. Errors if M is singular within
 /// rounding.
 pub(super) fn factored(
     mut k_nn: Array2<f64>,
@@ -163,7 +160,7 @@ pub(super) fn factored(
     entries::add_to_diagonal(&mut k_nn, penalty);
     let mut factor = Lower::take(k_nn);
     let positive = factor.factor();
-    // A pivot of equal rows is what rounding leaves of zero: it says nothing.
+    // The pivot of equal rows is a rounding error of zero, without information.
     let smallest = (0..n).map(|i| factor.row(i)[i].powi(2));
     let smallest = smallest.fold(f64::INFINITY, f64::min);
     if !positive || smallest <= n as f64 * f64::EPSILON * largest {
@@ -173,7 +170,7 @@ pub(super) fn factored(
     Ok(factor)
 }
 
-/// `M^-1` times the columns of `S y`, and times `S 1` beside them. Errors when they are not finite.
+/// `M^-1` times the columns of `S y`, followed by `M^-1 S 1`. Errors if they are not finite.
 pub(super) fn beside_ones(
     factor: &Lower,
     y_nt: ArrayView2<'_, f64>,
@@ -203,8 +200,8 @@ mod tests {
     };
     use ndarray::array;
 
-    /// The equations that define it, by products alone, and the dimension by eigenvalues of the
-    /// centred kernel.
+    /// Checks the defining equations by products, and the dimension by eigenvalues of the centred
+    /// kernel.
     #[test]
     fn the_equations_hold() {
         let mut draws = Seed(3).stream(Stream::Data, 0);
@@ -234,7 +231,7 @@ mod tests {
         }
     }
 
-    /// Rows of weight c are rows that are there c times; any multiple of all weights is the same.
+    /// A row of weight c equals c rows; multiplying all weights by a constant changes nothing.
     #[test]
     fn weights_are_repetitions() {
         let mut draws = Seed(4).stream(Stream::Data, 0);

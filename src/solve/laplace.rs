@@ -1,5 +1,5 @@
-//! The Laplace approximation of a posterior: a normal law around its mode, whose covariance is the
-//! inverse of the Hessian there, and what a sigmoid is on the average under it.
+//! Laplace approximation of a posterior: a normal distribution around its mode, whose covariance is
+//! the inverse of the Hessian there, and the mean of a sigmoid under it.
 
 mod classes;
 #[cfg(test)]
@@ -15,30 +15,28 @@ pub(crate) use classes::{ClassHessian, contrasts};
 use ndarray::{Array1, Array2, ArrayView1};
 use std::f64::consts::TAU;
 
-/// A normal law around the mode of the coefficients of one score `s(x) = z(x)'beta + b`.
+/// Normal approximation around the mode of the coefficients of one score `s(x) = z(x)'beta + b`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Laplace {
-    /// The covariance of coefficients and intercept, `H^-1`: that of [`Spread`] where the noise is
-    /// 1.
+    /// Covariance of coefficients and intercept, `H^-1`, as a [`Spread`] with noise 1.
     pub spread: Spread,
     /// The logarithm of the evidence, with a flat prior of density 1 for an intercept.
     pub log_evidence: f64,
 }
 
 impl Laplace {
-    /// Around `beta_d` with the prior `beta ~ N(0, I / precision)` and a flat one for the intercept
-    /// (MacKay 1992, "The evidence framework applied to classification networks"; Bishop 2006,
-    /// sections 4.4 and 4.5.1). `curved` are sums over the rows in which each counts by the second
-    /// derivative of its loss by the score, `C = diag(w p (1 - p))` for logistic regression;
-    /// `log_likelihood` is that of all rows at the mode. With one Cholesky factor of
-    /// `H = Z'CZ + precision I`, where an intercept centres Z by its mean under C,
-    /// `log p(y) = log_likelihood - precision/2 |beta|^2 + D/2 log precision - 1/2 log |H|` (Bishop
-    /// 2006, eq. 4.137), with `1/2 log (2 pi / tr C)` beside it for an intercept. Where z(x)'z(y)
-    /// is the kernel it is the approximation of Rasmussen & Williams (2006, eq. 3.32).
+    /// Approximates around `beta_d` with the prior `beta ~ N(0, I / precision)` and a flat one for
+    /// the intercept (MacKay 1992, "The evidence framework applied to classification networks";
+    /// Bishop 2006, sections 4.4 and 4.5.1). `curved` are sums over the rows weighted by the second
+    /// derivative of their losses with respect to the score, `C = diag(w p (1 - p))` for logistic
+    /// regression; `log_likelihood` is that of all rows at the mode. With one Cholesky factor of `H
+    /// = Z'CZ + precision I`, where an intercept centres Z by its mean under C, `log p(y) =
+    /// log_likelihood - precision/2 |beta|^2 + D/2 log precision - 1/2 log |H|` (Bishop 2006, eq.
+    /// 4.137), plus `1/2 log (2 pi / tr C)` for an intercept. If z(x)'z(y) is the kernel, it is the
+    /// approximation of Rasmussen & Williams (2006, eq. 3.32).
     ///
-    /// Errors on sums without weight, with [`Error::Limit`] when there is no room for three
-    /// matrices of D x D, and with [`Error::Numerical`] when rounding leaves H not positive
-    /// definite.
+    /// Errors on sums without weight, with [`Error::Limit`] if there is no room for three matrices
+    /// of D x D, and with [`Error::Numerical`] if rounding leaves H not positive definite.
     pub fn new(
         curved: &NormalEquations,
         (beta_d, intercept): (ArrayView1<'_, f64>, bool),

@@ -1,29 +1,29 @@
-//! Losses of one score, each with what its solver asks for: slopes and a bound of the curvature
-//! where it is smooth, a proximal operator where it has a kink.
+//! Losses of one score with what their solvers need: slopes and a bound of the curvature if smooth,
+//! a proximal operator if they have a kink.
 
 use std::fmt::Debug;
 
-/// A convex loss with a slope that changes at a bounded rate.
+/// A convex loss with a Lipschitz-continuous slope.
 pub(crate) trait SmoothLoss: Debug + Send + Sync {
-    /// The loss of score `s` where the target is `y`, and its derivative by `s`.
+    /// The loss of score `s` for target `y`, and its derivative with respect to `s`.
     fn value_and_slope(&self, y: f64, s: f64) -> (f64, f64);
 
-    /// What the slope changes by per unit of the score, here: 0 up to [`Self::curvature`]. `None`
-    /// where slopes have kinks: rows that bend now say little of those that bend a step further.
+    /// Second derivative with respect to the score, from 0 to [`Self::curvature`]. `None` if slopes
+    /// have kinks: the curvature here is then a poor prediction for the next step.
     fn bend(&self, _y: f64, _s: f64) -> Option<f64> {
         None
     }
 
-    /// The most that the slope changes by, per unit of the score.
+    /// Upper bound of the second derivative with respect to the score.
     fn curvature(&self) -> f64;
 }
 
 /// A convex loss with a kink.
 pub(crate) trait KinkedLoss: Debug + Send + Sync {
-    /// The loss of score `s` where the target is `y`.
+    /// The loss of score `s` for target `y`.
     fn value(&self, y: f64, s: f64) -> f64;
 
-    /// The s of the least `value(y, s) + (s - v)^2 / (2 step)`.
+    /// The s that minimises `value(y, s) + (s - v)^2 / (2 step)`.
     fn proximal(&self, y: f64, v: f64, step: f64) -> f64;
 }
 
@@ -70,7 +70,7 @@ impl SmoothLoss for SquaredHinge {
     }
 }
 
-/// `(s - y)^2 / 2` within `width` of the target, and straight beyond (Huber 1964).
+/// `(s - y)^2 / 2` within `width` of the target, linear beyond (Huber 1964).
 #[derive(Debug)]
 pub(crate) struct Huber {
     pub(crate) width: f64,
@@ -116,7 +116,7 @@ impl KinkedLoss for Hinge {
     }
 
     fn proximal(&self, y: f64, v: f64, step: f64) -> f64 {
-        // Up to the kink, and no further.
+        // Moves up to the kink, and not across it.
         let m = y * v;
         y * m.max((m + step).min(1.0))
     }
@@ -139,8 +139,8 @@ impl KinkedLoss for EpsilonInsensitive {
     }
 }
 
-/// `level max(0, y - s) + (1 - level) max(0, s - y)`, which the quantile of that level has least of
-/// (Koenker & Bassett 1978).
+/// `level max(0, y - s) + (1 - level) max(0, s - y)`, which is minimised by the quantile of that
+/// level (Koenker & Bassett 1978).
 #[derive(Debug)]
 pub(crate) struct Pinball {
     pub(crate) level: f64,
@@ -158,8 +158,8 @@ impl KinkedLoss for Pinball {
     }
 }
 
-/// `max(0, -s) / nu`: what a row outside of the support of novelty detection costs (Schoelkopf et
-/// al. 2001, eq. 7). There is no target.
+/// `max(0, -s) / nu`: loss of a row outside the region of novelty detection (Schoelkopf et al.
+/// 2001, eq. 7). There is no target.
 #[derive(Debug)]
 pub(crate) struct Outside {
     pub(crate) nu: f64,
@@ -182,7 +182,7 @@ mod tests {
     const TARGETS: [f64; 2] = [1.0, -1.0];
 
     fn scores() -> impl Iterator<Item = f64> {
-        // No kink of a slope lies on these.
+        // None of these is a kink of a slope.
         (-40..40).map(|i| 0.173 * f64::from(i) + 0.011)
     }
 
@@ -216,13 +216,13 @@ mod tests {
                 "{loss:?}"
             );
         }
-        // Far out nothing overflows.
+        // Large arguments do not overflow.
         assert_eq!(Logistic.value_and_slope(1.0, -1e4), (1e4, -1.0));
         assert_eq!(Logistic.value_and_slope(1.0, 1e4), (0.0, 0.0));
         assert_eq!(Logistic.bend(1.0, -1e4), Some(0.0));
     }
 
-    /// Against the least of the values on a fine grid.
+    /// Compared with the minimum over a fine grid.
     #[test]
     fn proximal_points_are_least() {
         let losses: [&dyn KinkedLoss; 4] = [

@@ -1,5 +1,5 @@
-//! How features spread, and coordinates in which the spread is the same in every direction: what
-//! makes iterations few.
+//! Covariance of features, and coordinates in which it is the identity, so that few iterations are
+//! needed.
 
 use crate::{Error, Result, linalg::cholesky::Lower, normal::NormalEquations, parallel};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
@@ -12,7 +12,7 @@ pub(crate) struct Covariance {
     pub(crate) spread: Spread,
 }
 
-/// Covariances of all pairs, or of each feature with itself.
+/// Covariances of all pairs, or only variances.
 #[derive(Debug, Clone)]
 pub(crate) enum Spread {
     /// `[D, D]`, lower triangle.
@@ -22,7 +22,7 @@ pub(crate) enum Spread {
 }
 
 impl Covariance {
-    /// From sums over rows, weighted as they are.
+    /// From sums over weighted rows.
     pub(crate) fn of_sums(sums: NormalEquations, intercept: bool) -> Self {
         let n = sums.weight;
         let mean_d = if intercept {
@@ -59,9 +59,9 @@ impl Covariance {
         }
     }
 
-    /// The preconditioner `scale C + penalty I` of coefficients, and `scale` of an intercept. Where
-    /// rounding leaves no positive definite matrix the penalty is taken larger, up to `scale` times
-    /// the mean of the diagonal.
+    /// The preconditioner `scale C + penalty I` of coefficients, and `scale` of an intercept. If
+    /// rounding leaves it not positive definite, the penalty is increased, up to `scale` times the
+    /// mean of the diagonal.
     pub(crate) fn preconditioner(&self, scale: f64, penalty: f64) -> Result<Preconditioner> {
         let factor = match &self.spread {
             Spread::Alone(c) => Factor::Alone(c.mapv(|c| (scale * c + penalty).sqrt())),
@@ -94,7 +94,7 @@ impl Covariance {
     }
 }
 
-/// `M = L L'` on coefficients with a factor beside it for the intercept.
+/// `M = L L'` on coefficients, with a factor for the intercept.
 #[derive(Debug)]
 pub(crate) struct Preconditioner {
     factor: Factor,
@@ -106,12 +106,12 @@ enum Factor {
     Pairs(Lower),
     /// The diagonal of L.
     Alone(Array1<f64>),
-    /// One for each direction among the outputs, a column of `[t, t]`, or one for all of them. The
-    /// last row is that of the intercept, if there is one.
+    /// A separate factor for each direction among the outputs, a column of `[t, t]`, or a shared
+    /// one. The last row belongs to the intercept, if there is one.
     Each(Vec<Lower>, Array2<f64>),
 }
 
-/// A place, a gradient or a step: coefficients, and intercepts of features that are centred.
+/// A point, a gradient or a step: coefficients, and intercepts for centred features.
 #[derive(Debug, Clone)]
 pub(crate) struct Point {
     /// `[t, D]`.
@@ -136,9 +136,8 @@ impl Point {
 }
 
 impl Preconditioner {
-    /// The preconditioners of directions among the outputs, orthonormal columns of `[t, t]`, by
-    /// their factors, or that of all of them; the intercept is the last coordinate, if there is
-    /// one.
+    /// From factors for each direction among the outputs, orthonormal columns of `[t, t]`, or a
+    /// shared factor; the intercept is the last coordinate, if there is one.
     pub(crate) fn by_direction(factors: Vec<Lower>, turn_tt: Array2<f64>) -> Self {
         Self {
             factor: Factor::Each(factors, turn_tt),
@@ -146,7 +145,7 @@ impl Preconditioner {
         }
     }
 
-    /// `L^-1 g` of a gradient.
+    /// `L^-1 g` for a gradient.
     pub(crate) fn whiten(&self, gradient: &Point) -> Point {
         match &self.factor {
             Factor::Each(factors, turn_tt) => {
@@ -156,7 +155,7 @@ impl Preconditioner {
         }
     }
 
-    /// `L'^-1 u` of a step in whitened coordinates.
+    /// `L'^-1 u` for a step in whitened coordinates.
     pub(crate) fn unwhiten(&self, step: &Point) -> Point {
         match &self.factor {
             Factor::Each(factors, turn_tt) => {
@@ -189,7 +188,7 @@ impl Preconditioner {
     }
 }
 
-/// Points along other directions among the outputs.
+/// Rotates a point to other directions among the outputs.
 fn turned(point: &Point, turn_tt: ArrayView2<'_, f64>) -> Point {
     Point {
         beta_td: turn_tt.dot(&point.beta_td),
@@ -197,7 +196,7 @@ fn turned(point: &Point, turn_tt: ArrayView2<'_, f64>) -> Point {
     }
 }
 
-/// Solves with a factor of its own for each output, or with one for all.
+/// Solves with a separate factor for each output, or with a shared one.
 fn solve_each(
     factors: &[Lower],
     mut point: Point,

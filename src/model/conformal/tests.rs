@@ -1,4 +1,4 @@
-//! Half widths against their definitions.
+//! Half widths compared with their definitions.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn half_widths_are_the_ranked_errors() {
         let rank = f64::from(rank);
         assert_eq!(half.to_vec(), [rank, 90.0 + rank], "{level}");
     }
-    // A level of p takes p/(1 - p) rows.
+    // A level of p needs p/(1 - p) rows.
     let of =
         |rows: i32| Conformal::from_errors(vec![(0..rows).map(f64::from).collect()]).expect("rows");
     assert_eq!(of(19).half_width_t(0.95).expect("enough")[0], 18.0);

@@ -1,4 +1,4 @@
-//! Gradients against central differences of the formula, and against closed forms.
+//! Gradients compared with central differences of the formula, and with closed forms.
 
 use super::*;
 use crate::{
@@ -25,7 +25,7 @@ fn outputs(model: &LinearModel, x: &Array2<f64>) -> Array2<f64> {
     z_nd.dot(&model.coefficients.beta_dt)
 }
 
-/// Errors unless the gradients are central differences, to a millionth of the largest.
+/// Checks that the gradients equal central differences, within a millionth of the largest.
 fn are_differences(model: &LinearModel, x: &Array2<f64>) {
     let found = model
         .gradients()
@@ -78,7 +78,7 @@ fn gradients_are_central_differences() {
     ] {
         are_differences(model.linear(), &x.slice(s![..9, ..]).to_owned());
     }
-    // Each function of a process, by draws of coefficients and by Matheron's rule.
+    // Functions of a process, drawn by coefficients and by Matheron's rule.
     let process = GaussianProcess::on(fourier()).device(&cpu);
     let process = process.noise(0.01).signal(1.0).fit((&x, &y)).expect("fits");
     let bytes = process.linear().to_bytes().expect("writes");
@@ -87,7 +87,7 @@ fn gradients_are_central_differences() {
     let functions = PosteriorFunctions::on(KernelColumns::new(matern()));
     let functions = functions.device(&cpu).samples(5).features(60).noise(0.01);
     let functions = functions.signal(1.0).fit((&x, &y)).expect("fits");
-    // Between the rows: on them the slope of a Matern kernel is rounded.
+    // Between the rows, since a Matern kernel is not smooth at them.
     let between = &x + &array![[0.003, 0.7]];
     are_differences(functions.linear(), &between);
 }

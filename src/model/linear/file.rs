@@ -1,4 +1,4 @@
-//! The file of a model.
+//! Serialization of models.
 
 #[cfg(test)]
 mod tests;
@@ -22,22 +22,22 @@ const KIND: &str = "model";
 /// Names of columns and of targets.
 const COLUMNS: &str = "column_names";
 const TARGETS: &str = "target_names";
-/// Names and figures of a fit.
+/// Names and values of facts.
 const FACTS: &str = "facts";
-/// The job that made it.
+/// Settings of the fit.
 const JOB: &str = "job";
 /// Shares of columns.
 const LEAF_IMPORTANCE: &str = "leaves.importance";
 const LABEL_TYPES: &str = "label_types";
 
 impl LinearModel {
-    /// Writes one file with everything that predicting needs, whole or not at all. Errors also when
-    /// the map holds code that no file can keep.
+    /// Writes one file with everything needed for prediction, atomically. Errors if the map holds
+    /// user code, which cannot be stored.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.store()?.save(KIND, path.as_ref())
     }
 
-    /// As [`Self::save`], with [`Self::label_types`] in the place of its own if there are some.
+    /// As [`Self::save`], with `types` instead of [`Self::label_types`] if given.
     #[doc(hidden)]
     pub fn save_with_label_types(&self, path: impl AsRef<Path>, types: Option<&str>) -> Result<()> {
         let mut store = self.store()?;
@@ -52,7 +52,7 @@ impl LinearModel {
         self.store()?.to_bytes(KIND)
     }
 
-    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    /// Deserializes [`Self::to_bytes`]. Errors with [`Error::Format`] on other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(&Store::from_bytes(bytes, KIND)?)
     }
@@ -94,7 +94,7 @@ impl LinearModel {
         Ok(store)
     }
 
-    /// Writes what only some models have.
+    /// Writes optional parts.
     fn write_parts(&self, store: &mut Store) {
         if let Some(curve) = &self.lambda_curve {
             curve.write(store);
@@ -135,7 +135,7 @@ impl LinearModel {
     }
 
     /// Reads a model file. Errors with [`Error::Model`] on a truncated, foreign or newer file, and
-    /// on parts that do not fit together.
+    /// on inconsistent parts.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let store = Store::load(KIND, path)?;
@@ -204,7 +204,7 @@ impl LinearModel {
     }
 }
 
-/// The types of labels, of files that Python wrote.
+/// The types of labels, in files written by Python.
 fn read_label_types(store: &Store) -> Result<Option<String>> {
     if store.has_property(LABEL_TYPES) {
         Ok(Some(store.text(LABEL_TYPES)?.to_owned()))
@@ -214,7 +214,7 @@ fn read_label_types(store: &Store) -> Result<Option<String>> {
 }
 
 fn read_learner(store: &Store) -> Result<String> {
-    // Files from before there were other learners name none.
+    // Older files, which had only one learner, do not name it.
     if store.has_property("learner") {
         Ok(store.text("learner")?.to_owned())
     } else {
@@ -222,7 +222,7 @@ fn read_learner(store: &Store) -> Result<String> {
     }
 }
 
-/// Coefficients of so many features, `[D, t]`.
+/// Coefficients for `expected` features, `[D, t]`.
 fn read_coefficients(store: &Store, expected: usize) -> Result<Array2<f64>> {
     let beta_dt = store.f64("coefficients")?;
     let (features, outputs) = beta_dt.dim();
@@ -247,7 +247,7 @@ fn write_targets(targets: &Targets, store: &mut Store) {
     }
 }
 
-/// What the targets of so many outputs mean, of which so many are columns of amounts.
+/// Kind of the targets of `outputs` outputs, with `columns` columns of real targets.
 fn read_targets(store: &Store, (outputs, columns): (usize, usize)) -> Result<Targets> {
     match store.text("task")? {
         "regression" => Ok(Targets::Real {
@@ -259,7 +259,7 @@ fn read_targets(store: &Store, (outputs, columns): (usize, usize)) -> Result<Tar
     }
 }
 
-/// The metric of a map of so many columns, if there is one.
+/// The metric of a map with `columns` columns, if there is one.
 fn read_metric(store: &Store, columns: usize) -> Result<Option<LearnedMetric>> {
     let metric = LearnedMetric::read(store)?;
     if let Some(metric) = metric.as_ref().filter(|m| m.columns() != columns) {
@@ -271,7 +271,7 @@ fn read_metric(store: &Store, columns: usize) -> Result<Option<LearnedMetric>> {
     Ok(metric)
 }
 
-/// What sets of classes go by, if these are classes.
+/// Calibration of sets of classes, for classifiers.
 fn read_class_sets(store: &Store, targets: &Targets) -> Result<Option<ClassSets>> {
     match (ClassSets::read(store)?, targets) {
         (Some(_), Targets::Real { .. }) => {
@@ -281,7 +281,7 @@ fn read_class_sets(store: &Store, targets: &Targets) -> Result<Option<ClassSets>
     }
 }
 
-/// Names, if there are some.
+/// A list of names, if present.
 fn read_list(store: &Store, name: &str) -> Result<Option<Vec<String>>> {
     if store.has_property(name) {
         store.list(name).map(Some)
@@ -290,7 +290,7 @@ fn read_list(store: &Store, name: &str) -> Result<Option<Vec<String>>> {
     }
 }
 
-/// The names of so many columns, if they have some.
+/// The names of `columns` columns, if present.
 fn read_column_names(store: &Store, columns: usize) -> Result<Option<Vec<String>>> {
     let names = read_list(store, COLUMNS)?;
     if let Some(names) = &names
@@ -311,7 +311,7 @@ fn write_spread(spread: &Spread, store: &mut Store) {
     store.set("spread_intercept", spread.intercept);
 }
 
-/// What [`write_spread`] wrote, for so many features and outputs.
+/// Reads the entries of [`write_spread`], for these numbers of features and outputs.
 fn read_spread(store: &Store, (features, outputs): (usize, usize)) -> Result<Option<Spread>> {
     if !store.has("spread_root") {
         return Ok(None);
@@ -331,7 +331,7 @@ fn read_spread(store: &Store, (features, outputs): (usize, usize)) -> Result<Opt
     }))
 }
 
-/// The figures that a fit found, if it kept any.
+/// The facts of a fit, if present.
 fn read_facts(store: &Store) -> Result<BTreeMap<String, f64>> {
     if !store.has(FACTS) {
         return Ok(BTreeMap::new());
@@ -343,14 +343,14 @@ fn read_facts(store: &Store) -> Result<BTreeMap<String, f64>> {
     Ok(facts)
 }
 
-/// The names of classes; files of numeric labels, and older ones, have none.
+/// The names of classes; files with numeric labels, and older ones, do not have them.
 fn read_names(store: &Store, targets: &Targets) -> Result<Option<Vec<String>>> {
     const NAME: &str = "class_names";
     if !store.has_property(NAME) {
         return Ok(None);
     }
     let names = store.list(NAME)?;
-    // Classes count the names, of which some may have had no row.
+    // Class numbers are indices of the names; some names may have no rows.
     let counts = |&class: &f64| class.fract() == 0.0 && (0.0..names.len() as f64).contains(&class);
     match targets {
         Targets::Classes(classes) if classes.iter().all(counts) => Ok(Some(names)),

@@ -1,16 +1,16 @@
-//! One model of several, with each output of one of them.
+//! Combines several models by selecting each output from one of them.
 
 use super::LinearModel;
 use crate::{Error, Result, model::Coefficients};
 use ndarray::{Array1, Array2};
 
 impl LinearModel {
-    /// This model with output k that of `models[which[k]]`: fits of the same rows on the same map,
-    /// which differ in their penalties. What was found of each beside its coefficients is left out,
-    /// and [`Self::facts`] has `lambda_k`.
+    /// Copies output k from `models[which[k]]`: fits to the same rows on the same map with
+    /// different penalties. Results other than coefficients are dropped, and [`Self::facts`]
+    /// contains `lambda_k`.
     ///
-    /// Errors with [`Error::Shape`] unless all have as many coefficients and outputs as `which`
-    /// counts, and it counts models that there are.
+    /// Errors with [`Error::Shape`] unless all have as many coefficients and outputs as `which` has
+    /// entries, and its entries are valid indices.
     #[doc(hidden)]
     pub fn of_each(self, models: &[&Self], which: &[usize]) -> Result<Self> {
         let dim = self.coefficients.beta_dt.dim();

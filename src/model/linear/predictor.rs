@@ -21,12 +21,12 @@ pub struct Predictor<'m> {
     way: Way<'m>,
 }
 
-/// How rows become outputs.
+/// How outputs are computed.
 #[derive(Debug)]
 enum Way<'m> {
-    /// All of them by one map.
+    /// By one map for all rows.
     One(Box<Featurizer<'m>>),
-    /// Each by the map of its leaf.
+    /// By the map of the leaf of each row.
     Leaves(Routed<'m>),
 }
 
@@ -56,9 +56,9 @@ impl<'m> Predictor<'m> {
         wait(self.scores_later(rows))
     }
 
-    /// As [`Self::scores`] without waiting on the spot, which in a browser nobody can for a GPU.
+    /// Asynchronous [`Self::scores`], for browsers, where blocking on a GPU is not possible.
     pub async fn scores_later(&mut self, rows: &Rows) -> Result<Array2<f64>> {
-        // Cosines of NaN are numbers on some processors.
+        // On some processors cosines of NaN are finite.
         rows.require_finite()?;
         let intercept = &self.model.coefficients.intercept_t;
         let mut all = Array2::zeros((rows.nrows(), intercept.len()));
@@ -88,14 +88,14 @@ impl<'m> Predictor<'m> {
         Ok(self.model.decide(scores))
     }
 
-    /// As [`Self::predict`] without waiting on the spot, which in a browser nobody can for a GPU.
+    /// Asynchronous [`Self::predict`], for browsers, where blocking on a GPU is not possible.
     pub async fn predict_later(&mut self, rows: &Rows) -> Result<Array2<f64>> {
         let scores = self.scores_later(rows).await?;
         Ok(self.model.decide(scores))
     }
 
-    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order.
-    /// The [`Run`] hears [`Step::Rows`](crate::Step::Rows). Returns the number of rows.
+    /// Streams a source: `sink` gets the predictions and the targets of each chunk, in order. The
+    /// [`Run`] receives [`Step::Rows`](crate::Step::Rows). Returns the number of rows.
     pub fn stream(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -107,7 +107,7 @@ impl<'m> Predictor<'m> {
         })
     }
 
-    /// As [`Self::stream`] with the raw outputs in place of predictions.
+    /// As [`Self::stream`] with raw outputs instead of predictions.
     pub fn stream_scores(
         &mut self,
         source: &mut dyn ChunkSource,
@@ -135,7 +135,7 @@ impl<'m> Predictor<'m> {
     }
 }
 
-/// Errors on outputs that are not numbers: nobody asked for them.
+/// Errors on outputs that are not finite.
 pub(crate) fn require_finite(outputs: &Array2<f64>) -> Result<()> {
     if outputs.iter().all(|v| v.is_finite()) {
         Ok(())

@@ -1,4 +1,4 @@
-//! What a sigmoid and a softmax are on the average, where scores follow a normal law.
+//! Means of a sigmoid and of a softmax over normally distributed scores.
 
 use crate::{
     Result,
@@ -11,14 +11,14 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView1};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// Points of the trapezium rule lie so far apart.
+/// Step of the trapezium rule.
 const STEP: f64 = 0.5;
 
-/// `E 1 / (1 + exp(-s))` for `s ~ N(mean, variance)`, to about 1e-9: the integral of Bishop (2006,
-/// eq. 4.149), by the trapezium rule, whose error falls exponentially for integrands without
-/// singularities near the real line. Where the normal law is narrow, it is the one that is
-/// integrated over; where it is wide, the logistic law is: that of a variable whose distribution
-/// function is the sigmoid.
+/// `E 1 / (1 + exp(-s))` for `s ~ N(mean, variance)`, accurate to about 1e-9: the integral of
+/// Bishop (2006, eq. 4.149), by the trapezium rule, whose error decreases exponentially for
+/// integrands without singularities near the real line. Integrates over the normal distribution if
+/// it is narrow, otherwise over the logistic distribution, whose distribution function is the
+/// sigmoid.
 pub(crate) fn mean_sigmoid(mean: f64, variance: f64) -> f64 {
     let deviation = variance.sqrt();
     let points = |reach: f64| {
@@ -45,11 +45,11 @@ pub(crate) fn sigmoid(s: f64) -> f64 {
     }
 }
 
-/// Points of a standard normal law, each with its negative, that averages are taken over.
+/// Sample points of a standard normal distribution; each is used with its negative.
 const POINTS: usize = 256;
 const SEED: Seed = Seed(0x1ab1);
 
-/// Averages of softmaxes, by points that are the same for all rows.
+/// Means of softmaxes, with the same sample points for all rows.
 #[derive(Debug)]
 pub(crate) struct MeanSoftmax<'m> {
     spread: &'m ClassSpread,
@@ -57,7 +57,7 @@ pub(crate) struct MeanSoftmax<'m> {
 }
 
 impl<'m> MeanSoftmax<'m> {
-    /// Of more classes than Sobol' points have coordinates they are independent draws.
+    /// Uses independent draws if there are more classes than dimensions of Sobol' points.
     pub(crate) fn draw(spread: &'m ClassSpread) -> Result<Self> {
         let directions = spread.turn_cu.ncols();
         let draw = |sampling: Sampling| sampling.draw(&Gaussian, directions, POINTS, false, SEED);
@@ -68,9 +68,9 @@ impl<'m> MeanSoftmax<'m> {
         })
     }
 
-    /// `E exp(s_k) / sum_j exp(s_j)` of one row for s normal around its scores, from `root'z(x)`:
-    /// the mean over 512 points, a scrambled Sobol' net through the normal quantile and its mirror
-    /// image, to some 1e-3.
+    /// `E exp(s_k) / sum_j exp(s_j)` for one row with normally distributed scores, from
+    /// `root'z(x)`: the mean over 512 points, a scrambled Sobol' net through the normal quantile
+    /// and its mirror image, accurate to some 1e-3.
     pub(crate) fn row(
         &self,
         scores_c: ArrayView1<'_, f64>,

@@ -1,4 +1,4 @@
-//! Probabilities of models, where they have some.
+//! Probabilities of models that support them.
 
 use super::Probabilities;
 use crate::{
@@ -10,8 +10,9 @@ use crate::{
 use ndarray::{Array2, ArrayView1};
 
 impl LinearModel {
-    /// Probabilities from scores `[n, t]`. Errors with [`Error::Unsupported`] when the model has
-    /// none, and when they take the rows: [`Self::probabilities_on`] gives those of any model.
+    /// Probabilities from scores `[n, t]`. Errors with [`Error::Unsupported`] if the model has
+    /// none, and if they depend on the rows as well: [`Self::probabilities_on`] computes those of
+    /// any model.
     pub fn probabilities_of(&self, scores_nt: Array2<f64>) -> Result<Array2<f64>> {
         match self.has_probabilities()? {
             Probabilities::Averaged => {
@@ -44,9 +45,9 @@ impl<L: FromLabel> Model<Vec<L>> {
     }
 
     /// The probability of each class for rows `[n, d]`, `[n, classes]`, in the order of
-    /// [`Self::classes`]. Errors with [`Error::Unsupported`] when the model has none: logistic
-    /// regression has its own, ridge regression those of rows that it left out in turn, other
-    /// classifiers when they are asked for some.
+    /// [`Self::classes`]. Errors with [`Error::Unsupported`] if the model has none: logistic
+    /// regression always has probabilities, ridge regression from leave-one-out scores, other
+    /// classifiers if requested.
     pub fn predict_probabilities(&self, x_nd: impl ToRows) -> Result<Array2<f64>>
     where
         Vec<L>: Predicted,
@@ -55,9 +56,9 @@ impl<L: FromLabel> Model<Vec<L>> {
         predictor.predict(&x_nd.to_rows())
     }
 
-    /// For each of the rows `[n, d]` the classes that together hold the right one with probability
-    /// `level`, the likeliest first ([`ClassSets`](crate::models::ClassSets)). Errors as
-    /// [`LinearModel::sets_of`] does.
+    /// For each of the rows `[n, d]` the classes that together contain the right one with
+    /// probability `level`, the most likely first ([`ClassSets`](crate::models::ClassSets)). Errors
+    /// as [`LinearModel::sets_of`] does.
     ///
     /// ```
     /// use bochner::prelude::*;

@@ -20,14 +20,14 @@ pub struct ProbabilityPredictor<'m> {
     model: &'m LinearModel,
     probabilities: &'m Probabilities,
     featurizer: Featurizer<'m>,
-    /// Averages of more than two classes.
+    /// Means of softmaxes, for more than two classes.
     softmax: Option<MeanSoftmax<'m>>,
 }
 
 impl LinearModel {
     /// Loads the model for probabilities of its classes: `run` is a `&Device` or a [`Run`].
     ///
-    /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) when the model has none.
+    /// Errors with [`Error::Unsupported`](crate::Error::Unsupported) if the model has none.
     pub fn probabilities_on(&self, run: impl Into<Run>) -> Result<ProbabilityPredictor<'_>> {
         let probabilities = self.has_probabilities()?;
         let (root, softmax) = match (probabilities, &self.class_spread, &self.spread) {
@@ -82,7 +82,7 @@ impl ProbabilityPredictor<'_> {
     }
 }
 
-/// Scores and probabilities of what comes off the branches of a model.
+/// Scores and probabilities from the branches of a model.
 fn of_branches(
     model: &LinearModel,
     (probabilities, softmax): (&Probabilities, Option<&MeanSoftmax<'_>>),
@@ -100,7 +100,7 @@ fn of_branches(
             let variance_n = spread.relative_variance(&branches[1].mapv(f64::from));
             let mut p_nt = Array2::zeros(scores_nt.dim());
             for (i, scores) in scores_nt.rows().into_iter().enumerate() {
-                // The smaller of the two, which 1 less the other would round.
+                // Computes the smaller of the two: 1 minus the larger would lose digits.
                 let odds = scores[1] - scores[0];
                 let less = mean_sigmoid(-odds.abs(), variance_n[i]);
                 let (likely, other) = if odds >= 0.0 { (1, 0) } else { (0, 1) };

@@ -1,4 +1,4 @@
-//! Scores of predicted amounts, each target by itself.
+//! Metrics of regression, for each target.
 
 use super::{
     groups::{GROUPS, Score, Thinning, group_of},
@@ -7,13 +7,13 @@ use super::{
 use crate::{Error, Result};
 use ndarray::ArrayView2;
 
-/// Errors that are kept for medians, of all targets together.
+/// Maximum number of errors kept for medians, over all targets.
 const KEPT: usize = 1 << 20;
-/// Those of a target at least.
+/// Minimum per target.
 const LEAST_KEPT: usize = 1 << 10;
 
-/// Running sums for the scores of predicted amounts: [`Self::add`] takes chunks, and
-/// [`Self::of_target`] gives what they come to.
+/// Running sums for metrics of regression: [`Self::add`] takes chunks, [`Self::of_target`] returns
+/// the metrics.
 ///
 /// ```
 /// use bochner::models::AmountScores;
@@ -32,36 +32,37 @@ pub struct AmountScores {
     targets: Vec<Target>,
 }
 
-/// Scores of one target, each with its deviation; `None` where rows say nothing of it.
+/// Metrics of one target, each with its standard deviation; `None` if undefined for these rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct AmountScore {
     /// Root of the mean squared error.
     pub rmse: Option<Score>,
-    /// Mean size of the error.
+    /// Mean absolute error.
     pub mae: Option<Score>,
-    /// Median size of the error; beyond a million rows, that of a part of them.
+    /// Median absolute error; for more than a million rows, from a sample of them.
     pub median_error: Option<Score>,
     /// `1 - sum (y - p)^2 / sum (y - mean)^2`: 1 is perfect, 0 as good as the mean of these rows.
     pub r2: Option<Score>,
 }
 
-/// How predictions do as a quantile of one target; `None` where rows say nothing of it.
+/// Metrics of predicted quantiles of one target; `None` if undefined for these rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct QuantileScore {
-    /// Mean of `level max(0, y - p) + (1 - level) max(0, p - y)`, which the quantile makes least.
+    /// Mean of `level max(0, y - p) + (1 - level) max(0, p - y)`, which the true quantile
+    /// minimises.
     pub pinball_loss: Option<Score>,
-    /// The share of targets at or below their predictions: the level, if these are right.
+    /// Share of targets at or below their predictions: ideally equal to the level.
     pub coverage: Option<Score>,
 }
 
 #[derive(Debug, Clone)]
 struct Target {
-    /// Near the targets, so that their squares lose no digits.
+    /// Offset close to the targets, so that their squares lose no digits.
     shift: f64,
     groups: [Sums; GROUPS],
-    /// Sizes of errors, each with its group.
+    /// Absolute errors, each with its group.
     kept: Vec<(f64, u8)>,
 }
 
@@ -70,12 +71,12 @@ struct Sums {
     rows: f64,
     y: f64,
     y_squared: f64,
-    /// Sizes of errors.
+    /// Absolute errors.
     error: f64,
     error_squared: f64,
     /// `y - p`.
     signed: f64,
-    /// Rows whose target is at or below its prediction.
+    /// Number of rows whose target is at or below its prediction.
     covered: f64,
 }
 
@@ -94,7 +95,7 @@ impl Sums {
 }
 
 impl AmountScores {
-    /// No rows yet, of so many targets.
+    /// Starts without rows, for `targets` targets.
     pub fn new(targets: usize) -> Self {
         let target = Target {
             shift: 0.0,
@@ -108,7 +109,7 @@ impl AmountScores {
         }
     }
 
-    /// Takes a chunk of predictions and targets, `[n, t]`. Errors with [`Error::Shape`] when their
+    /// Adds a chunk of predictions and targets, `[n, t]`. Errors with [`Error::Shape`] if their
     /// shapes differ.
     pub fn add(&mut self, predicted: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>) -> Result<()> {
         if predicted.dim() != y.dim() || y.ncols() != self.targets.len() {
@@ -138,7 +139,7 @@ impl AmountScores {
         Ok(())
     }
 
-    /// Lets half of the errors go where there are too many.
+    /// Drops half of the kept errors if there are too many.
     fn thin(&mut self) {
         let most = (KEPT / self.targets.len().max(1)).max(LEAST_KEPT);
         if self
@@ -159,7 +160,7 @@ impl AmountScores {
         }
     }
 
-    /// Rows seen.
+    /// Number of rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -169,13 +170,13 @@ impl AmountScores {
         self.targets.len()
     }
 
-    /// The scores of a target, if there is one of this number.
+    /// The metrics of a target; `None` if there is no such target.
     pub fn of_target(&self, target: usize) -> Option<AmountScore> {
         self.targets.get(target).map(Target::score)
     }
 
-    /// How predictions do as the quantile of this level, between 0 and 1, of a target, if there is
-    /// one of this number.
+    /// The metrics of predictions as quantiles at `level`, between 0 and 1, of a target; `None` if
+    /// there is no such target.
     ///
     /// ```
     /// use bochner::models::AmountScores;
@@ -193,7 +194,7 @@ impl AmountScores {
     pub fn of_quantile(&self, target: usize, level: f64) -> Option<QuantileScore> {
         let target = self.targets.get(target)?;
         Some(QuantileScore {
-            // Half of the size, and what one side weighs more than the other.
+            // Half of the absolute error, plus the asymmetry of the sides.
             pinball_loss: target
                 .by(|all| (0.5 * all.error + (level - 0.5) * all.signed) / all.rows),
             coverage: target.by(|all| all.covered / all.rows),
@@ -202,8 +203,8 @@ impl AmountScores {
 }
 
 impl AmountScores {
-    /// The scores that tell of a target, by name: of a `quantile` of this level its own loss and
-    /// its coverage, else errors and R2. None of a target that there is not.
+    /// The relevant metrics of a target by name: for a `quantile` at this level its loss and
+    /// coverage, otherwise errors and R2. Empty if there is no such target.
     #[doc(hidden)]
     pub fn named(&self, target: usize, quantile: Option<f64>) -> Vec<(&'static str, Score)> {
         let Some(score) = self.of_target(target) else {
@@ -242,7 +243,7 @@ impl Target {
         });
     }
 
-    /// What sums come to.
+    /// A function of the sums, with its deviation.
     fn by(&self, f: impl Fn(Sums) -> f64) -> Option<Score> {
         let holds = |group: usize| self.groups[group].rows > 0.0;
         Score::jackknife(holds, |skip| {

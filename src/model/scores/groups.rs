@@ -1,25 +1,26 @@
-//! How far a score may be off: rows in groups, and the jackknife that leaves out one group at a
-//! time.
+//! Standard deviations of metrics by a grouped jackknife.
 
 use crate::data::row_hash;
 
-/// Groups of rows. The deviation is known to about an eighth of itself, `1 / sqrt(2 (G - 1))`.
+/// Number of groups of rows. The relative error of the deviation is about an eighth, `1 / sqrt(2 (G
+/// - 1))`.
 pub(super) const GROUPS: usize = 32;
 
-/// A score of rows, and how far that of other rows of the same kind may be from it.
+/// A metric with its standard deviation over samples of rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The score of all rows.
+    /// The metric on all rows.
     pub value: f64,
-    /// Its standard deviation: `sqrt((G - 1) / G sum_g (s_g - mean)^2)` of the scores s_g without
-    /// one of G groups of the rows (Efron & Tibshirani 1993, sec. 11.5). Rows are held to be
-    /// independent. NaN where no two groups can be left out: of one row, of R2 of two.
+    /// Its standard deviation: `sqrt((G - 1) / G sum_g (s_g - mean)^2)` from the metrics s_g
+    /// without one of G groups of the rows (Efron & Tibshirani 1993, sec. 11.5). Assumes
+    /// independent rows. NaN if fewer than two groups can be left out, as for a single row, or R2
+    /// of two rows.
     pub deviation: f64,
 }
 
 impl Score {
-    /// Of a function of all rows (`None`) or of those without one group, of which only those count
-    /// that hold a row; `None` where it says nothing of all rows.
+    /// Jackknife of a function of all rows (`None`) or of those without one group; empty groups are
+    /// skipped. `None` if the function is undefined for all rows.
     pub(super) fn jackknife(
         holds: impl Fn(usize) -> bool,
         without: impl Fn(Option<usize>) -> f64,
@@ -40,12 +41,12 @@ impl Score {
     }
 }
 
-/// The group of a row, by its place among all.
+/// The group of a row, by its index.
 pub(super) fn group_of(row: u64) -> usize {
     (row_hash(0, row) >> 59) as usize
 }
 
-/// Which rows are kept where not all can be: one in 2^level, the same in chunks of any size.
+/// Sampling rule if not all rows can be kept: one row in 2^level, independent of the chunks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Thinning {
     level: u32,
@@ -56,7 +57,7 @@ impl Thinning {
         row_hash(0, row) & ((1 << self.level) - 1) == 0
     }
 
-    /// Keeps half as many from here on.
+    /// Halves the sampling rate from here on.
     pub(super) fn halve(&mut self) {
         self.level += 1;
     }
@@ -94,8 +95,7 @@ mod tests {
         assert!((mean / known - 1.0).abs() < 0.06, "{mean} and {known}");
     }
 
-    /// A recall without the one row of its class is none, so that nothing is known of how far it
-    /// is off.
+    /// Recall without the only row of its class is undefined, and so is the deviation.
     #[test]
     fn no_deviation_is_known_of_one_group() {
         let of = |skip: Option<usize>| if skip == Some(0) { f64::NAN } else { 1.0 };

@@ -1,4 +1,4 @@
-//! Scores of predicted labels, of probabilities and of the order that scores give.
+//! Metrics of classification: labels, probabilities and rankings.
 
 use super::{
     groups::{GROUPS, Score, group_of},
@@ -8,12 +8,12 @@ use super::{
 use crate::{Error, Result};
 use ndarray::ArrayView2;
 
-/// More classes have no order of their own.
+/// Maximum number of classes for ranking metrics.
 const RANKED: usize = 40;
-/// Parts of equal width that probabilities are divided into, for their calibration.
+/// Number of bins of equal width for the calibration error.
 const PARTS: usize = 15;
 
-/// Running counts for the scores of predicted labels: [`Self::add`] takes chunks.
+/// Running counts for metrics of classification: [`Self::add`] takes chunks.
 ///
 /// ```
 /// use bochner::models::LabelScores;
@@ -31,41 +31,41 @@ pub struct LabelScores {
     labels: Vec<f64>,
     rows: u64,
     groups: Vec<Counts>,
-    /// Of few classes.
+    /// For few classes.
     ranks: Option<Ranks>,
 }
 
-/// Scores of one class, each with its deviation; `None` where rows say nothing of it.
+/// Metrics of one class, each with its standard deviation; `None` if undefined for these rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ClassScore {
-    /// Rows of the class.
+    /// Number of rows of the class.
     pub rows: u64,
-    /// The share of the rows taken for the class that are of it.
+    /// Share of the rows predicted as the class that belong to it.
     pub precision: Option<Score>,
-    /// The share of the rows of the class that are taken for it.
+    /// Share of the rows of the class that are predicted as such.
     pub recall: Option<Score>,
-    /// The harmonic mean of both.
+    /// Harmonic mean of both.
     pub f1: Option<Score>,
 }
 
-/// Counts of a group of rows.
+/// Counts for a group of rows.
 #[derive(Debug, Clone)]
 struct Counts {
     rows: f64,
     right: f64,
-    /// By class: rows of it, rows taken for it, and both.
+    /// For each class: rows of it, rows predicted as it, and rows that are both.
     of: Vec<[f64; 3]>,
     /// Rows with probabilities, and sums of their losses.
     probable: f64,
     log_loss: f64,
     brier: f64,
-    /// By the probability of the likeliest class: the sum of it, less the rows that were right.
+    /// For each bin of the largest probability: the sum of these, less the number of correct rows.
     off: [f64; PARTS],
 }
 
 impl LabelScores {
-    /// No rows yet, of these classes.
+    /// Starts without rows, for these classes.
     pub fn new(labels: &[f64]) -> Self {
         let none = Counts {
             rows: 0.0,
@@ -86,8 +86,8 @@ impl LabelScores {
         }
     }
 
-    /// Takes a chunk of predicted labels `[n, 1]`, the raw scores `[n, classes]` that they are of,
-    /// and labels `[n, 1]`. Errors with [`Error::Shape`] when these do not fit together.
+    /// Adds a chunk of predicted labels `[n, 1]`, their raw scores `[n, classes]`, and labels `[n,
+    /// 1]`. Errors with [`Error::Shape`] on inconsistent shapes.
     pub fn add(
         &mut self,
         predicted: ArrayView2<'_, f64>,
@@ -119,8 +119,8 @@ impl LabelScores {
         Ok(())
     }
 
-    /// Takes the probabilities `[n, classes]` of the chunk that [`Self::add`] took last, with its
-    /// labels. A label that is no class has probability zero.
+    /// Adds the probabilities `[n, classes]` of the chunk that was passed to [`Self::add`] last,
+    /// with its labels. An unknown label has probability zero.
     pub fn add_probabilities(
         &mut self,
         p_nt: ArrayView2<'_, f64>,
@@ -132,7 +132,7 @@ impl LabelScores {
             let class = self.class(*y);
             let counts = &mut self.groups[group_of(first + i as u64)];
             counts.probable += 1.0;
-            // One row that was thought impossible is no reason for an infinite mean.
+            // Clamps the probability, so that one row cannot make the mean infinite.
             let own = class.map_or(0.0, |class| p[class]);
             counts.log_loss -= own.max(f64::EPSILON).ln();
             let squares = p.iter().map(|p| p * p).sum::<f64>() - own * own + (1.0 - own).powi(2);
@@ -173,7 +173,7 @@ impl LabelScores {
         })
     }
 
-    /// The mean of something over the rows that another something counts.
+    /// Ratio of two counts, with its deviation.
     fn mean(&self, of: fn(&Counts) -> f64, over: fn(&Counts) -> f64) -> Option<Score> {
         self.by(|groups| {
             let sums = groups.fold([0.0; 2], |[a, b], counts| {
@@ -183,18 +183,18 @@ impl LabelScores {
         })
     }
 
-    /// Rows seen.
+    /// Number of rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// The share of rows that were taken for what they are.
+    /// Share of correct predictions.
     pub fn accuracy(&self) -> Option<Score> {
         self.mean(|counts| counts.right, |counts| counts.rows)
     }
 
-    /// The largest share of a class in the rows, which who always says that class has for accuracy,
-    /// and the place of the class.
+    /// Share of the most frequent class in the rows, the accuracy of always predicting it, and the
+    /// index of the class.
     #[doc(hidden)]
     pub fn base_rate(&self) -> (f64, usize) {
         let rows = |class: usize| {
@@ -210,20 +210,20 @@ impl LabelScores {
         )
     }
 
-    /// The mean of `-log p` of the labels; `None` without probabilities.
+    /// Mean of `-log p` of the labels; `None` without probabilities.
     pub fn log_loss(&self) -> Option<Score> {
         self.mean(|counts| counts.log_loss, |counts| counts.probable)
     }
 
-    /// The mean of the squares by which probabilities are off (Brier 1950): of two classes
-    /// `(p - y)^2` of either, of more the sum over all; `None` without probabilities.
+    /// Mean squared error of probabilities (Brier 1950): for two classes `(p - y)^2` of either, for
+    /// more the sum over all; `None` without probabilities.
     pub fn brier(&self) -> Option<Score> {
         self.mean(|counts| counts.brier, |counts| counts.probable)
     }
 
-    /// By how much the probability of the likeliest class is off the share that was right, on
-    /// average over rows, in 15 parts of equal width (expected calibration error, Naeini, Cooper &
-    /// Hauskrecht 2015); `None` without probabilities.
+    /// Expected calibration error: the mean absolute difference between the largest probability and
+    /// the accuracy, in 15 bins of equal width (Naeini, Cooper & Hauskrecht 2015); `None` without
+    /// probabilities.
     pub fn calibration_error(&self) -> Option<Score> {
         self.by(|groups| {
             let (mut off, mut rows) = ([0.0; PARTS], 0.0);
@@ -237,16 +237,17 @@ impl LabelScores {
         })
     }
 
-    /// The area under the ROC curve: the share of pairs, one row of a class and one of the others,
-    /// that its scores put the right way round. Of two classes it is that of the second, of more
-    /// the mean over classes; `None` of over 40.
+    /// Area under the ROC curve: the share of pairs, a row of a class and another row, that its
+    /// scores rank correctly. For two classes that of the second, for more the mean over classes;
+    /// `None` for more than 40.
     pub fn auc(&self) -> Option<Score> {
         let ranks = self.ranks.as_ref()?;
         ranks.score(&self.ranked(), |order| order.auc)
     }
 
-    /// The sum over thresholds of precision times the gain in recall: of two classes of
-    /// [the rarer](Self::rarer), of more the mean over classes; `None` of over 40.
+    /// Average precision, the sum over thresholds of precision times the increase in recall: for
+    /// two classes that of [the rarer](Self::rarer), for more the mean over classes; `None` for
+    /// more than 40.
     pub fn average_precision(&self) -> Option<Score> {
         let ranks = self.ranks.as_ref()?;
         let ranked = self
@@ -255,7 +256,7 @@ impl LabelScores {
         ranks.score(&ranked, |order| order.average_precision)
     }
 
-    /// The place of the class, of two, that has fewer rows; of equally many the second.
+    /// Index of the class, of two, that has fewer rows; the second if equal.
     #[doc(hidden)]
     pub fn rarer(&self) -> Option<usize> {
         let rows = |class: usize| {
@@ -272,7 +273,7 @@ impl LabelScores {
         }
     }
 
-    /// The scores of all classes together, by name; without those that rows say nothing of.
+    /// Metrics over all classes by name; without undefined ones.
     #[doc(hidden)]
     pub fn named(&self) -> Vec<(&'static str, Score)> {
         present([
@@ -307,8 +308,8 @@ impl LabelScores {
         (0..self.labels.len()).map(of).collect()
     }
 
-    /// The largest F1 that a threshold on the scores of a class gives, and the raw score from which
-    /// on rows then belong to it.
+    /// The largest F1 over thresholds on the scores of a class, and the smallest raw score that is
+    /// then assigned to it.
     pub fn best_threshold(&self, class: usize) -> Option<(f64, f64)> {
         self.ranks
             .as_ref()
@@ -340,10 +341,10 @@ mod tests {
         assert_eq!(scores.base_rate(), (0.5, 1));
         let losses = [0.8_f64, 0.4, 0.7, 0.9, 0.4, f64::EPSILON].map(|p| -p.ln());
         near(scores.log_loss(), losses.iter().sum::<f64>() / 6.0);
-        // The row of no class is off by both of its probabilities.
+        // For the row with an unknown label both probabilities are wrong.
         let squares = [0.04, 0.36, 0.09, 0.01, 0.36, (0.01 + 0.81 + 1.0) / 2.0];
         near(scores.brier(), squares.iter().sum::<f64>() / 6.0);
-        // Parts of .6 and .6 (one wrong each), .7, .8, and .9 and .9 (one wrong).
+        // Bins of .6 and .6 (one wrong each), .7, .8, and .9 and .9 (one wrong).
         let off = [0.6 + 0.6 - 0.0, 0.7 - 1.0, 0.8 - 1.0, 0.9 + 0.9 - 1.0_f64];
         near(
             scores.calibration_error(),
@@ -355,7 +356,7 @@ mod tests {
         near(classes[1].f1, 4.0 / 7.0);
         assert_eq!((classes[0].rows, classes[1].rows), (2, 3));
         near(scores.auc(), 5.5 / 9.0);
-        // Of the class that has fewer rows, whichever it is: these have .8 and .4, another .6.
+        // For the rarer class: its rows have .8 and .4, another .6.
         assert_eq!(scores.rarer(), Some(0));
         near(scores.average_precision(), 0.5 + 0.5 * 2.0 / 3.0);
         assert!(

@@ -1,11 +1,11 @@
-//! Scores of an order: how well scores of a class part its rows from all others.
+//! Ranking metrics: how well the scores of a class separate its rows from all others.
 
 use super::groups::{GROUPS, Score, Thinning, group_of};
 use ndarray::ArrayView2;
 
-/// Scores that are kept, of all classes together.
+/// Maximum number of scores kept, over all classes.
 const KEPT: usize = 1 << 21;
-/// Rows of them at least.
+/// Minimum number of rows kept.
 const LEAST_KEPT: usize = 1 << 10;
 
 /// Scores of rows for each class, with the class and the group of each row.
@@ -16,19 +16,20 @@ pub(super) struct Ranks {
     thinning: Thinning,
     /// `[rows kept, classes]`.
     scores: Vec<f64>,
-    /// Class and group; a row of no class has one beyond all.
+    /// Class and group; rows with an unknown label have a class beyond all.
     of_row: Vec<(u32, u8)>,
 }
 
-/// What an order of rows is worth.
+/// Metrics of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Order {
-    /// The share of pairs, one of the class and one of the others, that stand the right way round;
-    /// equal scores count half: the area under the ROC curve.
+    /// Area under the ROC curve: the share of pairs of a row of the class and another row that are
+    /// ranked correctly; ties count half.
     pub(super) auc: f64,
-    /// The sum over thresholds of precision times the gain in recall.
+    /// Average precision: the sum over thresholds of precision times the increase in recall.
     pub(super) average_precision: f64,
-    /// The largest F1 of all thresholds, and the score from which on rows then belong to the class.
+    /// The largest F1 over all thresholds, and the smallest score that is then assigned to the
+    /// class.
     pub(super) best: (f64, f64),
 }
 
@@ -43,7 +44,7 @@ impl Ranks {
         }
     }
 
-    /// Takes scores `[n, classes]` of a chunk, with the class of each row if it is of one.
+    /// Adds scores `[n, classes]` of a chunk, with the class of each row, if known.
     pub(super) fn add(
         &mut self,
         scores_nt: ArrayView2<'_, f64>,
@@ -79,8 +80,8 @@ impl Ranks {
         self.of_row.retain(|_| of_rows.next() == Some(&true));
     }
 
-    /// The scores of a class, largest first, each with whether its row is of the class, and its
-    /// group.
+    /// Scores of a class in descending order, each with whether the row belongs to the class, and
+    /// its group.
     fn sorted(&self, class: usize) -> Vec<(f64, bool, u8)> {
         let rows = self.scores.chunks_exact(self.classes).zip(&self.of_row);
         let rows = rows.map(|(scores, &(of, group))| (scores[class], of as usize == class, group));
@@ -89,7 +90,7 @@ impl Ranks {
         rows
     }
 
-    /// Something of the orders of some classes, with its deviation: its mean over them.
+    /// Mean over classes of a ranking metric, with its deviation.
     pub(super) fn score(&self, classes: &[usize], of: fn(Order) -> f64) -> Option<Score> {
         let sorted: Vec<_> = classes.iter().map(|class| self.sorted(*class)).collect();
         let mut held = [false; GROUPS];
@@ -107,13 +108,13 @@ impl Ranks {
         )
     }
 
-    /// The largest F1 of a class, and from which score on.
+    /// The largest F1 of a class, and its threshold.
     pub(super) fn best(&self, class: usize) -> Option<(f64, f64)> {
         order(&self.sorted(class), None).map(|order| order.best)
     }
 }
 
-/// What an order is worth without one group; `None` where all rows are of the class, or none.
+/// Metrics of a ranking without one group; `None` if all rows belong to the class, or none.
 fn order(sorted: &[(f64, bool, u8)], skip: Option<usize>) -> Option<Order> {
     let kept = || {
         let rows = sorted.iter();
@@ -128,7 +129,7 @@ fn order(sorted: &[(f64, bool, u8)], skip: Option<usize>) -> Option<Order> {
     let (mut pairs, mut precision, mut best) = (0.0, 0.0, (0.0, f64::NAN));
     let mut rows = kept().peekable();
     while let Some(&(score, own, _)) = rows.next() {
-        // Rows of equal scores stand side by side.
+        // Ties are processed together.
         let (mut gained, mut lost) = if own { (1.0, 0.0) } else { (0.0, 1.0) };
         while let Some(&(_, own, _)) = rows.next_if(|next| next.0 == score) {
             if own { gained += 1.0 } else { lost += 1.0 }
@@ -159,21 +160,21 @@ mod tests {
         order(&rows, None).expect("both kinds")
     }
 
-    /// Figures by hand; scikit-learn gives the same.
+    /// Values computed by hand; scikit-learn gives the same.
     #[test]
     fn orders_are_worth_what_their_formulas_say() {
         let found = sorted(&[0.1, 0.4, 0.35, 0.8], &[false, false, true, true]);
         assert!((found.auc - 0.75).abs() < 1e-12);
         assert!((found.average_precision - (0.5 + 0.5 * 2.0 / 3.0)).abs() < 1e-12);
         assert_eq!(found.best, (0.8, 0.35));
-        // All equal: chance, and the share of the class.
+        // All scores equal: AUC 0.5, and the share of the class as average precision.
         let found = sorted(&[0.5; 4], &[false, false, true, false]);
         assert!((found.auc - 0.5).abs() < 1e-12 && (found.average_precision - 0.25).abs() < 1e-12);
         assert!(order(&[(0.5, true, 0)], None).is_none());
     }
 
-    /// The deviation of the area is that of Hanley and McNeil (1982) for exponential scores: Q1 =
-    /// A / (2 - A), Q2 = 2 A^2 / (1 + A).
+    /// The deviation of the AUC is that of Hanley and McNeil (1982) for exponential scores: Q1 = A
+    /// / (2 - A), Q2 = 2 A^2 / (1 + A).
     #[test]
     fn the_deviation_of_the_area_is_known() {
         let turns = 20;

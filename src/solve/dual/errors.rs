@@ -1,4 +1,4 @@
-//! Errors of rows that a fit in the dual has not seen.
+//! Leave-one-out errors of a fit in the dual.
 
 use super::{Centred, WeightedRows, factored};
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 impl Centred {
-    /// Mean squared errors and scores of rows whose observations are left out in turn, by the
-    /// diagonal of the inverse; with the penalty of all rows, and the leverage that a free
-    /// intercept gives to a row of weight 1.
+    /// Mean squared leave-one-out errors and scores by single observations, from the diagonal of
+    /// the inverse; for the penalty of all rows, and the leverage of a free intercept for a row of
+    /// weight 1.
     pub(super) fn left_out(
         &self,
         alpha_nt: &Array2<f64>,
@@ -36,7 +36,7 @@ impl Centred {
         Ok((errors_t, scores))
     }
 
-    /// Scores of rows that count for something, by their errors when left out and their residuals,
+    /// Scores of rows with positive weight, from their leave-one-out errors and their residuals,
     /// `[n, t]` each.
     pub(super) fn scores(
         &self,
@@ -61,8 +61,8 @@ impl Centred {
         LeftOutScores::new((id_m, count_m, weight_m), scores, targets, on)
     }
 
-    /// As [`Self::left_out`], of folds that are left out together; each row errs by so much times
-    /// the root of its weight.
+    /// As [`Self::left_out`], for folds that are left out together; errors are multiplied by the
+    /// roots of the weights.
     pub(super) fn left_out_together(
         &self,
         gram: &Array2<f64>,

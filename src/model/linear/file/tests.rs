@@ -1,4 +1,4 @@
-//! Files whose parts are each sound and do not go together.
+//! Files whose parts are valid but inconsistent.
 
 use super::*;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// A map of no features, as no builder of this library makes one.
+/// A map without features, which no builder of this library creates.
 #[derive(Debug)]
 struct Nothing(Affine);
 
@@ -38,7 +38,7 @@ impl FeatureMap for Nothing {
     }
 }
 
-/// A Gaussian process on two features, whose spread its file keeps.
+/// A Gaussian process on two features, whose spread is stored.
 fn whole() -> Store {
     let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f64 / 4.0);
     let y = x.column(0).mapv(f64::sin);
@@ -55,7 +55,7 @@ fn refusal(store: &Store) -> String {
     message
 }
 
-/// A root with a row or a column too few, which predictions would multiply with.
+/// A root with a missing row or column, which predictions would multiply with.
 #[test]
 fn a_spread_of_another_shape_is_refused() {
     let store = whole();
@@ -71,7 +71,7 @@ fn a_spread_of_another_shape_is_refused() {
     }
 }
 
-/// Coefficients with nothing to predict, whether or not a link would take what there is.
+/// Coefficients without outputs, with and without a link.
 #[test]
 fn coefficients_of_nothing_are_refused() {
     let mut store = whole();

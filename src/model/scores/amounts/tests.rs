@@ -3,7 +3,7 @@ use ndarray::{Array2, array, s};
 
 #[test]
 fn scores_are_those_of_their_formulas() {
-    // Far from zero, where squares of the targets alone would lose digits.
+    // Targets far from zero, whose squares would lose digits.
     let y = array![[1e6], [1e6 + 1.0], [1e6 + 2.0], [1e6 + 5.0]];
     let error = array![[0.5], [-1.0], [0.0], [2.0]];
     let mut scores = AmountScores::new(1);
@@ -20,8 +20,8 @@ fn scores_are_those_of_their_formulas() {
     assert!(scores.of_target(1).is_none() && scores.rows() == 4);
 }
 
-/// The deviation of a score of few rows is that without each of them, where there is a score
-/// without them.
+/// The deviation for few rows is that of leaving out each of them, if the score without them is
+/// defined.
 #[test]
 fn few_rows_know_no_more_than_they_hold() {
     let of = |errors: &[f64]| {
@@ -41,8 +41,8 @@ fn few_rows_know_no_more_than_they_hold() {
     assert!(r2.deviation.is_nan() && r2.value == -1.5, "{r2:?}");
 }
 
-/// Of normal targets predicted by the quantile of their law: the share below it, and the loss
-/// `phi(z)` (the density there), which every other prediction has more of.
+/// Normal targets predicted by their quantile: the share below it, and the loss `phi(z)` (the
+/// density there), which is larger for every other prediction.
 #[test]
 fn a_quantile_covers_its_share_at_the_least_loss() {
     let mut draws = crate::seed::Seed(3).stream(crate::seed::Stream::Data, 0);
@@ -72,8 +72,8 @@ fn a_quantile_covers_its_share_at_the_least_loss() {
     assert!(AmountScores::new(1).of_quantile(1, 0.5).is_none());
 }
 
-/// Standard errors of Gaussian errors: of the root mean square `s / sqrt(2 n)`, of the mean
-/// size `s sqrt((1 - 2 / pi) / n)`.
+/// Standard errors for Gaussian errors: of the root mean square `s / sqrt(2 n)`, of the mean
+/// absolute error `s sqrt((1 - 2 / pi) / n)`.
 #[test]
 fn deviations_are_those_of_other_rows() {
     let (mut rmse, mut mae, turns) = (0.0, 0.0, 30);
