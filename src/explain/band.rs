@@ -1,4 +1,4 @@
-//! What the functions of an additive model may be off by.
+//! Standard errors of the functions of an additive model.
 
 use super::parts::{Part, Piece};
 use crate::{
@@ -15,49 +15,49 @@ use crate::{
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use std::ops::Range;
 
-/// Features, at most, whose sums of products are formed; with more it is kernel values of rows.
+/// Maximum number of features for sums of products; with more, kernel values of rows are used.
 const FEATURES: usize = 2048;
-/// Values of features that these are the sums of, at most.
+/// Maximum number of feature values in these sums.
 const VALUES: usize = 1 << 23;
-/// Rows whose kernel values are formed, at most.
+/// Maximum number of rows for kernel values.
 const ROWS: usize = 1500;
 
-/// The covariance of the coefficients over the variance of the noise, `C = (Z'Z + n lambda I)^-1`
-/// of centred features: for a function of one part, `var f_p(x) / noise = v'C v` with
-/// `v = z_p(x) - mean z_p` and zeros at the places of all other parts.
+/// Covariance of the coefficients divided by the variance of the noise, `C = (Z'Z + n lambda I)^-1`
+/// for centred features: for the function of one part, `var f_p(x) / noise = v'C v` with `v =
+/// z_p(x) - mean z_p` and zeros for all other parts.
 ///
-/// It is the posterior of a Gaussian process with this kernel, whose intervals cover the truth at
-/// their level in the mean over x (Wahba 1983, "Bayesian confidence intervals for the
-/// cross-validated smoothing spline"; Nychka 1988).
+/// It is the posterior of a Gaussian process with this kernel, whose intervals have the nominal
+/// coverage on average over x (Wahba 1983, "Bayesian confidence intervals for the cross-validated
+/// smoothing spline"; Nychka 1988).
 pub(super) struct Covariance<'m> {
     way: Way<'m>,
-    /// `N = tr (Z'Z C)`, where the noise is found from residuals.
+    /// `N = tr (Z'Z C)`, for estimating the noise from residuals.
     dimension: f64,
 }
 
 enum Way<'m> {
-    /// The root that a Gaussian process keeps, and the mean of the features.
+    /// The root of a Gaussian process, and the mean of the features.
     Root(&'m Array2<f64>, Array1<f64>),
-    /// `L L' = Z'Z + m lambda I` of m rows, whose sums are `m / n` of those of the fit.
+    /// `L L' = Z'Z + m lambda I` for m rows, whose sums are `m / n` of those of the fit.
     Features {
         factor: Lower,
         mean_d: Array1<f64>,
         share: f64,
     },
-    /// `L L' = K + m lambda I`, K the centred kernel of m rows: the same by
-    /// `v'C v = (k(v, v) - k(v, X) (K + m lambda I)^-1 k(X, v)) / (n lambda)`.
+    /// `L L' = K + m lambda I`, with K the centred kernel matrix of m rows: equivalent by `v'C v =
+    /// (k(v, v) - k(v, X) (K + m lambda I)^-1 k(X, v)) / (n lambda)`.
     Rows {
         factor: Lower,
-        /// Of each part, its features at the rows.
+        /// Features of each part at the rows.
         parts: Vec<Vec<Features>>,
         penalty: f64,
     },
 }
 
 impl<'m> Covariance<'m> {
-    /// By the features of rows `[m, d]`, if the model has a covariance: of Gaussian processes that
-    /// which they keep, of ridge regression that of the objective, with these rows as a sample of
-    /// those of the fit.
+    /// From the features of rows `[m, d]`, if the model has a covariance: the stored one of
+    /// Gaussian processes, or that of the objective for ridge regression, with these rows as a
+    /// sample of the training rows.
     pub(super) fn of(
         model: &'m LinearModel,
         parts: &[Part<'m>],
@@ -141,15 +141,15 @@ impl<'m> Covariance<'m> {
         self.dimension
     }
 
-    /// The variance of the noise of each output, from residuals `[m, k]` of rows of a fit to n:
-    /// their mean square over `1 - (N + 1) / n`; `None` where the fit has no more rows than that.
+    /// Noise variance of each output, from residuals `[m, k]` of rows of a fit to n rows: their
+    /// mean square over `1 - (N + 1) / n`; `None` if the fit has no more rows than that.
     pub(super) fn noise(&self, residuals_mk: &Array2<f64>, rows: u64) -> Option<Array1<f64>> {
         let left = 1.0 - (self.dimension + 1.0) / rows.max(1) as f64;
         let squares_k = entries::column_squares(residuals_mk.view());
         (left > 0.0).then(|| squares_k / (residuals_mk.nrows() as f64 * left))
     }
 
-    /// `var f_p / noise` of part `p` at rows `[g, d]`.
+    /// `var f_p / noise` for part `p` at rows `[g, d]`.
     pub(super) fn relative(
         &self,
         (p, part): (usize, &Part<'m>),
@@ -199,12 +199,12 @@ impl<'m> Covariance<'m> {
     }
 }
 
-/// Whether the penalty is the kernel of landmarks instead of squares.
+/// Whether the penalty is the kernel of landmarks instead of the L2 norm.
 fn is_of_landmarks(piece: &Piece<'_>) -> bool {
     matches!(piece.leaf, Leaf::Dense(map) if matches!(map.structure(), Structure::Kernel(_)))
 }
 
-/// At most so many rows, evenly spread.
+/// At most `most` rows, evenly spaced.
 fn thinned(x_nd: &Array2<f64>, most: usize) -> Array2<f64> {
     let (rows, most) = (x_nd.nrows(), most.max(1));
     let taken: Vec<usize> = (0..rows.min(most))
@@ -213,15 +213,15 @@ fn thinned(x_nd: &Array2<f64>, most: usize) -> Array2<f64> {
     x_nd.select(Axis(0), &taken)
 }
 
-/// What a map makes of rows, with the root of its weight.
+/// Features of a map at rows, times the root of its weight.
 enum Features {
     /// `root z`, `[n, D]`.
     Dense(Array2<f64>),
-    /// The bin of each grid, `[n, P]`, and what two rows have of the kernel that share one.
+    /// The bin in each grid, `[n, P]`, and the kernel contribution of a shared bin.
     Bins(Array2<u32>, f64),
 }
 
-/// Those of each map of a part at rows `[n, d]`.
+/// Features of each map of a part at rows `[n, d]`.
 fn features(part: &Part<'_>, x_nd: &Array2<f64>, run: &Run) -> Result<Vec<Features>> {
     let rows = Rows::F64(x_nd.clone());
     let of = |piece: &Piece<'_>| match piece.leaf {
@@ -244,7 +244,7 @@ fn features(part: &Part<'_>, x_nd: &Array2<f64>, run: &Run) -> Result<Vec<Featur
     part.pieces.iter().map(of).collect()
 }
 
-/// Dense features of all parts at their places, `[n, D]`.
+/// Dense features of all parts in their columns, `[n, D]`.
 fn features_of_all(parts: &[Part<'_>], x_nd: &Array2<f64>, run: &Run) -> Result<Array2<f64>> {
     let pieces = parts.iter().flat_map(|part| &part.pieces);
     let width = pieces.map(|piece| piece.own.end).max().unwrap_or(0);
@@ -259,7 +259,7 @@ fn features_of_all(parts: &[Part<'_>], x_nd: &Array2<f64>, run: &Run) -> Result<
     Ok(z_nd)
 }
 
-/// The mean of features, and what is left of them.
+/// Mean of the features, and centred features.
 fn centred(z_nd: Array2<f64>) -> (Array1<f64>, Array2<f64>) {
     let mean_d = mean_of(&z_nd);
     (mean_d.clone(), z_nd - &mean_d)
@@ -270,7 +270,7 @@ fn mean_of(a_nm: &Array2<f64>) -> Array1<f64> {
     a_nm.mean_axis(Axis(0)).unwrap_or_else(none)
 }
 
-/// Dense features of a part less their mean, with their places.
+/// Centred dense features of a part, with their columns.
 fn away<'a>(
     part: &'a Part<'_>,
     at: &'a [Features],
@@ -286,14 +286,14 @@ fn away<'a>(
     })
 }
 
-/// `k_p` of rows with others, `[a, b]`.
+/// `k_p` between rows, `[a, b]`.
 fn kernel(of_a: &[Features], of_b: &[Features]) -> Array2<f64> {
     let each = of_a.iter().zip(of_b).map(|pair| match pair {
         (Features::Dense(a), Features::Dense(b)) => {
             product(a, &b.t().as_standard_layout().into_owned())
         }
         (Features::Bins(a, shared), Features::Bins(b, _)) => in_one_bin(a, b.view(), *shared),
-        // The same map makes both.
+        // Both come from the same map, so this does not happen.
         (Features::Dense(a), Features::Bins(b, _)) | (Features::Bins(b, _), Features::Dense(a)) => {
             Array2::zeros((a.nrows(), b.nrows()))
         }
@@ -316,7 +316,7 @@ fn of_itself(of: &[Features]) -> Array1<f64> {
     each.reduce(|a, b| a + b).unwrap_or_default()
 }
 
-/// Grids in which rows share a bin, times what one counts.
+/// Number of grids in which rows share a bin, times the contribution of one.
 fn in_one_bin(a_np: &Array2<u32>, b_mp: ArrayView2<'_, u32>, shared: f64) -> Array2<f64> {
     Array2::from_shape_fn((a_np.nrows(), b_mp.nrows()), |(i, j)| {
         let both = a_np.row(i).into_iter().zip(b_mp.row(j));

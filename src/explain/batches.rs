@@ -1,14 +1,14 @@
-//! Rows that are made one by one, and predicted together.
+//! Buffers rows that are created one by one, and predicts them together.
 
 use crate::{Error, Result};
 use ndarray::{Array2, ArrayView1};
 
-/// Values of rows that are predicted together, and rows at most.
+/// Maximum number of values of rows predicted together, and of rows.
 const VALUES: usize = 1 << 20;
 const ROWS: usize = 4096;
 
-/// Rows that wait for their prediction, and what came of those before them. `predict` takes rows
-/// `[n, d]` and gives outputs `[n, k]`.
+/// Buffered rows, and outputs of the rows before them. `predict` takes rows `[n, d]` and returns
+/// outputs `[n, k]`.
 pub(super) struct Batches<'a, P: ?Sized> {
     predict: &'a mut P,
     columns: usize,
@@ -19,7 +19,7 @@ pub(super) struct Batches<'a, P: ?Sized> {
 }
 
 impl<'a, P: FnMut(Array2<f64>) -> Result<Array2<f64>> + ?Sized> Batches<'a, P> {
-    /// Of rows of so many columns.
+    /// For rows with `columns` columns.
     pub(super) fn new(predict: &'a mut P, columns: usize) -> Self {
         Self {
             predict,

@@ -1,4 +1,4 @@
-//! The columns that a table has, and what each became for a model.
+//! Columns of a table, and the model columns derived from them.
 
 use crate::{
     data::{DateParts, Kind, date_text},
@@ -7,31 +7,31 @@ use crate::{
 use ndarray::ArrayView1;
 use std::{fmt, ops::Range};
 
-/// A column of the table: one of text stands for all columns that it became, together with the one
-/// that says where it is missing.
+/// A column of the table: a text column represents all model columns derived from it, including its
+/// missing-value indicator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// What the table calls it, or its number from 0.
+    /// Its name in the table, or its index from 0.
     pub name: String,
-    /// The columns that it became, among those of the model.
+    /// Its model columns.
     pub places: Range<usize>,
     pub(super) holds: Holds,
-    /// Whether the last of its places says where it is missing.
+    /// Whether the last model column is a missing-value indicator.
     pub(super) has_indicator: bool,
 }
 
-/// What its values are.
+/// Type of its values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Holds {
     Numbers,
     Dates(DateParts),
     TruthValues,
     Categories(Vec<String>),
-    /// Texts that are hashed, or several means of targets: no value can be read off.
+    /// Hashed texts, or several target means: values cannot be recovered.
     Texts,
 }
 
-/// One value of a column, as people write it.
+/// A value of a column, for display.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnValue {
@@ -39,7 +39,7 @@ pub enum ColumnValue {
     Number(f64),
     /// A date: days since 1970-01-01.
     Date(f64),
-    /// A category, or a truth value.
+    /// A category, or a boolean.
     Category(String),
     /// No value.
     Missing,
@@ -66,7 +66,7 @@ impl Column {
         }
     }
 
-    /// The columns of the table that `model` takes, in the order of its own.
+    /// The columns of the table that `model` uses, in the order of its model columns.
     pub(super) fn of_model(model: &LinearModel) -> Vec<Self> {
         let Some(schema) = &model.schema else {
             let name = |j: usize| match &model.column_names {
@@ -85,7 +85,7 @@ impl Column {
                 Kind::Date(parts) => Holds::Dates(*parts),
                 Kind::Boolean => Holds::TruthValues,
                 Kind::Categories(all) => Holds::Categories(all.clone()),
-                // What the rows of a text say of one target is a number.
+                // The target mean of a text column with one target is a number.
                 Kind::Means(_) if field.width() == 1 + usize::from(has_indicator) => Holds::Numbers,
                 _ => Holds::Texts,
             };
@@ -99,18 +99,18 @@ impl Column {
         columns.collect()
     }
 
-    /// Whether it can be set to values one by one: not of texts that are hashed, nor of words.
+    /// Whether it can be set to single values: not for hashed texts or words.
     pub fn has_axis(&self) -> bool {
         self.holds != Holds::Texts
     }
 
-    /// Whether its values lie along an axis: numbers and dates.
+    /// Whether its values are ordered: numbers and dates.
     pub fn is_ordered(&self) -> bool {
         matches!(self.holds, Holds::Numbers | Holds::Dates(_))
     }
 
-    /// The value of a row `[d]` of the model's columns; `None` of texts that cannot be read off,
-    /// and of categories that the fit did not see.
+    /// The value in a row `[d]` of model columns; `None` for texts that cannot be recovered, and
+    /// for categories that the fit has not seen.
     pub fn value(&self, row_d: ArrayView1<'_, f64>) -> Option<ColumnValue> {
         let from = self.places.start;
         if self.is_missing(row_d) {
@@ -133,7 +133,7 @@ impl Column {
         self.has_indicator && row_d[self.places.end - 1] != 0.0
     }
 
-    /// What a value that is there becomes: one number for each of [`Self::places`].
+    /// Encodes a value that is not missing: one number for each of [`Self::places`].
     pub(super) fn encode(&self, value: &ColumnValue) -> Option<Vec<f64>> {
         let mut encoded = vec![0.0; self.places.len()];
         match (&self.holds, value) {
@@ -158,7 +158,7 @@ impl Column {
     }
 }
 
-/// A truth value by its name.
+/// A boolean by its name.
 pub(super) fn truth(value: bool) -> ColumnValue {
     ColumnValue::Category(value.to_string())
 }

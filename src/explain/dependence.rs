@@ -1,4 +1,4 @@
-//! Partial dependence of predictions on one column, and the curves of single rows.
+//! Partial dependence of predictions on one column, and curves of single rows.
 
 use super::{
     Column, ColumnValue,
@@ -8,36 +8,36 @@ use super::{
 use crate::Result;
 use ndarray::{Array2, Array3, ArrayView1, Axis, s};
 
-/// The ends of a grid of numbers, as shares of the rows.
+/// Quantiles at the ends of a grid of numbers.
 const ENDS: [f64; 2] = [0.01, 0.99];
 
-/// How outputs go along one column (Friedman 2001, "Greedy function approximation: a gradient
-/// boosting machine", section 8.2), and those of single rows (Goldstein, Kapelner, Bleich & Pitkin
-/// 2015, "Peeking inside the black box").
+/// Partial dependence of outputs on one column (Friedman 2001, "Greedy function approximation: a
+/// gradient boosting machine", section 8.2), and individual conditional expectation curves
+/// (Goldstein, Kapelner, Bleich & Pitkin 2015, "Peeking inside the black box").
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartialDependence {
-    /// Its place among the [`Column`]s.
+    /// Its index among the [`Column`]s.
     pub column: usize,
-    /// The values that the column is set to: quantiles of numbers and dates in ascending order, all
-    /// categories, and at last where it is missing, if it is anywhere.
+    /// Values that the column is set to: quantiles of numbers and dates in ascending order, or all
+    /// categories, followed by missing if there are missing values.
     pub values: Vec<ColumnValue>,
     /// The mean output over rows with the column set to each value, `[values, outputs]`.
     pub mean_gk: Array2<f64>,
-    /// Outputs of some of the rows, `[curves, values, outputs]`.
+    /// Outputs of a sample of the rows, `[curves, values, outputs]`.
     pub curves_cgk: Array3<f64>,
-    /// The place of these rows in the data, counted from 0.
+    /// Indices of these rows in the data, counted from 0.
     pub curve_rows: Vec<u64>,
-    /// Rows that the mean is over.
+    /// Number of rows of the mean.
     pub rows: usize,
 }
 
-/// A value that a column is set to, as the model takes it.
+/// A value that a column is set to, encoded for the model.
 pub(super) struct Level {
     pub(super) value: ColumnValue,
     pub(super) encoded: Vec<f64>,
 }
 
-/// The levels of a column in these rows; none of texts that have no axis.
+/// The levels of a column in these rows; empty for texts whose values cannot be recovered.
 pub(super) fn levels(column: &Column, x_nd: &Array2<f64>, most: usize) -> Vec<Level> {
     let is_there = |row: &ArrayView1<'_, f64>| !column.is_missing(*row);
     let along = || {
@@ -66,7 +66,7 @@ pub(super) fn levels(column: &Column, x_nd: &Array2<f64>, most: usize) -> Vec<Le
     levels
 }
 
-/// Values of rows at evenly spread ranks, without those that come twice.
+/// Values of rows at evenly spaced ranks, without duplicates.
 fn quantiles(mut values: Vec<f64>, most: usize) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     let mut different = values.clone();
@@ -82,7 +82,7 @@ fn quantiles(mut values: Vec<f64>, most: usize) -> Vec<f64> {
     let mut grid: Vec<f64> = (0..most).map(at).collect();
     grid.dedup();
     if grid.len() < 2 {
-        // Nearly all rows are alike: others are the ends.
+        // Nearly all values are equal: uses the extremes.
         return vec![values[0], values[values.len() - 1]];
     }
     grid
@@ -112,7 +112,7 @@ pub(super) fn curves(
         .map_err(|error| crate::Error::shape(error.to_string()))
 }
 
-/// The dependence of all curves, of which some are kept; `index_n` has the places of their rows.
+/// Averages all curves, and keeps some of them; `index_n` has the indices of their rows.
 pub(super) fn summed_up(
     column: usize,
     levels: Vec<Level>,

@@ -1,5 +1,5 @@
-//! Shapley values by all subsets of the columns, of functions of few: those that a model is the sum
-//! of, or the model itself.
+//! Exact Shapley values by all subsets of the columns, for functions of few columns: the parts of
+//! an additive model, or the whole model.
 
 use super::{
     Column, Explainer, Outputs, Shapley,
@@ -10,20 +10,20 @@ use super::{
 use crate::{Result, Step, data::RowSample, model::LinearModel};
 use ndarray::{Array1, Array2, Array3, Axis, s};
 
-/// Columns of a function whose subsets are gone through.
+/// Maximum number of columns of a function for enumerating subsets.
 const MOST: usize = 6;
 
-/// What values are exact of.
+/// Functions with exact values.
 pub(super) enum Exact<'m> {
-    /// The sum of these functions, beside the intercept.
+    /// The sum of these functions, plus the intercept.
     Sum(Vec<Part<'m>>),
     /// One function of all columns.
     Whole,
 }
 
 impl<'m> Exact<'m> {
-    /// `None` where a function has too many columns. Whether outputs are those of the sum itself
-    /// says `is_sum`: probabilities are not.
+    /// `None` if a function has too many columns. `is_sum` says whether outputs are the sum itself,
+    /// which is not the case for probabilities.
     pub(super) fn of(model: &'m LinearModel, columns: &[Column], is_sum: bool) -> Option<Self> {
         let parts = is_sum.then(|| parts_of(model, columns)).flatten();
         match parts {
@@ -34,7 +34,7 @@ impl<'m> Exact<'m> {
         }
     }
 
-    /// Rows between the background and an explained row, for each row of the background.
+    /// Number of intermediate rows for each background row.
     pub(super) fn rows_of(&self, columns: usize) -> usize {
         match self {
             Self::Sum(parts) => parts.iter().map(|part| between(part.columns.len())).sum(),
@@ -43,12 +43,12 @@ impl<'m> Exact<'m> {
     }
 }
 
-/// Subsets of so many columns that are neither none nor all.
+/// Number of proper, nonempty subsets of the columns.
 fn between(columns: usize) -> usize {
     (1_usize << columns).saturating_sub(2)
 }
 
-/// What a function adds to the outputs of rows.
+/// Contribution of a function to the outputs of rows.
 pub(super) struct Shares {
     /// Its values at the rows, `[rows, outputs]`.
     pub(super) values_rk: Array2<f64>,
@@ -58,11 +58,12 @@ pub(super) struct Shares {
     pub(super) shares_rpk: Array3<f64>,
 }
 
-/// Shapley values of a function `f` of the columns `own` at rows `[r, d]`, against a background
-/// `[b, d]` (Shapley 1953, "A value for n-person games"):
+/// Shapley values of a function `f` of the columns `own` at rows `[r, d]`, for a background `[b,
+/// d]` (Shapley 1953, "A value for n-person games"):
 ///
-/// `phi_j = sum_S |S|! (m - |S| - 1)! / m! (v(S + j) - v(S))` over the sets S of the other columns,
-/// of m in all, and `v(S)` the mean of f over the background with the columns of S as in the row.
+/// `phi_j = sum_S |S|! (m - |S| - 1)! / m! (v(S + j) - v(S))` over the subsets S of the other
+/// columns, of m in all, with `v(S)` the mean of f over the background with the columns of S as in
+/// the row.
 pub(super) fn by_subsets(
     f: &mut dyn FnMut(Array2<f64>) -> Result<Array2<f64>>,
     (x_rd, background_bd): (&Array2<f64>, &Array2<f64>),
@@ -124,13 +125,13 @@ pub(super) fn by_subsets(
     })
 }
 
-/// `s! (m - s - 1)! / m!`: one over m times the number of sets of s among m - 1.
+/// `s! (m - s - 1)! / m!`: one over m times the number of subsets of size s of m - 1.
 fn weight(s: usize, m: usize) -> f64 {
     let sets = (0..s).fold(1.0, |sets, i| sets * (m - 1 - i) as f64 / (i + 1) as f64);
     1.0 / (m as f64 * sets)
 }
 
-/// Values of rows whose places in the data are `rows`, of no function yet but the intercept.
+/// Values of rows with indices `rows` in the data, for the intercept only.
 fn of_intercept(intercept_k: &Array1<f64>, rows: &[u64], columns: usize) -> Shapley {
     let shape = (rows.len(), columns, intercept_k.len());
     Shapley {
@@ -145,7 +146,7 @@ fn of_intercept(intercept_k: &Array1<f64>, rows: &[u64], columns: usize) -> Shap
 }
 
 impl Shapley {
-    /// With one function more, of these columns.
+    /// Adds a function of these columns.
     fn add(&mut self, shares: &Shares, columns: impl IntoIterator<Item = usize>) {
         self.base_k += &shares.base_k;
         self.outputs_rk += &shares.values_rk;
@@ -157,7 +158,7 @@ impl Shapley {
 }
 
 impl<'m> Explainer<'m> {
-    /// The values of some rows, against a background `[b, d]`.
+    /// The values of rows, for a background `[b, d]`.
     pub(super) fn exact_shapley(
         &mut self,
         exact: Exact<'m>,

@@ -1,4 +1,4 @@
-//! How much each column matters: by exchanging it, and by gradients.
+//! Importance of columns: by permutation and by gradients.
 
 use super::{Column, Measure, batches::Batches, measure::Judge};
 use crate::{
@@ -9,41 +9,40 @@ use crate::{
 };
 use ndarray::{Array2, Axis, s};
 
-/// Rows whose gradients are formed.
+/// Rows for which gradients are computed.
 const GRADIENTS: usize = 500;
 
-/// How much columns matter to a model on some rows.
+/// Importance of columns for a model on a sample of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Importance {
-    /// What [`ColumnImportance::rise`] is measured in.
+    /// Error measure of [`ColumnImportance::rise`].
     pub measure: Measure,
-    /// That of the rows as they are; 0 without targets.
+    /// Error of the unchanged rows; 0 without targets.
     pub error: f64,
-    /// Rows that were looked at.
+    /// Number of sampled rows.
     pub rows: usize,
-    /// How often each column was exchanged.
+    /// Number of permutations of each column.
     pub repeats: usize,
-    /// One for each column, the one that matters most first.
+    /// One entry per column, the most important first.
     pub columns: Vec<ColumnImportance>,
 }
 
-/// How much one column matters.
+/// Importance of one column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColumnImportance {
-    /// Its place among the [`Column`]s.
+    /// Its index among the [`Column`]s.
     pub column: usize,
-    /// By how much the error rises when the column is exchanged between rows: the mean over
-    /// repeats.
+    /// Increase of the error if the column is permuted between rows: the mean over repeats.
     pub rise: f64,
     /// The standard deviation over repeats.
     pub deviation: f64,
-    /// The share of the column in the squared gradient, `None` where the map has none.
+    /// The share of the column in the squared gradient; `None` if the map has no gradient.
     pub gradient: Option<f64>,
 }
 
-/// The rise of the error of each column, mean and standard deviation over repeats, and first the
-/// error of the rows `[n, d]` as they are (Breiman 2001, "Random forests", section 10; Fisher,
-/// Rudin & Dominici 2019): all places of a column go together from one row to another.
+/// Error of the rows `[n, d]`, and its increase for each column, mean and standard deviation over
+/// repeats (Breiman 2001, "Random forests", section 10; Fisher, Rudin & Dominici 2019). All model
+/// columns of a table column are permuted together.
 pub(super) fn by_permutation(
     predict: &mut impl FnMut(Array2<f64>) -> Result<Array2<f64>>,
     x_nd: &Array2<f64>,
@@ -65,7 +64,7 @@ pub(super) fn by_permutation(
         let own = s![.., column.places.clone()];
         let mut rises = Vec::new();
         for repeat in 0..repeats {
-            // The same exchanges for a column whatever others there are.
+            // The permutations of a column do not depend on the other columns.
             let block = ((j as u64) << 32) | repeat as u64;
             let order = seed
                 .stream(Stream::Exchange, block)
@@ -89,11 +88,11 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
-/// The share of each column in the squared gradient of the outputs: `tr(M S)` over the places of
-/// the column, M the average gradient outer product of some rows and S their covariance. Of one
-/// place it is `M_jj var x_j`, which is the same in any units; of the places of a category, whose
-/// sum is 1 in each row, no gradient counts along which no row differs. Of leaves, whose outputs
-/// jump, what the fit found of them. `None` where neither is known.
+/// Share of each column in the squared gradient of the outputs: `tr(M S)` over the model columns of
+/// the column, with M the average gradient outer product of a sample and S its covariance. For a
+/// single model column it is `M_jj var x_j`, which does not depend on units; for a category, whose
+/// indicators sum to 1 in each row, gradients along constant directions do not count. For leaves,
+/// whose outputs are discontinuous, the shares from the fit. `None` if neither is known.
 pub(super) fn by_gradients(
     model: &LinearModel,
     x_nd: &Array2<f64>,
@@ -116,7 +115,7 @@ pub(super) fn by_gradients(
     Ok(Some(of_columns.into_iter().map(share).collect()))
 }
 
-/// `tr(M S)` over the places of a column.
+/// `tr(M S)` over the model columns of a column.
 pub(super) fn trace(m_dd: &Array2<f64>, x_nd: &Array2<f64>, column: &Column) -> f64 {
     let own = s![.., column.places.clone()];
     let centred_nw = match x_nd.slice(own).mean_axis(Axis(0)) {
@@ -128,13 +127,13 @@ pub(super) fn trace(m_dd: &Array2<f64>, x_nd: &Array2<f64>, column: &Column) -> 
     sum.max(0.0) / x_nd.nrows() as f64
 }
 
-/// At most so many rows, evenly spread.
+/// At most [`GRADIENTS`] rows, evenly spaced.
 fn some(x_nd: &Array2<f64>) -> Array2<f64> {
     let every = x_nd.nrows().div_ceil(GRADIENTS).max(1);
     x_nd.slice(s![..;every, ..]).to_owned()
 }
 
-/// Both side by side, the largest rise first.
+/// Combines both, the largest increase first.
 pub(super) fn in_order(
     rises: Vec<(f64, f64)>,
     gradients: Option<Vec<f64>>,

@@ -1,28 +1,27 @@
-//! By what predictions are judged while columns are exchanged.
+//! Error measures for permutation importance.
 
 use crate::model::{LinearModel, Targets};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-/// What importance by permutation is measured in. All are means over rows, and of several targets
-/// over these.
+/// Error measure of permutation importance. All are means over rows, and over targets if there are
+/// several.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Measure {
-    /// `(y - p)^2`, of amounts.
+    /// `(y - p)^2`, for real targets.
     SquaredError,
-    /// `level max(0, y - p) + (1 - level) max(0, p - y)`, of a model of this quantile.
+    /// `level max(0, y - p) + (1 - level) max(0, p - y)`, for a model of this quantile.
     PinballLoss(f64),
-    /// `-log p` of the label, of classifiers with probabilities.
+    /// `-log p` of the label, for classifiers with probabilities.
     LogLoss,
-    /// The share of labels that are wrong, of other classifiers.
+    /// The share of wrong labels, for other classifiers.
     WrongLabels,
-    /// Without targets: how far predictions move, by the root of the mean square over the standard
-    /// deviation of all predictions.
+    /// Without targets: root mean square change of the predictions over their standard deviation.
     Moved,
 }
 
 impl Measure {
-    /// `squared error`, `log loss` and so on.
+    /// Name, for example `squared error` or `log loss`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::SquaredError => "squared error",
@@ -33,7 +32,7 @@ impl Measure {
         }
     }
 
-    /// What suits a model, with targets or without.
+    /// The measure that suits a model, with or without targets.
     pub(super) fn of_model(model: &LinearModel, has_targets: bool) -> Self {
         match &model.targets {
             _ if !has_targets => Self::Moved,
@@ -47,12 +46,12 @@ impl Measure {
     }
 }
 
-/// What outputs `[n, t]` are held to.
+/// Reference for outputs `[n, t]`.
 pub(super) struct Judge<'a> {
     pub(super) measure: Measure,
     /// The labels of classes, in the order of the outputs.
     pub(super) labels: &'a [f64],
-    /// Targets `[n, t]`, or without any the outputs of the rows as they are.
+    /// Targets `[n, t]`, or without targets the outputs of the unchanged rows.
     pub(super) wanted_nt: Array2<f64>,
 }
 
@@ -65,7 +64,7 @@ impl Judge<'_> {
                 level * (y - p).max(0.0) + (1.0 - level) * (p - y).max(0.0)
             }),
             Measure::LogLoss => self.of_labels(found_nt, |p, own| {
-                // One row that was thought impossible is no reason for an infinite mean.
+                // Clamps the probability, so that one row cannot make the mean infinite.
                 -own.map_or(0.0, |own| p[own]).max(f64::EPSILON).ln()
             }),
             Measure::WrongLabels => self.of_labels(found_nt, |scores, own| {
@@ -101,7 +100,7 @@ impl Judge<'_> {
     }
 }
 
-/// The variance of each output, mean over them.
+/// Mean over outputs of their variances.
 fn spread(outputs_nt: ArrayView2<'_, f64>) -> f64 {
     let of = |column: ArrayView1<'_, f64>| {
         let mean = column.mean().unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! What is explained of a model: its amounts, probabilities or scores.
+//! Outputs of a model to explain: predictions, probabilities or scores.
 
 use crate::{
     Error, Result, Run,
@@ -8,15 +8,15 @@ use crate::{
 };
 use ndarray::{Array2, s};
 
-/// What the outputs of a model are that are explained.
+/// Kind of the explained outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
-    /// Amounts, in units of the targets.
+    /// Predictions, in units of the targets.
     Amounts,
     /// Probabilities of classes.
     Probabilities,
-    /// Scores of classes, of classifiers without probabilities: rows with a label are fitted as 1,
-    /// others as -1, or as the learner has it.
+    /// Scores of classes, for classifiers without probabilities: the label of a row is encoded as
+    /// 1, others as -1, or as defined by the learner.
     Scores,
 }
 
@@ -31,7 +31,7 @@ impl OutputKind {
     }
 }
 
-/// Learners of rows alone, by the names that models keep.
+/// Unsupervised learners, by the names in models.
 const WITHOUT_TARGETS: [&str; 7] = [
     "one-class",
     "density",
@@ -42,7 +42,7 @@ const WITHOUT_TARGETS: [&str; 7] = [
     "spectral-clustering",
 ];
 
-/// A model on a device, asked for its outputs.
+/// A model on a device with its kind of outputs.
 #[derive(Debug)]
 pub(super) struct Outputs<'m> {
     model: &'m LinearModel,
@@ -86,8 +86,8 @@ impl<'m> Outputs<'m> {
         }
     }
 
-    /// Whether outputs are the sum that the model is, `z(x)'beta + b`: amounts that were fitted as
-    /// they are, and scores.
+    /// Whether outputs are the sum `z(x)'beta + b` of the model: predictions of untransformed
+    /// targets, and scores.
     pub(super) fn is_sum(&self) -> bool {
         match self.way {
             Way::Amounts(_) => self.model.link.is_none(),
@@ -96,7 +96,7 @@ impl<'m> Outputs<'m> {
         }
     }
 
-    /// Outputs that are looked at: all, but of two classes the second alone.
+    /// First explained output: 0, or for two classes the second.
     pub(super) fn from(&self) -> usize {
         match &self.model.targets {
             Targets::Classes(labels) if labels.len() == 2 => 1,
@@ -104,7 +104,7 @@ impl<'m> Outputs<'m> {
         }
     }
 
-    /// What those are called.
+    /// Names of the explained outputs.
     pub(super) fn names(&self) -> Vec<String> {
         let all: Vec<String> = match &self.model.targets {
             Targets::Classes(labels) => {
@@ -133,7 +133,7 @@ impl<'m> Outputs<'m> {
         }
     }
 
-    /// Those that are looked at, `[n, k]`.
+    /// The explained outputs, `[n, k]`.
     pub(super) fn some(&mut self, x_nd: Array2<f64>) -> Result<Array2<f64>> {
         let (from, all_nt) = (self.from(), self.all(x_nd)?);
         Ok(all_nt.slice(s![.., from..]).to_owned())

@@ -1,4 +1,4 @@
-//! The parts of a sum of maps of some columns, each with its own coefficients.
+//! Parts of a sum of maps, grouped by the columns that they depend on, each with its coefficients.
 
 use super::Column;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 use ndarray::{Array2, ArrayView2, s};
 use std::ops::Range;
 
-/// A map of the sum: features `root z(x)` at the places `own` among those of the model.
+/// A map of the sum: its features `root z(x)` are the features `own` of the model.
 #[derive(Debug, Clone)]
 pub(super) struct Piece<'m> {
     pub(super) leaf: Leaf<'m>,
@@ -27,16 +27,16 @@ impl<'m> Piece<'m> {
     }
 }
 
-/// All maps that look at the same columns: `f_p(x) = sum_i root_i z_i(x)'beta_i`.
+/// All maps that depend on the same columns: `f_p(x) = sum_i root_i z_i(x)'beta_i`.
 #[derive(Debug, Clone)]
 pub(super) struct Part<'m> {
-    /// Their places among the [`Column`]s, ascending; none where no column varied.
+    /// Their indices among the [`Column`]s, ascending; empty if no column varied.
     pub(super) columns: Vec<usize>,
     pub(super) pieces: Vec<Piece<'m>>,
 }
 
 impl<'m> Part<'m> {
-    /// On a device.
+    /// Loads the part on a device.
     pub(super) fn load(&self, model: &'m LinearModel, run: &Run) -> Result<LoadedPart<'m>> {
         let beta_dt = &model.coefficients.beta_dt;
         let branch = |piece: &Piece<'m>| {
@@ -63,7 +63,7 @@ pub(super) struct LoadedPart<'m> {
 }
 
 impl LoadedPart<'_> {
-    /// f_p of rows `[n, d]`, of all outputs `[n, t]`. Errors with [`Error::Data`] on a value that
+    /// f_p for rows `[n, d]`, for all outputs `[n, t]`. Errors with [`Error::Data`] on a value that
     /// is not finite, and as the device does.
     pub(super) fn outputs(&mut self, x_nd: Array2<f64>) -> Result<Array2<f64>> {
         let mut all_nt = Array2::zeros((x_nd.nrows(), self.outputs));
@@ -88,7 +88,7 @@ impl LoadedPart<'_> {
     }
 }
 
-/// The parts of a model, in the order of its features; `None` of a tree of leaves.
+/// The parts of a model, in the order of its features; `None` for a tree of leaves.
 pub(super) fn parts_of<'m>(model: &'m LinearModel, columns: &[Column]) -> Option<Vec<Part<'m>>> {
     let mut parts: Vec<Part<'m>> = Vec::new();
     for (leaf, from, root) in leaves(model.map.as_ref()) {

@@ -1,4 +1,4 @@
-//! The functions that an additive model is the sum of.
+//! Component functions of an additive model.
 
 #[cfg(test)]
 mod tests;
@@ -16,21 +16,20 @@ use crate::{
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
-/// Values of a column alone, and of each column of a pair, at most.
+/// Maximum number of values of a single column, and of each column of a pair.
 const OF_ONE: usize = 50;
 const OF_PAIR: usize = 20;
-/// Values of a pair that are looked at, at most: of texts all levels are.
+/// Maximum number of combinations of a pair; text columns use all levels.
 const CELLS: usize = 2500;
 
-/// What the functions of an additive model add up to.
+/// Scale of the functions of an additive model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShapeKind {
-    /// Amounts, in units of the targets.
+    /// In units of the targets.
     Amounts,
-    /// The logarithms of amounts, of targets that were fitted so: what is added there multiplies
-    /// amounts.
+    /// Logarithms, for targets fitted as logarithms: sums become products of the predictions.
     Logarithms,
-    /// The normal scores of the ranks of amounts, of targets that were fitted so.
+    /// Normal scores of ranks, for targets fitted so.
     NormalScores,
     /// Scores of classes.
     Scores,
@@ -57,23 +56,24 @@ impl ShapeKind {
     }
 }
 
-/// The functions of an additive model (Hastie & Tibshirani 1986, "Generalized additive models"):
-/// `f(x) = b + sum_p f_p(x)`, each of the columns that its maps look at, exactly and without
-/// sampling. Each has mean 0 over the rows looked at; what that takes away is in b.
+/// Component functions of an additive model (Hastie & Tibshirani 1986, "Generalized additive
+/// models"): `f(x) = b + sum_p f_p(x)`, each a function of the columns that its maps depend on,
+/// computed exactly without sampling. Each has mean 0 over the sampled rows; the means are added to
+/// b.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shapes {
-    /// What f is.
+    /// Scale of f.
     pub kind: ShapeKind,
     /// b, the mean of f over the rows, `[outputs]`.
     pub intercept_k: Array1<f64>,
-    /// Rows that means are over.
+    /// Number of rows for the means.
     pub rows: usize,
-    /// The variance of the noise that bands go by, `[outputs]`; `None` where there are none.
+    /// Noise variance for the standard errors, `[outputs]`; `None` if there are no standard errors.
     pub noise_k: Option<Array1<f64>>,
-    /// The functions of one column and of two, that which varies most first.
+    /// Functions of one and two columns, that with the largest variance first.
     pub shapes: Vec<Shape>,
-    /// Functions that are not drawn: of more columns than two, or of texts without an axis or with
-    /// too many levels for a pair.
+    /// Functions that are not evaluated: of more than two columns, or of texts whose values cannot
+    /// be recovered or with too many levels for a pair.
     pub others: Vec<OtherPart>,
 }
 
@@ -97,40 +97,39 @@ impl Shapes {
     }
 }
 
-/// The function of one column or of two.
+/// A function of one or two columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// Their places among the [`Column`]s, ascending.
+    /// Their indices among the [`Column`]s, ascending.
     pub columns: Vec<usize>,
-    /// Of each column the values that it is set to: quantiles of numbers and dates between the
-    /// first and the 99th of a hundred, at most 50 or of a pair 20; all categories; and at last no
-    /// value, if some rows have none.
+    /// Values of each column: quantiles of numbers and dates from the 1st to the 99th percentile,
+    /// at most 50, or 20 for a pair; all categories; and missing at the end, if some rows are.
     pub values: Vec<Vec<ColumnValue>>,
-    /// f_p at these, `[values, outputs]`; of a pair at all combinations, those of the second column
-    /// next to each other.
+    /// f_p at these values, `[values, outputs]`; for a pair at all combinations, the second column
+    /// varying fastest.
     pub mean_gk: Array2<f64>,
-    /// The standard error of f_p at each value, of the same shape; `None` where none is known.
+    /// Standard error of f_p at each value, with the same shape; `None` if unknown.
     pub band_gk: Option<Array2<f64>>,
     /// The standard deviation of f_p over the rows, `[outputs]`.
     pub deviation_k: Array1<f64>,
 }
 
-/// A function that is not drawn.
+/// A function that is not evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherPart {
-    /// The places of its columns among the [`Column`]s, ascending.
+    /// The indices of its columns among the [`Column`]s, ascending.
     pub columns: Vec<usize>,
     /// The standard deviation of the function over the rows, `[outputs]`.
     pub deviation_k: Array1<f64>,
 }
 
-/// Where a function is looked at.
+/// Grid on which a function is evaluated.
 struct Grid {
     values: Vec<Vec<ColumnValue>>,
     x_gd: Array2<f64>,
 }
 
-/// A part that is looked at: its place among all, where, and its values there, `[g, k]`.
+/// An evaluated part: its index, its grid, and its values there, `[g, k]`.
 struct Looked {
     place: usize,
     grid: Grid,
@@ -139,16 +138,16 @@ struct Looked {
 }
 
 impl<'m> Explainer<'m> {
-    /// The functions that an additive model is the sum of, with their standard errors.
+    /// Component functions of an additive model, with standard errors.
     ///
     /// With C the covariance of the coefficients over the variance of the noise s², that of f_p(x)
-    /// is `s² v'C v`, v the features of the part at x less their mean over the rows. A Gaussian
-    /// process keeps both. Of ridge regression `C = (Z'Z + n lambda I)^-1`, by the rows looked at
-    /// as a sample of those of the fit, and s² is the mean square of the residuals of these rows
-    /// over `1 - (N + 1) / n`, N the effective dimension: give the rows of the fit, with targets.
-    /// Other learners have no standard errors.
+    /// is `s² v'C v`, v the features of the part at x minus their mean over the rows. A Gaussian
+    /// process stores both. For ridge regression `C = (Z'Z + n lambda I)^-1`, with the rows as a
+    /// sample of the training rows, and s² is the mean square of the residuals of these rows over
+    /// `1 - (N + 1) / n`, N the effective dimension: pass the training rows, with targets. Other
+    /// learners have no standard errors.
     ///
-    /// Errors with [`Error::Unsupported`] where the model is no sum of functions of some of the
+    /// Errors with [`Error::Unsupported`] if the model is not a sum of functions of some of the
     /// columns, and as devices do.
     ///
     /// ```
@@ -217,12 +216,13 @@ impl<'m> Explainer<'m> {
         Ok(found)
     }
 
-    /// Whether the model is a sum of functions of some of the columns: what [`Self::shapes`] takes.
+    /// Whether the model is a sum of functions of some of the columns, as [`Self::shapes`]
+    /// requires.
     pub fn is_additive(&self) -> bool {
         self.summands().is_ok()
     }
 
-    /// The parts of the model. Errors where it is one function of all columns, or has one of them.
+    /// The parts of the model. Errors if it is a function of all columns, or has such a part.
     fn summands(&self) -> Result<Vec<Part<'m>>> {
         let all = self.columns.len();
         let parts = parts_of(self.model, &self.columns).filter(|parts| {
@@ -239,8 +239,7 @@ impl<'m> Explainer<'m> {
         })
     }
 
-    /// Targets as the outputs from this one on were fitted to them, `[n, k]`, of rows that have
-    /// some.
+    /// Targets on the fitted scale, for outputs from `from` on, `[n, k]`, if the rows have targets.
     fn seen_targets(&self, from: usize) -> Result<Option<Array2<f64>>> {
         if !self.has_targets() {
             return Ok(None);
@@ -265,7 +264,7 @@ impl<'m> Explainer<'m> {
         }))
     }
 
-    /// Where a function of these columns is looked at; `None` where it is not drawn.
+    /// Grid for a function of these columns; `None` if it is not evaluated.
     fn grid(&self, columns: &[usize]) -> Option<Grid> {
         let x_nd = &self.sample.x_nd;
         let most = if columns.len() == 1 { OF_ONE } else { OF_PAIR };
@@ -285,7 +284,7 @@ impl<'m> Explainer<'m> {
         }
         let mut x_gd = Array2::zeros((cells, x_nd.ncols()));
         for (g, mut row_d) in x_gd.rows_mut().into_iter().enumerate() {
-            // The other columns change nothing.
+            // The other columns have no effect.
             row_d.assign(&x_nd.row(0));
             let mut rest = g;
             for (column, levels) in axes.iter().rev() {
@@ -304,8 +303,8 @@ impl<'m> Explainer<'m> {
         })
     }
 
-    /// Functions with their standard errors, that which varies most first, and the variance of the
-    /// noise; `left_nk` are the residuals of the rows, if these have targets.
+    /// Functions with their standard errors, that with the largest variance first, and the noise
+    /// variance; `left_nk` are the residuals of the rows, if these have targets.
     fn with_bands(
         &self,
         looked: Vec<Looked>,

@@ -1,4 +1,4 @@
-//! Shapley values of single rows; of functions of many columns by sampled orders of these.
+//! Shapley values of single rows, for functions of many columns by sampled permutations.
 
 use super::{Column, batches::Batches};
 use crate::{
@@ -7,45 +7,44 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, Axis, s};
 
-/// Pairs of orders for each row of the background.
+/// Pairs of permutations for each background row.
 const PAIRS: usize = 2;
-/// Rows on the way from background rows to an explained one that are predicted together, about.
+/// Approximate number of intermediate rows that are predicted together.
 const TOGETHER: usize = 4096;
 
-/// What each column adds to the prediction of some rows (Strumbelj & Kononenko 2014, "Explaining
+/// Contribution of each column to the prediction of rows (Strumbelj & Kononenko 2014, "Explaining
 /// prediction models and individual predictions with feature contributions").
 ///
-/// The values of functions of at most six columns, and of sums of such functions, are exact: all
-/// subsets of the columns are gone through. Of others orders are sampled:
-/// a row of the background becomes the explained row, column by column in a random order, and each
-/// column is given the change when it comes in. The value is the mean of that over the background
-/// and over orders, each of which is walked backwards, too (antithetic pairs; Mitchell, Cooper,
-/// Frank & Holmes 2022, "Sampling permutations for Shapley value estimation"): of functions in
-/// which no three columns act together it is exact. Whatever was sampled, the values of a row sum
-/// up to its prediction less [`Self::base_k`].
+/// Values are exact for functions of at most six columns, and for sums of such functions, by
+/// enumerating all subsets of the columns. For others permutations are sampled: a background row is
+/// changed to the explained row, column by column in a random order, and each column is assigned
+/// the change of the output. The value is the mean over the background and over permutations, each
+/// of which is also used in reverse (antithetic pairs; Mitchell, Cooper, Frank & Holmes 2022,
+/// "Sampling permutations for Shapley value estimation"). It is exact for functions without
+/// interactions of three columns. In any case, the values of a row sum to its prediction minus
+/// [`Self::base_k`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shapley {
-    /// The place of each explained row in the data, counted from 0, `[rows]`.
+    /// Index of each explained row in the data, counted from 0, `[rows]`.
     pub rows: Vec<u64>,
-    /// Whether all subsets of the columns were gone through, in the place of sampled orders: values
-    /// are then exact against the background.
+    /// Whether all subsets of the columns were enumerated instead of sampling permutations: values
+    /// are then exact for the background.
     pub is_exact: bool,
     /// The mean output of the background, `[outputs]`.
     pub base_k: Array1<f64>,
-    /// Rows of the background.
+    /// Number of background rows.
     pub background: usize,
     /// The output of each row, `[rows, outputs]`.
     pub outputs_rk: Array2<f64>,
-    /// What each column adds, `[rows, columns, outputs]`.
+    /// Contribution of each column, `[rows, columns, outputs]`.
     pub values_rpk: Array3<f64>,
-    /// The standard error of each by the orders that were drawn, the background as it is; 0 where
-    /// none were,
+    /// Standard error of each due to sampled permutations, for a fixed background; 0 if exact,
     /// `[rows, columns, outputs]`.
     pub errors_rpk: Array3<f64>,
 }
 
 impl Shapley {
-    /// The mean of `|value|` over rows and outputs, of each column.
+    /// Mean of `|value|` over rows and outputs, for each column.
     pub fn mean_absolute(&self) -> Vec<f64> {
         let columns = self.values_rpk.axis_iter(Axis(1));
         let mean =
@@ -54,7 +53,7 @@ impl Shapley {
     }
 }
 
-/// Rows between a row of the background and an explained one, on all ways together.
+/// Number of intermediate rows for a background row and an explained one, over all permutations.
 pub(super) fn rows_of(columns: usize) -> usize {
     2 * PAIRS * columns.saturating_sub(1)
 }
@@ -62,8 +61,7 @@ pub(super) fn rows_of(columns: usize) -> usize {
 /// Values and standard errors of one row, each `[columns, outputs]`.
 type OfRow = (Array2<f64>, Array2<f64>);
 
-/// Shapley values of rows `x_rd`, whose places in the data are `rows`, against a background
-/// `[b, d]`.
+/// Shapley values of rows `x_rd` with indices `rows` in the data, for a background `[b, d]`.
 pub(super) fn shapley(
     predict: &mut impl FnMut(Array2<f64>) -> Result<Array2<f64>>,
     (x_rd, rows): (&Array2<f64>, &[u64]),
@@ -107,7 +105,7 @@ pub(super) fn shapley(
     })
 }
 
-/// Ways from rows of the background to one row.
+/// Paths from background rows to one explained row.
 struct Ways<'a> {
     row_d: ArrayView1<'a, f64>,
     background_bd: &'a Array2<f64>,
@@ -152,7 +150,7 @@ impl Ways<'_> {
                     self.changes((from + w / (2 * PAIRS), order), own)
                 })
                 .collect();
-            // A way and the same backwards are one observation, of which each row has two.
+            // A permutation and its reverse are one observation; each background row has two.
             for of_row in of_ways.chunks(2 * PAIRS) {
                 let first = (&of_row[0] + &of_row[1]) / 2.0;
                 let second = (&of_row[2] + &of_row[3]) / 2.0;
@@ -167,14 +165,14 @@ impl Ways<'_> {
         ))
     }
 
-    /// Sets the places of a column to those of the row.
+    /// Sets the model columns of a column to those of the explained row.
     fn set(&self, at_d: &mut Array1<f64>, column: usize) {
         let own = s![self.columns[column].places.clone()];
         at_d.slice_mut(own).assign(&self.row_d.slice(own));
     }
 
-    /// The change that each column makes on the way in this order from row b of the background,
-    /// `[columns, outputs]`; `between` has the outputs after each step but the last.
+    /// Change by each column on the path in this order from background row b, `[columns, outputs]`;
+    /// `between` has the outputs after each step but the last.
     fn changes(&self, (b, order): (usize, &[usize]), between: ArrayView2<'_, f64>) -> Array2<f64> {
         let mut changes_pk = Array2::zeros((order.len(), self.ends.1.len()));
         let mut before_k = self.ends.0.row(b);

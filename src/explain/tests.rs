@@ -1,4 +1,4 @@
-//! Explanations of functions that are known.
+//! Explanations of known functions.
 
 use super::{
     Column, ColumnValue, Measure,
@@ -14,7 +14,7 @@ use crate::{
 };
 use ndarray::{Array1, Array2, Axis, array, s};
 
-/// A column of one number each.
+/// Columns with one number each.
 fn numbers(count: usize) -> Vec<Column> {
     let column = |j: usize| Column {
         name: j.to_string(),
@@ -48,8 +48,8 @@ fn judge(measure: Measure, wanted_nt: Array2<f64>) -> Judge<'static> {
     }
 }
 
-/// The squared error of `f = sum_j beta_j x_j` rises by `2 beta_j^2 var x_j`, that of a column
-/// without use by 0, and predictions move by the root of that over their deviation.
+/// The squared error of `f = sum_j beta_j x_j` increases by `2 beta_j^2 var x_j`, by 0 for an
+/// irrelevant column, and predictions move by the root of that over their deviation.
 #[test]
 fn exchanged_columns_raise_the_error_as_the_closed_form_says() {
     let x_nd = normal(2000, 3) * array![1.0, 2.0, 5.0];
@@ -70,7 +70,8 @@ fn exchanged_columns_raise_the_error_as_the_closed_form_says() {
             "{j}: {found:?}, {wanted}"
         );
     }
-    // Over repeats the mean of so many pairs scatters by about sqrt(2 / n) of it.
+    // Over repeats the mean of this number of pairs has a relative standard deviation of about
+    // sqrt(2 / n).
     assert!(
         found[0].1 > 0.01 * found[0].0 && found[0].1 < 0.08 * found[0].0,
         "{found:?}"
@@ -94,8 +95,8 @@ impl MapColumns for Vec<super::ColumnImportance> {
     }
 }
 
-/// A category is one column, whose places go together: rows that were apart would be of no category
-/// or of two.
+/// A category is one column, whose indicators are permuted together: separate permutations would
+/// give rows of no category or of two.
 #[test]
 fn a_category_is_exchanged_whole() {
     let x_nd = Array2::from_shape_fn((60, 3), |(i, k)| f64::from(u8::from(i % 3 == k)));
@@ -121,8 +122,8 @@ fn a_category_is_exchanged_whole() {
     assert!((rises[0].0 - 4.0 / 9.0).abs() < 0.05, "{rises:?}");
 }
 
-/// The variance of `sum_k b_k x_k` over the places of a column, however much is added to all b of a
-/// category.
+/// The variance of `sum_k b_k x_k` over the model columns of a column does not change if a constant
+/// is added to all b of a category.
 #[test]
 fn gradients_of_a_category_count_along_its_differences_alone() {
     let x_nd = Array2::from_shape_fn((60, 3), |(i, k)| f64::from(u8::from(i % 3 == k)));
@@ -154,7 +155,7 @@ fn classes_are_judged_by_their_probabilities_or_labels() {
         [1.0, 0.0, 0.0]
     ];
     let of = |measure| judge(measure, wanted.clone()).error(&outputs);
-    // The last row has a label that is no class.
+    // The last row has an unknown label.
     assert_eq!(of(Measure::WrongLabels), 0.5);
     let logs = [0.5_f64, 0.8, 0.4, f64::EPSILON].map(f64::ln);
     assert!((of(Measure::LogLoss) + logs.iter().sum::<f64>() / 4.0).abs() < 1e-12);
@@ -163,8 +164,8 @@ fn classes_are_judged_by_their_probabilities_or_labels() {
     assert!((loss - (0.1 + 1.8) / 2.0).abs() < 1e-12, "{loss}");
 }
 
-/// Of `f = 2 x_0 + x_1 x_2`: `2 v + mean x_1 x_2` along the first, `v mean x_2` and the rest along
-/// the second; each row has its own slope there.
+/// For `f = 2 x_0 + x_1 x_2`: `2 v + mean x_1 x_2` along the first, `v mean x_2` and the rest along
+/// the second; each row has a different slope there.
 #[test]
 fn partial_dependence_is_that_of_the_closed_form() {
     let x_nd = normal(400, 3);
@@ -206,7 +207,7 @@ fn partial_dependence_is_that_of_the_closed_form() {
             }
         }
     }
-    // The grid is of ranks, from the first to the 99th of a hundred.
+    // The grid consists of quantiles, from the 1st to the 99th percentile.
     let column = Array2::from_shape_fn((101, 1), |(i, _)| (i * i) as f64);
     let values: Vec<String> = levels(&columns[0], &column, 3)
         .iter()
@@ -215,7 +216,7 @@ fn partial_dependence_is_that_of_the_closed_form() {
     assert_eq!(values, ["1", "2500", "9801"]);
 }
 
-/// Categories by name, then where it is missing, each as the model takes it.
+/// Categories by name, then missing, each encoded for the model.
 #[test]
 fn levels_are_what_the_model_takes() {
     let column = Column {
@@ -255,14 +256,14 @@ fn explained(f: &dyn Fn(&[f64]) -> f64, columns: &[Column]) -> (Array2<f64>, Arr
     (x_rd, background_bd, found.expect("a function"))
 }
 
-/// A row of the background with the columns of a set as in the row x.
+/// A background row with a subset of its columns replaced by those of the row x.
 pub(super) fn mixed(x: &[f64], row: &[f64], set: usize) -> Vec<f64> {
     let own = |j: usize| if set >> j & 1 == 1 { x[j] } else { row[j] };
     (0..x.len()).map(own).collect()
 }
 
-/// The Shapley values of a row by all subsets of its columns: the mean over the background, and
-/// over subsets without j of each size, of what j changes.
+/// Shapley values of a row by all subsets of its columns: the mean over the background, and over
+/// subsets without j of each size, of the change by j.
 fn by_subsets(f: &dyn Fn(&[f64]) -> f64, x: &[f64], background_bd: &Array2<f64>) -> Vec<f64> {
     let value = |set: usize| {
         let rows = background_bd.rows().into_iter();
@@ -272,7 +273,7 @@ fn by_subsets(f: &dyn Fn(&[f64]) -> f64, x: &[f64], background_bd: &Array2<f64>)
     of_sets(&(0..1 << x.len()).map(value).collect::<Vec<_>>())
 }
 
-/// The same of what each set is worth.
+/// The same from the value of each subset.
 pub(super) fn of_sets(values: &[f64]) -> Vec<f64> {
     let d = values.len().ilog2() as usize;
     let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
@@ -288,7 +289,7 @@ pub(super) fn of_sets(values: &[f64]) -> Vec<f64> {
     (0..d).map(of_column).collect()
 }
 
-/// `beta_j (x_j - mean_j)`, without an error, whatever orders were drawn.
+/// `beta_j (x_j - mean_j)`, without an error, for any sampled permutations.
 #[test]
 fn shapley_values_of_a_line_are_its_terms() {
     let beta = [1.5, -2.0, 0.0, 0.5];
@@ -308,8 +309,8 @@ fn shapley_values_of_a_line_are_its_terms() {
     assert!((first - wanted).abs() < 1e-12);
 }
 
-/// Pairs of orders are exact where no three columns act together; of three, values are off by about
-/// their errors. Those of a row always sum up to its prediction less the mean.
+/// Pairs of permutations are exact without interactions of three columns; otherwise errors match
+/// their standard errors. The values of a row always sum to its prediction minus the mean.
 #[test]
 fn shapley_values_are_those_of_all_subsets() {
     let two = |x: &[f64]| x[0].sin() + 2.0 * x[1] * x[2] - x[3] * x[0];
@@ -352,7 +353,7 @@ fn shapley_values_are_those_of_all_subsets() {
     }
 }
 
-/// The places of a category change together.
+/// The model columns of a category change together.
 #[test]
 fn places_of_a_column_share_a_shapley_value() {
     let columns = [

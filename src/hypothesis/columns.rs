@@ -1,4 +1,4 @@
-//! Which columns two samples differ in.
+//! Differences between two samples by column.
 
 use crate::{
     Error, Result,
@@ -8,18 +8,18 @@ use crate::{
 };
 use ndarray::{Array2, ArrayView1};
 
-/// How one column differs between two samples.
+/// Difference of one column between two samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnShift {
-    /// Its number, counted from 0.
+    /// Its index, counted from 0.
     pub column: usize,
-    /// Its name, where the samples have names.
+    /// Its name, if the samples have names.
     pub name: Option<String>,
     /// The maximum mean discrepancy of this column alone, |mean z(a) - mean z(b)|, for the Gaussian
-    /// kernel as wide as the column's standard deviation: between 0 and sqrt 2.
+    /// kernel with the column's standard deviation as lengthscale: between 0 and sqrt 2.
     pub mmd: f64,
-    /// (mean of the second - mean of the first)/(root of the mean of both variances); infinite
-    /// where both samples are constant and differ.
+    /// (mean of the second - mean of the first)/(root of the mean of both variances); infinite if
+    /// both samples are constant and differ.
     pub mean_difference: f64,
     /// Standard deviation of the second over that of the first.
     pub deviation_ratio: f64,
@@ -27,14 +27,14 @@ pub struct ColumnShift {
 
 /// Frequencies of the features of one column.
 const FREQUENCIES: usize = 32;
-/// Rows of each sample that these are computed of.
+/// Rows of each sample for the discrepancy.
 const ROWS: usize = 2000;
 
-/// How each column differs between the rows of `a` and of `b`, those that differ most in their laws
-/// first. Means and deviations are of all rows, discrepancies of 2,000 rows of each sample, drawn
-/// with `seed`, in 64 features. No column is tested: among many, some differ by chance.
+/// Differences of each column between the rows of `a` and of `b`, the largest discrepancy first.
+/// Means and deviations use all rows, discrepancies 2,000 rows of each sample, drawn with `seed`,
+/// in 64 features. These are no tests: among many columns, some differ by chance.
 ///
-/// Errors with [`Error::Shape`] when the samples differ in their columns, and as sources do.
+/// Errors with [`Error::Shape`] if the samples have different columns, and as sources do.
 ///
 /// ```
 /// use bochner::{data::MemorySource, hypothesis::column_shifts, seed::Seed};
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::data::MemorySource;
 
-    /// Few rows, in closed form: the kernel is that of the frequencies, over the deviation of both
+    /// Few rows, in closed form: the kernel is that of the frequencies, with the deviation of both
     /// samples together.
     #[test]
     fn figures_are_their_definitions() {
@@ -159,7 +159,7 @@ mod tests {
         for mut row in b.rows_mut() {
             row[1] += 1.0;
             row[2] *= 2.0;
-            // Two points in place of a normal law: mean and variance stay.
+            // Two points instead of a normal distribution, with the same mean and variance.
             row[3] = row[3].signum();
             row[4] = 7.0;
         }

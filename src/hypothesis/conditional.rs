@@ -1,4 +1,4 @@
-//! Whether columns still depend on each other when others are given: RCIT and RCoT.
+//! Conditional independence tests RCIT and RCoT.
 
 use super::{
     Outcome, WeightedChiSquares,
@@ -20,13 +20,13 @@ use ndarray::{Array1, Array2, Axis, linalg::general_mat_mul, s};
 use std::sync::Arc;
 
 /// The randomised conditional tests RCIT and RCoT (Strobl, Zhang & Visweswaran 2019): whether x and
-/// y are independent given z. Few features of x and y, 5 for each column, are regressed on features
-/// of z by the map; n |C|^2 with the covariance C of the residuals is compared with its law. Linear
-/// in rows, three passes.
+/// y are independent given z. A few features of x and y, 5 for each column, are regressed on
+/// features of z by the map; n |C|^2 with the covariance C of the residuals is compared with its
+/// null distribution. Linear in rows, three passes.
 ///
-/// It tests that no feature of x is correlated with one of y after what z explains is taken away.
-/// The map of z should have 25 to 100 features: what they cannot explain counts as dependence. The
-/// law knows how much a regression on that many takes from few rows.
+/// It tests whether features of x and of y are correlated after regressing out z. The map of z
+/// should have 25 to 100 features: dependence on z that they do not capture counts as dependence of
+/// x and y. The null distribution corrects for a regression on many features with few rows.
 ///
 /// ```
 /// use bochner::{hypothesis::ConditionalIndependence, prelude::*, seed::Stream};
@@ -46,32 +46,32 @@ use std::sync::Arc;
 /// ```
 pub type ConditionalIndependence = Learner<ConditionalOptions, RowsAlone>;
 
-/// Which of the two tests.
+/// Variant of the test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// The randomised conditional correlation test: features of x. Faster, and nearer to its level
-    /// where z has many columns.
+    /// The randomised conditional correlation test: features of x alone. Faster, and closer to its
+    /// level if z has many columns.
     #[default]
     Rcot,
-    /// The randomised conditional independence test: features of x and z together, which makes
-    /// their products see more.
+    /// The randomised conditional independence test: features of x and z together, which also
+    /// detects dependences through products of both.
     Rcit,
 }
 
-/// What [`ConditionalIndependence`] has of its own.
+/// Options of [`ConditionalIndependence`].
 #[derive(Debug, Clone)]
 pub struct ConditionalOptions {
     /// RCoT or RCIT.
     pub variant: Variant,
-    /// The map of x and of y; `None` for Gaussian Fourier features with phases, as many for each as
-    /// [`outer_features`] says.
+    /// The map of x and of y; `None` for Gaussian Fourier features with phases, [`outer_features`]
+    /// of them for each.
     pub outer: Option<Arc<dyn MapBuilder>>,
-    /// Ridge penalty of the regression on features of z, in their variances.
+    /// Ridge penalty of the regression on features of z, in units of their variances.
     pub lambda: f64,
 }
 
-/// Default number of features of x or y: 5 for each column, 30 at most. Few
-/// features of many columns see what their draw happens to see.
+/// Default number of features of x or y: 5 for each column, at most 30. With few features for many
+/// columns, the power of the test depends on the draw.
 #[doc(hidden)]
 pub fn outer_features(columns: usize) -> usize {
     (5 * columns).clamp(5, 30)
@@ -87,10 +87,10 @@ impl Default for ConditionalOptions {
     }
 }
 
-/// What a test of conditional independence found.
+/// Result of a test of conditional independence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConditionalOutcome {
-    /// Statistic and asymptotic p-value; the statistic is n |C|^2, C the covariance of the
+    /// Statistic and asymptotic p-value; the statistic is n |C|^2 with C the covariance of the
     /// residuals of features of unit variance.
     pub outcome: Outcome,
     /// n.
@@ -110,7 +110,7 @@ impl ConditionalIndependence {
         self
     }
 
-    /// Ridge penalty of the regression on features of z, in their variances.
+    /// Ridge penalty of the regression on features of z, in units of their variances.
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.job.learner.lambda = lambda;
         self
@@ -118,9 +118,9 @@ impl ConditionalIndependence {
 
     /// Tests whether the rows of `x` and of `y` are independent given those of `z`.
     ///
-    /// Errors when they differ in their rows or hold values that are not finite; when there are not
-    /// twice as many rows as features of z; when all of x, of y or of z is constant; when a map
-    /// cannot be drawn or its features not be stored.
+    /// Errors if they have different numbers of rows or values that are not finite; with fewer than
+    /// twice as many rows as features of z; if all of x, of y or of z is constant; if a map cannot
+    /// be drawn or its features cannot be stored.
     pub fn test(
         &self,
         x: impl ToRows,
@@ -132,8 +132,8 @@ impl ConditionalIndependence {
         self.test_columns(&mut source, [&columns[0], &columns[1], &columns[2]])
     }
 
-    /// As [`Self::test`], for columns x, y and z of a source, counted from 0; the others are left
-    /// out.
+    /// As [`Self::test`], for columns x, y and z of a source, counted from 0; other columns are
+    /// ignored.
     pub fn test_columns(
         &self,
         source: &mut dyn ChunkSource,
@@ -171,12 +171,13 @@ impl ConditionalIndependence {
     }
 }
 
-/// Products of a feature of x and one of y at most: their covariance has the square of that.
+/// Maximum number of products of a feature of x and one of y: their covariance has the square of
+/// that.
 const MOST_PRODUCTS: usize = 4096;
 
 impl ConditionalOptions {
-    /// The test on the features of maps of x, y and z, which read columns of `source`; one that is
-    /// drawn for [`Variant::Rcit`] has x and z in the first. `run` is a `&Device` or a [`Run`].
+    /// Tests with the features of maps of x, y and z, which read columns of `source`; for
+    /// [`Variant::Rcit`], the first map has x and z. `run` is a `&Device` or a [`Run`].
     ///
     /// Two passes: one sums the covariance of all features, one the products of residuals. Time n
     /// (D_z + D_x + D_y)^2 and n (D_x D_y)^2, memory (D_z + D_x + D_y)^2 and (D_x D_y)^2.
@@ -242,7 +243,7 @@ impl ConditionalOptions {
 struct Regression {
     dims: [usize; 3],
     mean_d: Array1<f64>,
-    /// 1 over the standard deviation of each feature; 0 for one that does not vary.
+    /// 1 over the standard deviation of each feature; 0 for a constant one.
     scale_d: Array1<f64>,
     /// `[D_z, D_x + D_y]`.
     beta: Array2<f64>,
@@ -256,7 +257,7 @@ impl Regression {
         let n = products.rows as f64;
         let mut r_dd = products.scatter() / n;
         let mean_d = products.mean();
-        // What rounding leaves of a constant feature is no spread.
+        // The variance of a constant feature is a rounding error.
         let varies = |c: f64, m: f64| c > 1e-12 * (c + m * m);
         let spread = r_dd.diag().to_owned();
         let scale_d = Array1::from_shape_fn(spread.len(), |j| {
@@ -275,7 +276,7 @@ impl Regression {
             .slice(s![outer.., ..outer])
             .as_standard_layout()
             .into_owned();
-        // Where features are collinear to the last digit, rounding asks for a little more.
+        // If features are exactly collinear, rounding requires a larger penalty.
         let mut ridge = lambda;
         let factor = loop {
             r_zz.diag_mut().fill(1.0 + ridge);
@@ -303,8 +304,8 @@ impl Regression {
         })
     }
 
-    /// The products of each residual of x with each of y, `[rows, D_x D_y]`, and how much of its
-    /// own target each row leaves to its residual: 1 less its leverage.
+    /// Products of each residual of x with each of y, `[rows, D_x D_y]`, and 1 minus the leverage
+    /// of each row.
     fn products(&self, z_nd: Array2<f64>) -> (Array2<f64>, Array1<f64>) {
         let [dx, dy, _] = self.dims;
         let z = (z_nd - &self.mean_d) * &self.scale_d;
@@ -323,11 +324,11 @@ impl Regression {
     }
 }
 
-/// Sums of products of residuals, and of their products.
+/// Sums of products of residuals, and of products of these.
 struct Residuals {
     sum_p: Array1<f64>,
     gram_pp: Array2<f64>,
-    /// Sums of 1 less the leverage of each row, and of its square.
+    /// Sums of 1 minus the leverage of each row, and of its square.
     left: [f64; 2],
 }
 
@@ -347,12 +348,13 @@ impl Residuals {
         general_mat_mul(1.0, &products_np.t(), products_np, 1.0, &mut self.gram_pp);
     }
 
-    /// n |C|^2 beside the squared length of a normal vector with the products' second moments,
-    /// which are their covariance if the residuals are uncorrelated (Strobl et al. 2019, sec. 3).
+    /// Compares n |C|^2 with the squared norm of a normal vector with the second moments of the
+    /// products, which are their covariance if the residuals are uncorrelated (Strobl et al. 2019,
+    /// sec. 3).
     ///
-    /// A regression makes residuals smaller and depend on each other. With its projection M the
-    /// covariance of their sums is tr M where the products of a row have (M_ii)^2, so that few rows
-    /// for many features would be rejected too often.
+    /// A regression makes residuals smaller and dependent. With its projection M the covariance of
+    /// their sums is tr M while the products of a row have (M_ii)^2, so that without a correction
+    /// few rows with many features would be rejected too often.
     fn outcome(&self, n: f64) -> Outcome {
         let statistic = self.sum_p.dot(&self.sum_p) / n;
         let [left, squares] = self.left;

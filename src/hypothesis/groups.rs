@@ -1,4 +1,4 @@
-//! Maps that each see a group of the columns.
+//! Maps that depend on separate groups of columns.
 
 use crate::{
     Error, Result,
@@ -9,10 +9,10 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Columns, and the map that they are taken through.
+/// Columns, and the builder of their map.
 #[derive(Debug, Clone)]
 pub(super) struct Group<'a> {
-    /// What messages call it: `x`.
+    /// Its name in messages, for example `x`.
     pub(super) name: &'static str,
     pub(super) columns: Vec<usize>,
     pub(super) map: &'a Arc<dyn MapBuilder>,
@@ -27,13 +27,12 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Surveys `source` once, which may make a schema of it, decides on the scales of each group by
-    /// its own columns, and draws its map with a seed of its own. Every map takes all columns of
-    /// the source, and gives those of other groups a scale of 0, so that its kernel does not see
-    /// them.
+    /// Surveys `source` once, which may infer a schema, determines the scales of each group from
+    /// its own columns, and draws its map with a separate seed. Every map takes all columns of the
+    /// source, and scales those of other groups by 0, so that its kernel does not depend on them.
     ///
-    /// Errors on a group without columns or without any that vary, on a column that there is not,
-    /// and as surveys, bandwidths and maps do.
+    /// Errors on a group without columns or with constant columns only, on an invalid column, and
+    /// as surveys, bandwidths and maps do.
     pub(super) fn draw(
         (preparation, run): (&Preparation, Run),
         source: &mut dyn ChunkSource,
@@ -44,7 +43,7 @@ impl Drawn {
         for group in groups {
             group.check(all)?;
         }
-        // Of each group the map is its own.
+        // Each group has its own map.
         let bandwidth = preparation.bandwidth_or(Bandwidth::Scale);
         let of_maps = groups.iter().map(|group| group.map.sample_rows());
         let sample = of_maps.max().unwrap_or(0).max(bandwidth.sample_rows());
@@ -64,7 +63,7 @@ impl Drawn {
             let scales = preparation.scales_for(group.map, &own, bandwidth.clone())?;
             let input = scales.input()?.among(&group.columns, all);
             let mut data = MapData::new(input, &survey, source, &run);
-            // Maps that share their frequencies would share their errors.
+            // Maps with the same frequencies would have correlated errors.
             data.seed = match (i, preparation.seed) {
                 (0, own) => own,
                 _ => Some(part_seed(seed, i)),
@@ -88,8 +87,8 @@ impl Drawn {
 }
 
 impl Group<'_> {
-    /// What a survey of all columns says of these. Errors with [`Error::Shape`] where all of them
-    /// are constant.
+    /// Restricts a survey of all columns to these. Errors with [`Error::Shape`] if all of them are
+    /// constant.
     fn survey(&self, survey: &Survey) -> Result<Survey> {
         let own = survey.select(&self.columns);
         if (0..own.mean.len()).all(|j| own.is_constant(j)) {
@@ -101,12 +100,12 @@ impl Group<'_> {
         Ok(own)
     }
 
-    /// The columns that those of a table became. Errors with [`Error::Shape`] where nothing is left
-    /// of them.
+    /// Replaces columns of a table by those that the schema derives from them. Errors with
+    /// [`Error::Shape`] if nothing is left of them.
     fn become_columns(&mut self, schema: &Schema) -> Result<()> {
         let became = self.columns.iter().map(|&j| schema.columns_of(j));
         let mut columns: Vec<usize> = became.flatten().collect();
-        // A copy is its original.
+        // Removes duplicates.
         columns.sort_unstable();
         columns.dedup();
         if columns.is_empty() {
@@ -165,7 +164,7 @@ mod tests {
     };
     use ndarray::{Array2, array};
 
-    /// At the centre of the data, features with phases are the phases alone.
+    /// At the centre of the data, features with phases are functions of the phases alone.
     #[test]
     fn every_group_has_draws_of_its_own_and_sees_its_own_columns() {
         let map = Fourier::new(Gaussian).form(Form::Phase).features(16);

@@ -1,4 +1,4 @@
-//! Whether columns depend on each other: the Hilbert-Schmidt independence criterion.
+//! Independence test by the Hilbert-Schmidt independence criterion.
 
 use super::{
     Null, Outcome, WeightedChiSquares,
@@ -18,11 +18,11 @@ use crate::{
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, linalg::general_mat_mul, s};
 
 /// The test of independence by the Hilbert-Schmidt independence criterion (Gretton et al. 2005,
-/// 2008), with features in place of kernels: HSIC = |cov(z(x), z(y))|^2, the squared Frobenius
-/// norm, in time linear in rows. x and y go through the map with seeds of their own.
+/// 2008), with features instead of kernels: HSIC = |cov(z(x), z(y))|^2, the squared Frobenius norm,
+/// in time linear in rows. The maps of x and y have different seeds.
 ///
-/// Sees every dependence that the product of the kernels sees, of any shape. Until said otherwise
-/// the p-value is the asymptotic one.
+/// It detects every dependence that the product of the kernels detects, of any shape. By default
+/// the p-value is asymptotic.
 ///
 /// ```
 /// use bochner::{hypothesis::Independence, prelude::*};
@@ -37,10 +37,10 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, linalg::gene
 /// ```
 pub type Independence = Learner<IndependenceOptions, RowsAlone>;
 
-/// What [`Independence`] has of its own.
+/// Options of [`Independence`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndependenceOptions {
-    /// Where the p-value comes from.
+    /// How the p-value is computed.
     pub null: Null,
     /// The seed of the permutations.
     pub seed: Seed,
@@ -55,7 +55,7 @@ impl Default for IndependenceOptions {
     }
 }
 
-/// What a test of independence found.
+/// Result of a test of independence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndependenceOutcome {
     /// Statistic and p-value; the statistic is n times [`Self::hsic`].
@@ -67,7 +67,7 @@ pub struct IndependenceOutcome {
 }
 
 impl Independence {
-    /// Where the p-value comes from.
+    /// Sets how the p-value is computed.
     pub fn null(mut self, null: Null) -> Self {
         self.job.learner.null = null;
         self
@@ -75,15 +75,15 @@ impl Independence {
 
     /// Tests whether the rows of `x` are independent of those of `y`.
     ///
-    /// Errors when they differ in their rows, which must be at least 4, or hold values that are not
-    /// finite; when all of x or of y is constant; when the map cannot be drawn or its features not
+    /// Errors if they have different numbers of rows, fewer than 4 rows, or values that are not
+    /// finite; if all of x or of y is constant; if the map cannot be drawn or its features cannot
     /// be stored.
     pub fn test(&self, x: impl ToRows, y: impl ToRows) -> Result<IndependenceOutcome> {
         let (mut source, columns) = side_by_side(&[("x", x.to_rows()), ("y", y.to_rows())])?;
         self.test_columns(&mut source, &columns[0], &columns[1])
     }
 
-    /// As [`Self::test`], for columns of a source, counted from 0; the others are left out.
+    /// As [`Self::test`], for columns of a source, counted from 0; other columns are ignored.
     pub fn test_columns(
         &self,
         source: &mut dyn ChunkSource,
@@ -113,7 +113,7 @@ impl Independence {
     }
 }
 
-/// Fewer rows have no law to speak of.
+/// Errors on fewer rows than the null distribution needs.
 pub(super) fn require_rows(rows: u64) -> Result<()> {
     match rows {
         0..4 => Err(Error::shape(format!(
@@ -124,7 +124,7 @@ pub(super) fn require_rows(rows: u64) -> Result<()> {
     }
 }
 
-/// Arrays of the same rows as one source, and the columns of each.
+/// Arrays with the same rows as one source, and the columns of each.
 pub(super) fn side_by_side(
     parts: &[(&'static str, Rows)],
 ) -> Result<(MemorySource, Vec<Vec<usize>>)> {
@@ -153,17 +153,17 @@ pub(super) fn side_by_side(
 }
 
 impl IndependenceOptions {
-    /// The test on the features of two maps of the columns of `source`. `run` is a `&Device` or a
+    /// Tests with the features of two maps of the columns of `source`. `run` is a `&Device` or a
     /// [`Run`].
     ///
-    /// With [`Null::Asymptotic`] n HSIC is compared with the law of the squared length of a normal
-    /// vector whose covariance is the Kronecker product of those of z(x) and z(y): time
-    /// n (D_x + D_y)^2 and memory (D_x + D_y)^2. [`Null::Permutation`] exchanges the y of rows
-    /// among 1,024 consecutive ones, which is exact for rows that are independent of each other,
-    /// and takes n B D_x D_y and B D_x D_y: for few features.
+    /// With [`Null::Asymptotic`] n HSIC is compared with the squared norm of a normal vector whose
+    /// covariance is the Kronecker product of those of z(x) and z(y): time n (D_x + D_y)^2 and
+    /// memory (D_x + D_y)^2. [`Null::Permutation`] permutes y within windows of 1,024 consecutive
+    /// rows, which is exact for independent rows, and takes time n B D_x D_y and memory B D_x D_y:
+    /// for few features.
     ///
-    /// Errors as [`Independence::test`] does, and with [`Error::Limit`] when the permutations'
-    /// sums take more than 4 GiB.
+    /// Errors as [`Independence::test`] does, and with [`Error::Limit`] if the sums of the
+    /// permutations take more than 4 GiB.
     pub fn test(
         &self,
         [map_x, map_y]: [&dyn FeatureMap; 2],
@@ -219,17 +219,17 @@ impl IndependenceOptions {
     }
 }
 
-/// Rows among which y is exchanged: so many consecutive ones.
+/// Number of consecutive rows in which y is permuted.
 const WINDOW: usize = 1024;
-/// Bytes that the sums of all permutations may take.
+/// Maximum bytes of the sums of all permutations.
 const MOST: u64 = 4 << 30;
 
-/// Products of z(x) with z(y) of exchanged rows.
+/// Products of z(x) with permuted z(y).
 struct Exchanged {
-    /// Row 0 is not exchanged. `[B + 1, D_x D_y]`.
+    /// Row 0 is not permuted. `[B + 1, D_x D_y]`.
     products: Array2<f64>,
     sums: [Vec<f64>; 2],
-    /// The window that is being filled: rows of z(x) and of z(y).
+    /// The current window: rows of z(x) and of z(y).
     window: [Vec<f32>; 2],
     dims: [usize; 2],
     rows: u64,
@@ -305,7 +305,7 @@ impl Exchanged {
         self.windows += 1;
     }
 
-    /// HSIC as the rows came, and after each exchange.
+    /// HSIC of the rows as given, and after each permutation.
     fn finish(mut self) -> (f64, Vec<f64>) {
         self.exchange();
         let n = self.rows as f64;
@@ -325,8 +325,8 @@ impl Exchanged {
 mod tests {
     use super::*;
 
-    /// Two windows of the same rows have twice the products of one as they came, and not when
-    /// each is exchanged by itself.
+    /// Two windows with the same rows have twice the products of one without permutation, but not
+    /// with separate permutations.
     #[test]
     fn every_window_has_an_exchange_of_its_own() {
         let [x, y] = [1, 2].map(|seed| crate::check::normal(WINDOW, 2, seed));

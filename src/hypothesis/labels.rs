@@ -1,4 +1,4 @@
-//! Random ways to call so many of a stream of rows the first sample.
+//! Random assignments of a stream of rows to two samples.
 
 use crate::{
     parallel,
@@ -6,13 +6,12 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// A number of random assignments of a known number of rows to two samples, drawn as the rows pass:
-/// of those that are still to come, each is as likely to be among those that the first sample still
-/// wants (selection sampling, Knuth 3.4.2, algorithm S). Every assignment is uniform among all of
-/// them.
+/// Random assignments of a known number of rows to two samples, drawn as the rows pass: each
+/// remaining row is equally likely to be among those that the first sample still needs (selection
+/// sampling, Knuth 3.4.2, algorithm S). Assignments are uniformly distributed.
 #[derive(Debug)]
 pub(super) struct Assignments {
-    /// The draws of each, and the rows that its first sample still wants.
+    /// Random stream of each, and the number of rows that its first sample still needs.
     each: Vec<(Draws, u64)>,
     left: u64,
 }
@@ -27,7 +26,7 @@ impl Assignments {
         }
     }
 
-    /// Writes 1 where an assignment calls one of the next rows the first sample and 0 elsewhere:
+    /// Writes 1 for rows that an assignment puts into the first sample, and 0 for others:
     /// assignment b to row `at + b` of `labels` `[_, rows]`.
     pub(super) fn write(&mut self, at: usize, labels: &mut Array2<f64>) {
         let (left, rows) = (self.left, labels.ncols());
@@ -72,7 +71,7 @@ mod tests {
             .iter()
             .for_each(|l| *counts.entry(l).or_insert(0) += 1);
         assert_eq!(counts.len(), 10);
-        // 3000 each, with a deviation of 52.
+        // 3000 each, with a standard deviation of 52.
         assert!(
             counts.values().all(|&c: &i32| (c - 3000).abs() < 210),
             "{counts:?}"

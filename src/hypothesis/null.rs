@@ -1,4 +1,4 @@
-//! The law of a statistic if nothing is there to be found.
+//! Distribution of a statistic under the null hypothesis.
 
 mod few_rows;
 
@@ -6,19 +6,19 @@ use crate::{Error, Result, device::CpuDevice, special};
 use faer::{Accum, MatMut, MatRef, linalg::matmul::matmul};
 use ndarray::Array2;
 
-/// Where the p-value of a test comes from.
+/// How the p-value of a test is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Null {
-    /// The same statistic after so many random exchanges of rows: exact at any number of rows, and
-    /// no p-value is below 1/(number + 1).
+    /// By this number of random permutations: exact for any number of rows; p-values are at least
+    /// 1/(number + 1).
     Permutation(usize),
-    /// The limit for many rows, a [`WeightedChiSquares`] whose weights come from the covariance of
-    /// the features: nothing is random, and small p-values stay apart.
+    /// By the asymptotic distribution, a [`WeightedChiSquares`] whose weights come from the
+    /// covariance of the features: deterministic, and small p-values remain distinct.
     Asymptotic,
 }
 
 impl Null {
-    /// Errors with [`Error::Parameter`] on no permutations.
+    /// Errors with [`Error::Parameter`] on 0 permutations.
     pub(super) fn check(self) -> Result<()> {
         match self {
             Self::Permutation(0) => Err(Error::parameter(
@@ -29,27 +29,27 @@ impl Null {
     }
 }
 
-/// What a test found.
+/// Result of a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// What was compared with its law under the null hypothesis; each test says what it is.
+    /// Test statistic; each test documents its definition.
     pub statistic: f64,
     /// The probability of a statistic at least as large under the null hypothesis.
     pub p_value: f64,
-    /// Where the p-value comes from.
+    /// How the p-value was computed.
     pub null: Null,
 }
 
 impl Outcome {
-    /// Whether the null hypothesis is rejected at `level`, the share of false alarms that is borne.
+    /// Whether the null hypothesis is rejected at `level`, the accepted share of false alarms.
     pub fn rejects(&self, level: f64) -> bool {
         self.p_value <= level
     }
 
-    /// The statistic among those of `others`, its permutations: (1 + the number at least as
-    /// large)/(1 + all of them), valid at every level (Phipson & Smyth 2010).
+    /// Permutation p-value of the statistic among `others`: (1 + the number at least as large)/(1 +
+    /// all of them), valid at every level (Phipson & Smyth 2010).
     pub(super) fn among(statistic: f64, others: &[f64]) -> Self {
-        // Sums in another order of the same rows must count as equal.
+        // Sums of the same rows in another order must count as equal.
         let least = statistic * (1.0 - 1e-10);
         let reached = others.iter().filter(|&&other| other >= least).count();
         Self {
@@ -68,13 +68,13 @@ impl Outcome {
     }
 }
 
-/// The law of sum_i w_i X_i with X_i independent, each chi-squared with one degree of freedom:
-/// what |N(0, C)|^2 follows, with the eigenvalues of C for weights.
+/// Distribution of sum_i w_i X_i with X_i independent, each chi-squared with one degree of freedom:
+/// that of |N(0, C)|^2, with the eigenvalues of C as weights.
 ///
-/// Its tail is that of a shifted and scaled chi-squared law with the same mean, variance and third
-/// moment (Hall 1983; Buckley & Eagleson 1988). For weights of one sign it is the approximation of
-/// Liu, Tang & Zhang (2009) too. It is exact for equal weights; for others, tails of 0.1 to 0.001
-/// are met within a tenth.
+/// Its tail is approximated by a shifted and scaled chi-squared distribution with the same mean,
+/// variance and third moment (Hall 1983; Buckley & Eagleson 1988). For weights of one sign it
+/// equals the approximation of Liu, Tang & Zhang (2009). It is exact for equal weights; otherwise
+/// tails of 0.1 to 0.001 are accurate to a tenth.
 ///
 /// ```
 /// use bochner::hypothesis::WeightedChiSquares;
@@ -104,8 +104,8 @@ impl WeightedChiSquares {
         })
     }
 
-    /// With the eigenvalues of the symmetric matrix `c_dd` for weights, of which only the traces of
-    /// its powers are needed.
+    /// With the eigenvalues of the symmetric matrix `c_dd` as weights; only traces of its powers
+    /// are needed.
     pub(super) fn of_covariance(c_dd: &Array2<f64>) -> Self {
         let d = c_dd.nrows();
         let c_dd = c_dd.as_standard_layout();
@@ -128,7 +128,7 @@ impl WeightedChiSquares {
         }
     }
 
-    /// With every product of a weight of each for weights: the eigenvalues of a Kronecker product.
+    /// With all products of two weights as weights: the eigenvalues of a Kronecker product.
     pub(super) fn times(&self, other: &Self) -> Self {
         Self {
             sums: std::array::from_fn(|k| self.sums[k] * other.sums[k]),
@@ -154,8 +154,8 @@ impl WeightedChiSquares {
             // All weights are 0, and so is the sum.
             return if x > 0.0 { 0.0 } else { 1.0 };
         }
-        // The cumulants are s_1, 2 s_2, 8 s_3; a chi-squared law with nu degrees of freedom has nu,
-        // 2 nu, 8 nu, so its skewness is the same with this nu.
+        // The cumulants are s_1, 2 s_2, 8 s_3; a chi-squared distribution with nu degrees of
+        // freedom has nu, 2 nu, 8 nu, so its skewness is equal for this nu.
         let nu = second * second * second / (third * third);
         special::chi_squared_tail(nu, nu + (x - first) * (nu / second).sqrt())
     }
@@ -184,7 +184,7 @@ mod tests {
         assert!(WeightedChiSquares::new(&[f64::NAN]).is_err());
     }
 
-    /// 200,000 draws each: the share beyond x is known to a few per cent at 0.001.
+    /// 200,000 draws each: the tail probability is known to a few per cent at 0.001.
     #[test]
     fn tails_are_those_of_simulated_sums() {
         const DRAWS: usize = 200_000;
@@ -219,14 +219,14 @@ mod tests {
         }
     }
 
-    /// Equal weights are a chi-squared law times the weight.
+    /// Equal weights give a chi-squared distribution times the weight.
     #[test]
     fn tails_of_equal_weights_are_exact() {
         for w in [0.3, 1.0, 2.0] {
             let law = |n: usize| WeightedChiSquares::new(&vec![w; n]).expect("weights");
             for x in [0.1, 1.0, 4.0, 15.0] {
                 let half = x / (2.0 * w);
-                // Of 1, 2 and 4 degrees of freedom.
+                // With 1, 2 and 4 degrees of freedom.
                 for (n, tail) in [
                     (1, libm::erfc(half.sqrt())),
                     (2, (-half).exp()),

@@ -1,4 +1,4 @@
-//! Whether two sums are of rows of one law: drift that is seen without the rows.
+//! Two-sample test on sums: detects drift without the rows.
 
 mod of_targets;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use crate::{
 use ndarray::{Array1, Array2};
 use std::path::Path;
 
-/// What the sums of two samples say of their laws.
+/// Result of comparing the sums of two samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SumsOutcome {
     /// Statistic and p-value; the statistic is [`Self::biased`] over `1/n + 1/m`, n and m being
@@ -27,27 +27,27 @@ pub struct SumsOutcome {
     /// `|mean z(a) - mean z(b)|^2`, of weighted means: the squared distance of the mean
     /// embeddings, never negative.
     pub biased: f64,
-    /// The same less what it is on average where both laws are one: below 0 at times.
+    /// The same minus its expectation under the null hypothesis; can be negative.
     pub unbiased: f64,
-    /// Rows of each.
+    /// Number of rows of each.
     pub rows: [u64; 2],
-    /// As how many rows of equal weight they count, `(sum w)^2 / sum w^2`.
+    /// Effective number of rows of each, `(sum w)^2 / sum w^2`.
     pub effective_rows: [f64; 2],
-    /// Whether the targets depend on the rows alike; `None` where sums have no targets, or not the
-    /// same ones.
+    /// Whether the targets depend on the rows in the same way; `None` if sums have no targets, or
+    /// different ones.
     pub of_targets: Option<TargetsOutcome>,
 }
 
-/// The sums of one sample as a test looks at them.
+/// Sums of one sample, prepared for the test.
 struct Sample {
     mean_d: Array1<f64>,
     /// Effective rows.
     rows: f64,
-    /// `sum w (z - mean)(z - mean)'`, of weights whose sum is that of effective rows.
+    /// `sum w (z - mean)(z - mean)'`, with weights rescaled to sum to the effective rows.
     scatter_dd: Array2<f64>,
 }
 
-/// Least effective rows of a sample.
+/// Minimum number of effective rows of a sample.
 const LEAST: f64 = 5.0;
 
 impl Sample {
@@ -81,31 +81,31 @@ impl Sample {
         })
     }
 
-    /// The variances of the features, added up.
+    /// Sum of the variances of the features.
     fn spread(&self) -> f64 {
         self.scatter_dd.diag().sum() / (self.rows - 1.0)
     }
 }
 
-/// Tests whether the rows of two sums on the same features come from one law, by the maximum mean
-/// discrepancy of their weighted means (Gretton et al. 2012): what [`TwoSample`](super::TwoSample)
-/// does with rows.
+/// Tests whether the rows of two sums on the same features come from one distribution, by the
+/// maximum mean discrepancy of their weighted means (Gretton et al. 2012), as
+/// [`TwoSample`](super::TwoSample) does with rows.
 ///
-/// With n and m effective rows, `|mean z(a) - mean z(b)|^2 / (1/n + 1/m)` follows for many rows
-/// a [`WeightedChiSquares`] law whose weights are the eigenvalues of the covariance of the features
-/// within the samples. Few rows know little of it: sums of powers of its eigenvalues are therefore
-/// those that are right on average where features are normal, by the moments of a Wishart matrix,
-/// and that the statistic is divided by what was estimated counts as in an F law (Paulson 1942). Of
-/// 500 pairs of samples of one law, of 15 rows each and more, as many have a p-value below .05 as
-/// chance allows. Rows must be independent of each other, and none in both sums.
+/// With n and m effective rows, `|mean z(a) - mean z(b)|^2 / (1/n + 1/m)` asymptotically follows a
+/// [`WeightedChiSquares`] distribution whose weights are the eigenvalues of the covariance of the
+/// features within the samples. For few rows, sums of powers of its eigenvalues are estimated
+/// without bias for normal features, by the moments of a Wishart matrix, and the estimated scale of
+/// the statistic is taken into account as in an F distribution (Paulson 1942). Of 500 pairs of
+/// samples of one distribution, with 15 rows and more, the expected share has a p-value below .05.
+/// Rows must be independent, and no row may be in both sums.
 ///
-/// Where sums have targets, [`SumsOutcome::of_targets`] says whether these depend on the rows
-/// alike, whatever law the rows have: whether least squares on both have the same coefficients
-/// (Chow 1960), in the directions in which features vary most, of which there is one for three
-/// effective rows of the smaller sample. No penalty has a part in it. With Gram matrices A and B,
-/// the squared length of `(A^-1 + B^-1)^-1 (beta_a - beta_b)` follows a law of weighted
-/// chi-squares, by a variance of the noise of each sample (Welch 1938). It supposes that the noise
-/// of a sample has one variance: noise that grows away from the mean makes p-values smaller. The
+/// If sums have targets, [`SumsOutcome::of_targets`] tests whether these depend on the rows in the
+/// same way, for any distribution of the rows: whether least squares on both have the same
+/// coefficients (Chow 1960), in the directions of greatest variance of the features, one for each
+/// three effective rows of the smaller sample. No penalty is involved. With Gram matrices A and B,
+/// the squared norm of `(A^-1 + B^-1)^-1 (beta_a - beta_b)` follows a distribution of weighted
+/// chi-squares, with the noise variance of each sample (Welch 1938). It assumes a constant noise
+/// variance within a sample: noise that grows away from the mean makes p-values too small. The
 /// directions are eigenvectors, which take some hundred times D^2 operations, or 9 D^3.
 ///
 /// ```
@@ -120,8 +120,8 @@ impl Sample {
 /// # Ok::<(), bochner::Error>(())
 /// ```
 ///
-/// Errors with [`Error::Shape`] on sums of other features and on fewer than 5 effective rows, and
-/// with [`Error::Unsupported`] where no squares of weights were summed, as in older files.
+/// Errors with [`Error::Shape`] on sums on different features and on fewer than 5 effective rows,
+/// and with [`Error::Unsupported`] if no squares of weights were summed, as in older files.
 pub fn sums_differ(a: &NormalEquations, b: &NormalEquations) -> Result<SumsOutcome> {
     if a.gram_dd.dim() != b.gram_dd.dim() {
         return Err(Error::shape(format!(
@@ -158,11 +158,10 @@ pub fn sums_differ(a: &NormalEquations, b: &NormalEquations) -> Result<SumsOutco
     })
 }
 
-/// As [`sums_differ`], of sums with what they are sums of: shards, checkpoints, learners that
-/// grow.
+/// As [`sums_differ`], for partial sums with their basis: shards, checkpoints, incremental fits.
 ///
-/// Errors also with [`Error::Format`] where they stand on other maps, where both are of the same
-/// part of the same data, and on sums of densities, which have no covariance.
+/// Also errors with [`Error::Format`] if their maps differ, if both are the same part of the same
+/// data, and on sums of densities, which have no covariance.
 pub fn partials_differ(a: &Partial<AnySums>, b: &Partial<AnySums>) -> Result<SumsOutcome> {
     let written = |partial: &Partial<AnySums>| -> Result<Store> {
         let mut store = Store::default();
@@ -186,7 +185,7 @@ pub fn partials_differ(a: &Partial<AnySums>, b: &Partial<AnySums>) -> Result<Sum
     let (a, b) = (&a.basis, &b.basis);
     let alike = match (&a.targets, &b.targets) {
         (Targets::Classes(a), Targets::Classes(b)) => a == b,
-        // Sums are of the targets themselves, whatever was subtracted on the way.
+        // Sums are of unshifted targets, whatever was subtracted on the way.
         (Targets::Real { columns: a, .. }, Targets::Real { columns: b, .. }) => a == b,
         _ => false,
     };
@@ -197,8 +196,8 @@ pub fn partials_differ(a: &Partial<AnySums>, b: &Partial<AnySums>) -> Result<Sum
     Ok(found)
 }
 
-/// Reads a file of sums with what they are sums of, of whichever learner. Errors with
-/// [`Error::Model`] on anything else.
+/// Reads a file of partial sums with their basis, of any learner. Errors with [`Error::Model`] on
+/// anything else.
 pub fn load_partial(path: impl AsRef<Path>) -> Result<Partial<AnySums>> {
     fn of<S: OneOfSums>(path: &Path) -> Result<Partial<AnySums>> {
         let Partial { basis, sums, parts } = Partial::<S>::load(path)?;

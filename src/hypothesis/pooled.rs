@@ -1,4 +1,4 @@
-//! Two samples as one source, the rows of the first before those of the second.
+//! Concatenation of two samples: rows of the first, then those of the second.
 
 use crate::{
     Result,
@@ -6,14 +6,14 @@ use crate::{
 };
 use ndarray::Array2;
 
-/// Two sources of the same columns, one after the other, without their targets and weights. A chunk
-/// never holds rows of both.
+/// Two sources with the same columns, concatenated, without their targets and weights. A chunk
+/// never contains rows of both.
 #[doc(hidden)]
 pub struct Pooled<'a> {
     parts: [&'a mut dyn ChunkSource; 2],
     at: usize,
     read: u64,
-    /// Known once the part was read to its end.
+    /// Known after the part was read to its end.
     rows: [Option<u64>; 2],
 }
 
@@ -24,10 +24,10 @@ impl std::fmt::Debug for Pooled<'_> {
 }
 
 impl<'a> Pooled<'a> {
-    /// The rows of `a`, then those of `b`.
+    /// Concatenates the rows of `a` and `b`.
     ///
-    /// Errors with [`Error::Shape`](crate::Error::Shape) when they differ in their columns,
-    /// by number or, where both have names, by name.
+    /// Errors with [`Error::Shape`](crate::Error::Shape) if they have different numbers of columns
+    /// or, if both have names, different names.
     pub fn new(a: &'a mut dyn ChunkSource, b: &'a mut dyn ChunkSource) -> Result<Self> {
         require_alike(&*a, &*b)?;
         Ok(Self {
@@ -38,7 +38,7 @@ impl<'a> Pooled<'a> {
         })
     }
 
-    /// Rows of each sample, once all were read: a survey reads them.
+    /// Number of rows of each sample, after all were read, for example by a survey.
     pub(super) fn counts(&self) -> Option<[u64; 2]> {
         Some([self.rows[0]?, self.rows[1]?])
     }
@@ -62,7 +62,7 @@ impl ChunkSource for Pooled<'_> {
         a.column_names().or_else(|| b.column_names())
     }
 
-    /// That of both, which [`Alike`](crate::data::Alike) reads by one.
+    /// The shared schema, since [`Alike`](crate::data::Alike) reads both with the same one.
     fn schema(&self) -> Option<&Schema> {
         self.parts[0].schema()
     }

@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 /// Rows that are multiplied at a time.
 const ROWS: usize = 512;
 
-/// Hands `work` the rows of `parts` side by side, in f64, some hundreds at a time.
+/// Calls `work` with the rows of `parts` side by side, in f64, some hundreds at a time.
 pub(super) fn each_block(parts: &[ArrayView2<'_, f32>], mut work: impl FnMut(Array2<f64>)) {
     let blocks = parts
         .iter()
@@ -20,7 +20,7 @@ pub(super) fn each_block(parts: &[ArrayView2<'_, f32>], mut work: impl FnMut(Arr
         let views: Vec<_> = blocks.iter().map(|part| part[b]).collect();
         let z = concatenate(Axis(1), &views).expect("parts of the same rows");
         let z = z.mapv(f64::from);
-        // One column comes out in another layout.
+        // A single column has another layout.
         work(if z.is_standard_layout() {
             z
         } else {
@@ -32,8 +32,8 @@ pub(super) fn each_block(parts: &[ArrayView2<'_, f32>], mut work: impl FnMut(Arr
 /// Sums and products of the columns of features, `[D]` and `[D, D]`.
 ///
 /// Both are of features minus a shift, the mean of the first rows. A cosine of low frequency is
-/// nearly 1 in every row: of its squares as they are, f64 would keep fewer digits of the variance
-/// than a regression on nearly collinear features asks for.
+/// nearly 1 in every row: unshifted squares in f64 would not have enough digits of the variance for
+/// a regression on nearly collinear features.
 #[derive(Debug, Clone)]
 pub(super) struct Products {
     pub(super) rows: u64,
@@ -90,7 +90,7 @@ impl Products {
         &self.sum_d / self.rows as f64
     }
 
-    /// Sum of the squared lengths of the rows.
+    /// Sum of the squared norms of the rows.
     pub(super) fn squares(&self) -> f64 {
         let shift_d = &self.shift_d;
         let of_shift = 2.0 * shift_d.dot(&self.sum_d) + self.rows as f64 * shift_d.dot(shift_d);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(products.rows, 1300);
     }
 
-    /// Features near 1 that hardly vary: their covariance has as many digits as if they were
+    /// Features near 1 with little variance: their covariance is as accurate as if they were
     /// standardised first.
     #[test]
     fn the_covariance_of_what_hardly_varies_keeps_its_digits() {

@@ -1,4 +1,4 @@
-//! Whether two samples come from one law: maximum mean discrepancy.
+//! Two-sample test by maximum mean discrepancy.
 
 use super::{Null, Outcome, Pooled, WeightedChiSquares, labels::Assignments, sums::Products};
 use crate::{
@@ -18,8 +18,8 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 /// the features of a map: MMD^2 = |mean z(a) - mean z(b)|^2, in time linear in rows and one pass
 /// over each sample.
 ///
-/// Sees every difference of laws that the kernel sees: of means, spreads, shapes and dependences.
-/// Until said otherwise the p-value is by 500 permutations.
+/// It detects every difference of distributions that the kernel detects: of means, variances,
+/// shapes and dependences. By default the p-value uses 500 permutations.
 ///
 /// ```
 /// use bochner::{hypothesis::TwoSample, prelude::*};
@@ -33,10 +33,10 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 /// ```
 pub type TwoSample = Learner<TwoSampleOptions, RowsAlone>;
 
-/// What [`TwoSample`] has of its own.
+/// Options of [`TwoSample`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoSampleOptions {
-    /// Where the p-value comes from: 500 permutations until said otherwise.
+    /// How the p-value is computed, by default with 500 permutations.
     pub null: Null,
     /// The seed of the permutations.
     pub seed: Seed,
@@ -51,40 +51,39 @@ impl Default for TwoSampleOptions {
     }
 }
 
-/// What a two-sample test found.
+/// Result of a two-sample test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoSampleOutcome {
     /// Statistic and p-value; the statistic is n m / (n + m) times [`Self::biased`].
     pub outcome: Outcome,
     /// |mean z(a) - mean z(b)|^2: the squared distance of the mean embeddings, never negative,
-    /// too large by about 1/n + 1/m.
+    /// biased by about 1/n + 1/m.
     pub biased: f64,
-    /// The same without the products of a row with itself: right on average, and so below 0 at
-    /// times (Gretton et al. 2012, eq. 3).
+    /// The same without the products of a row with itself: unbiased, so it can be negative (Gretton
+    /// et al. 2012, eq. 3).
     pub unbiased: f64,
     /// Rows of each sample, n and m.
     pub rows: [u64; 2],
 }
 
 impl TwoSample {
-    /// Where the p-value comes from.
+    /// Sets how the p-value is computed.
     pub fn null(mut self, null: Null) -> Self {
         self.job.learner.null = null;
         self
     }
 
-    /// Tests whether the rows of `a` and of `b` come from one law.
+    /// Tests whether the rows of `a` and of `b` come from one distribution.
     ///
-    /// Errors when they differ in their columns, hold values that are not finite, or one has fewer
-    /// than two rows; when the map cannot be drawn or its features not be stored; on no
-    /// permutations.
+    /// Errors if they have different columns, values that are not finite, or fewer than two rows;
+    /// if the map cannot be drawn or its features cannot be stored; on 0 permutations.
     pub fn test(&self, a: impl ToRows, b: impl ToRows) -> Result<TwoSampleOutcome> {
         let mut a = MemorySource::new(a.to_rows(), None)?;
         let mut b = MemorySource::new(b.to_rows(), None)?;
         self.test_sources(&mut a, &mut b)
     }
 
-    /// As [`Self::test`], for sources of any size. Their targets are left out. Tables of text are
+    /// As [`Self::test`], for sources of any size. Their targets are ignored. Tables of text are
     /// read as [`Alike`](crate::data::Alike) does.
     pub fn test_sources(
         &self,
@@ -112,12 +111,12 @@ impl TwoSample {
 }
 
 impl TwoSampleOptions {
-    /// The test on the features of a map that is drawn. `run` is a `&Device` or a [`Run`].
+    /// Tests with the features of a drawn map. `run` is a `&Device` or a [`Run`].
     ///
-    /// Takes n D (B + 2) operations and memory for D (B + 2) numbers with B permutations; n D^2
-    /// and D^2 with [`Null::Asymptotic`], whose weights are the eigenvalues of the features'
-    /// covariance within the samples. Features are computed on the device, sums on the host in f64.
-    /// A sample with rows in another order has the same statistic; permutations draw others for it.
+    /// Takes n D (B + 2) operations and memory for D (B + 2) numbers with B permutations; n D^2 and
+    /// D^2 with [`Null::Asymptotic`], whose weights are the eigenvalues of the features' covariance
+    /// within the samples. Features are computed on the device, sums on the host in f64. Reordering
+    /// the rows of a sample keeps the statistic, but draws other permutations.
     ///
     /// Errors as [`TwoSample::test`] does.
     pub fn test(
@@ -158,7 +157,7 @@ impl TwoSampleOptions {
             samples,
             |_, _| (),
             |z, ()| {
-                // Chunks, and so what is made of them, hold rows of one sample.
+                // Chunks, and so their features, contain rows of one sample only.
                 let sample = usize::from(at >= rows[0]);
                 at += z[0].nrows() as u64;
                 if at > rows[0] + rows[1] {
@@ -178,7 +177,7 @@ impl TwoSampleOptions {
     }
 }
 
-/// Rows of each sample, by reading them.
+/// Counts the rows of each sample by reading them.
 fn count(samples: &mut Pooled<'_>) -> Result<[u64; 2]> {
     samples.rewind()?;
     while samples.next_chunk(1 << 14)?.is_some() {}
@@ -187,16 +186,16 @@ fn count(samples: &mut Pooled<'_>) -> Result<[u64; 2]> {
         .ok_or_else(|| Error::shape("the samples ended before their rows were counted"))
 }
 
-/// What a test sums.
+/// Sums of a test.
 enum Sums {
     Labelled(Labelled),
     Products(Box<[Products; 2]>),
 }
 
-/// Sums of features over the rows that each assignment calls the first sample.
+/// Sums of features over the rows that each permutation assigns to the first sample.
 struct Labelled {
     assignments: Assignments,
-    /// Row 0: the first sample; row 1: all rows; then every assignment. `[B + 2, D]`.
+    /// Row 0: the first sample; row 1: all rows; then every permutation. `[B + 2, D]`.
     sums: Array2<f64>,
     /// Sum of |z|^2 over each sample.
     squares: [f64; 2],
@@ -286,7 +285,7 @@ impl Sums {
 }
 
 /// MMD^2 without the products of a row with itself, from the squared `lengths` of the samples' sums
-/// and the sums of the rows' `squares`: sum_(i != j) k/(n (n - 1)) in place of sum_(i, j) k/n^2 for
+/// and the sums of the rows' `squares`: sum_(i != j) k/(n (n - 1)) instead of sum_(i, j) k/n^2 for
 /// each sample.
 fn unbiased(biased: f64, rows: [u64; 2], lengths: [f64; 2], squares: [f64; 2]) -> f64 {
     let parts = rows.into_iter().zip(lengths).zip(squares);

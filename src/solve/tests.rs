@@ -1,4 +1,4 @@
-//! Tests of solvers together, which no one of them could hold.
+//! Tests across solvers.
 
 mod covariances;
 mod minimisers;

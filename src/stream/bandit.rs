@@ -1,4 +1,4 @@
-//! Bandits: of a few arms one is chosen for each row, and its reward alone is seen.
+//! Contextual bandits: for each row one of a few arms is chosen, and only its reward is observed.
 
 #[cfg(test)]
 mod tests;
@@ -13,18 +13,18 @@ use std::path::Path;
 
 const KIND: &str = "a bandit";
 
-/// How an arm is chosen, by the reward `m` that is predicted of each and by the root `s` of its
+/// How an arm is chosen, from its predicted reward `m` and the root `s` of its
 /// [spread](RecursiveRidge::spread).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Choice {
-    /// The largest `m + width s`: LinUCB with an arm's own coefficients (Li, Chu, Langford &
-    /// Schapire 2010, algorithm 1). It covers the truth at a width of the noise times
-    /// `sqrt(D ln t)` beside the length of the coefficients times the root of the penalty
-    /// (Abbasi-Yadkori, Pal & Szepesvari 2011, theorem 2); with much less, an arm that was unlucky
-    /// once is not tried again.
+    /// The largest `m + width s`: LinUCB with separate coefficients for each arm (Li, Chu, Langford
+    /// & Schapire 2010, algorithm 1). The bound holds for a width of the noise times `sqrt(D ln
+    /// t)`, plus the length of the coefficients times the root of the penalty (Abbasi-Yadkori, Pal
+    /// & Szepesvari 2011, theorem 2); with a much smaller width, an arm with a few bad rewards is
+    /// not tried again.
     UpperBound(f64),
-    /// The largest of numbers drawn from `N(m, (width s)^2)`: Thompson sampling (Agrawal & Goyal
-    /// 2013, algorithm 1, where each arm has coefficients of its own).
+    /// The largest of samples from `N(m, (width s)^2)`: Thompson sampling (Agrawal & Goyal 2013,
+    /// algorithm 1, with separate coefficients for each arm).
     Thompson(f64),
 }
 
@@ -47,7 +47,7 @@ impl Choice {
 }
 
 /// Arms whose rewards are linear in the features of a row, each learned from the rows that it was
-/// chosen for. With a half-life, an arm forgets by its own rows.
+/// chosen for. With a half-life, the weights of an arm decrease with its own rows.
 ///
 /// ```
 /// use bochner::{seed::Seed, stream::{Bandit, Choice, Recursive}};
@@ -71,10 +71,10 @@ pub struct Bandit {
 }
 
 impl Bandit {
-    /// So many arms, of which nothing is known.
+    /// Starts with `arms` arms without data.
     ///
-    /// Errors with [`Error::Parameter`] where there is no arm, and unless the width is finite and 0
-    /// or more; as [`Recursive::start`] does, too.
+    /// Errors with [`Error::Parameter`] for 0 arms, and unless the width is finite and >= 0; and as
+    /// [`Recursive::start`] does.
     pub fn new(
         rule: Recursive,
         features: usize,
@@ -94,13 +94,13 @@ impl Bandit {
         })
     }
 
-    /// What is known of each arm.
+    /// The regression of each arm.
     pub fn arms(&self) -> &[RecursiveRidge] {
         &self.arms
     }
 
-    /// The arm for a row `[D]`; the first of those that are level. An arm that never was chosen,
-    /// beside an intercept, goes first. Errors with [`Error::Shape`] and [`Error::Parameter`] as
+    /// Chooses an arm for a row `[D]`; the first of equal ones. With an intercept, arms that were
+    /// never chosen go first. Errors with [`Error::Shape`] and [`Error::Parameter`] as
     /// [`RecursiveRidge::predict`] does.
     pub fn choose(&mut self, z_d: &[f64]) -> Result<usize> {
         let scores = self.scores(z_d)?;
@@ -111,7 +111,7 @@ impl Bandit {
         Ok(best.expect("an arm"))
     }
 
-    /// What the next choice goes by, of each arm.
+    /// Score of each arm for the next choice.
     fn scores(&self, z_d: &[f64]) -> Result<Vec<f64>> {
         let mut draws = self.seed.stream(Stream::Arms, self.rounds);
         let of_arm = |arm: &RecursiveRidge| {
@@ -130,7 +130,7 @@ impl Bandit {
     }
 
     /// Learns the reward of the arm that was chosen for a row. Errors as [`RecursiveRidge::learn`]
-    /// does, and with [`Error::Parameter`] on an arm that is not there.
+    /// does, and with [`Error::Parameter`] on an invalid arm.
     pub fn learn(&mut self, arm: usize, z_d: &[f64], reward: f64) -> Result<()> {
         let arms = self.arms.len();
         let Some(arm) = self.arms.get_mut(arm) else {
@@ -139,7 +139,7 @@ impl Bandit {
         arm.learn(z_d, &[reward], 1.0)
     }
 
-    /// Writes what it knows to a file, whole or not at all, to go on from by [`Self::load`].
+    /// Saves the state to a file, atomically, for [`Self::load`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.store().save(KIND, path.as_ref())
     }
@@ -156,7 +156,7 @@ impl Bandit {
         self.store().to_bytes(KIND)
     }
 
-    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    /// Deserializes [`Self::to_bytes`]. Errors with [`Error::Format`] on other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(&Store::from_bytes(bytes, KIND)?)
     }
@@ -194,7 +194,7 @@ impl Bandit {
         };
         let alike = |arm: &RecursiveRidge| arm.features() == first.features() && arm.targets() == 1;
         let rounds: u64 = store.get("rounds")?;
-        // Each row that an arm learned was chosen for in a round, of which nobody sees as many.
+        // An arm was chosen in a round for each of its rows, and rounds are bounded.
         if !arms.iter().all(alike) || rounds > 1 << 53 {
             return Err(Error::format(format!(
                 "a bandit of {rounds} rounds whose arms are not of one reward and the same features"

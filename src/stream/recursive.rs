@@ -1,4 +1,4 @@
-//! Ridge regression of a stream: one row after another, and the past forgotten by and by.
+//! Online ridge regression with exponential forgetting.
 
 mod block;
 mod file;
@@ -18,17 +18,17 @@ use crate::{
 use block::Block;
 use ndarray::{Array2, ArrayView2};
 
-/// How a stream is learned: by recursive least squares, whose coefficients after row t are those of
-/// the weighted fit
+/// Options of recursive least squares, whose coefficients after row t are those of the weighted fit
 ///
 /// ```text
 /// min  sum_i w_i 2^(-(t - i) / half_life) |y_i - b - beta'z_i|^2 + penalty_t |beta|^2
 /// ```
 ///
-/// to rounding, whatever t (Haykin 2002, chapter 9). A row takes `O(D^2)` operations, a prediction
-/// `O(D)`. What rows before count for shrinks with every row, and the penalty with it: once in a
-/// half-life it is brought back to `penalty`, and the inverse computed anew from the sums. Between,
-/// `penalty_t` is at least half of it, and [`RecursiveRidge::penalty`] says how much.
+/// up to rounding, for any t (Haykin 2002, chapter 9). A row takes `O(D^2)` operations, a
+/// prediction `O(D)`. The weights of past rows decrease with every row, and so does the penalty:
+/// once per half-life it is reset to `penalty`, and the inverse is recomputed from the sums. In
+/// between, `penalty_t` is at least half of it; [`RecursiveRidge::penalty`] returns the current
+/// value.
 ///
 /// ```
 /// use bochner::stream::Recursive;
@@ -45,17 +45,17 @@ use ndarray::{Array2, ArrayView2};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recursive {
-    /// The penalty of `|beta|^2` beside the sum over rows, > 0: NOT per sample, for a stream has no
-    /// number of rows.
+    /// Penalty on `|beta|^2` added to the sum over rows, > 0: NOT per sample, since a stream has no
+    /// fixed number of rows.
     pub penalty: f64,
-    /// Rows after which a row counts for half, >= 1; infinite, and none is forgotten.
+    /// Number of rows after which the weight of a row is halved, >= 1; infinite for no forgetting.
     pub half_life: f64,
-    /// Whether an intercept is fitted, which is never penalised.
+    /// Whether to fit an intercept, which is not penalised.
     pub intercept: bool,
 }
 
 impl Default for Recursive {
-    /// A penalty of 1, nothing forgotten, an intercept.
+    /// A penalty of 1, no forgetting, an intercept.
     fn default() -> Self {
         Self {
             penalty: 1.0,
@@ -66,10 +66,10 @@ impl Default for Recursive {
 }
 
 impl Recursive {
-    /// A stream of rows of so many features and targets, of which none came yet.
+    /// Starts a stream for rows with `features` features and `targets` targets.
     ///
     /// Errors with [`Error::Parameter`] unless the penalty is positive and finite and the half-life
-    /// a row or more, and where there is neither a feature nor an intercept.
+    /// at least one row, and if there is neither a feature nor an intercept.
     pub fn start(self, features: usize, targets: usize) -> Result<RecursiveRidge> {
         self.check(features)?;
         let size = features + usize::from(self.intercept);
@@ -91,7 +91,7 @@ impl Recursive {
         })
     }
 
-    /// That there can be such a stream.
+    /// Errors on invalid options.
     fn check(&self, features: usize) -> Result<()> {
         if !(self.penalty > 0.0 && self.penalty.is_finite()) {
             return Err(Error::parameter(format!(
@@ -111,44 +111,44 @@ impl Recursive {
         Ok(())
     }
 
-    /// What rows before count for after one more.
+    /// Factor of the weights of past rows for each new row.
     fn keep(&self) -> f64 {
         (-1.0 / self.half_life).exp2()
     }
 
-    /// Rows after which the inverse is computed anew, of a stream that is as long: once in a
-    /// half-life, and where little is forgotten whenever the stream is twice as long.
+    /// Number of rows after which the inverse is recomputed, for a stream of `rows` rows: once per
+    /// half-life, and with little forgetting whenever the number of rows has doubled.
     fn turn(&self, rows: u64) -> u64 {
         let doubled = rows.max(Block::ROWS as u64);
         doubled.min(self.half_life.ceil().min(u64::MAX as f64) as u64)
     }
 }
 
-/// What a stream has taught so far; see [`Recursive`].
+/// State of an online ridge regression; see [`Recursive`].
 #[derive(Debug, Clone)]
 pub struct RecursiveRidge {
     rule: Recursive,
     features: usize,
     targets: usize,
     rows: u64,
-    /// Sum of what the rows count for, of those before the block, in the measure of the inverse, in
-    /// which are the sums below: [`Block::shrunk`] takes it to what they count for now.
+    /// Total weight of the rows before the block, on the scale of the inverse and of the sums
+    /// below; [`Block::shrunk`] converts it to the current scale.
     weight: f64,
-    /// Rows since the inverse was computed from the sums.
+    /// Number of rows since the inverse was computed from the sums.
     since_anew: u64,
-    /// The penalty that the inverse has.
+    /// Penalty of the inverse.
     penalty: f64,
-    /// `(Z'Z + penalty)^-1`, the lower triangle, of features and then the intercept.
+    /// `(Z'Z + penalty)^-1`, the lower triangle; the intercept comes after the features.
     inverse_mm: Array2<f64>,
-    /// The same, to be multiplied with rows.
+    /// The same, in a layout for products with rows.
     inverse: Panels,
     /// `-Z'Z`, the lower triangle.
     minus_gram_mm: Array2<f64>,
-    /// `Z'Y`, target after target.
+    /// `Z'Y`, target-major.
     zty_tm: Vec<f64>,
-    /// Coefficients as of the last row, target after target.
+    /// Coefficients after the last row, target-major.
     beta_tm: Vec<f64>,
-    /// Rows whose part of the inverse and of the sums is not in them yet.
+    /// Rows that are not included in the inverse and the sums yet.
     block: Block,
 }
 
@@ -158,22 +158,22 @@ impl RecursiveRidge {
         self.rows
     }
 
-    /// Sum of what the rows count for now.
+    /// Current total weight of the rows.
     pub fn weight(&self) -> f64 {
         (self.weight + self.block.weight()) * self.block.shrunk()
     }
 
-    /// The penalty of the fit that the coefficients are of: at most that of the rule, and at least
-    /// half of it.
+    /// Penalty of the current coefficients: at most that of the options, and at least half of it.
     pub fn penalty(&self) -> f64 {
         self.penalty * self.block.shrunk()
     }
 
-    /// Learns one row `[D]` with its targets `[t]`, which counts for `weight`.
+    /// Learns one row `[D]` with its targets `[t]` and weight `weight`.
     ///
-    /// Errors with [`Error::Shape`] on other lengths and [`Error::Parameter`] on numbers that are
-    /// not finite and weights below 0, with all as before; and with [`Error::Numerical`] where the
-    /// penalty is lost beside the sums when the inverse is computed anew, with the row learned.
+    /// Errors with [`Error::Shape`] on other lengths and with [`Error::Parameter`] on numbers that
+    /// are not finite and negative weights, without a change of the state; and with
+    /// [`Error::Numerical`] if the penalty is lost to rounding when the inverse is recomputed,
+    /// after the row was learned.
     pub fn learn(&mut self, z_d: &[f64], y_t: &[f64], weight: f64) -> Result<()> {
         self.check(z_d)?;
         if y_t.len() != self.targets {
@@ -213,8 +213,8 @@ impl RecursiveRidge {
         Ok(())
     }
 
-    /// One target more, which was 0 in all rows so far: of classes by a column each, one that
-    /// nobody had seen.
+    /// Adds a target, which was 0 in all previous rows: for one-hot classes, a class that was not
+    /// seen before.
     pub fn add_target(&mut self) {
         self.block.add_target(self.targets);
         self.targets += 1;
@@ -223,17 +223,17 @@ impl RecursiveRidge {
         self.beta_tm.extend(&more);
     }
 
-    /// Features of a row.
+    /// Number of features.
     pub fn features(&self) -> usize {
         self.features
     }
 
-    /// Targets of a row.
+    /// Number of targets.
     pub fn targets(&self) -> usize {
         self.targets
     }
 
-    /// What the row's targets would be, `[t]`. Errors as [`Self::learn`] does.
+    /// Predicts the targets of a row, `[t]`. Errors as [`Self::learn`] does.
     pub fn predict(&self, z_d: &[f64]) -> Result<Vec<f64>> {
         self.check(z_d)?;
         let size = self.inverse_mm.nrows();
@@ -245,8 +245,8 @@ impl RecursiveRidge {
         Ok(predicted.collect())
     }
 
-    /// `z'(Z'Z + penalty)^-1 z` of a row: times the variance of the noise, that of what is
-    /// predicted. Its root is the width of LinUCB's bounds (Li et al. 2010, section 3). Beside an
+    /// `z'(Z'Z + penalty)^-1 z` of a row: the variance of the prediction divided by that of the
+    /// noise. Its root is the width of LinUCB's bounds (Li et al. 2010, section 3). With an
     /// intercept it is infinite before the first row. Errors as [`Self::learn`] does.
     pub fn spread(&self, z_d: &[f64]) -> Result<f64> {
         self.check(z_d)?;
@@ -257,7 +257,7 @@ impl RecursiveRidge {
         Ok(spread / self.block.shrunk())
     }
 
-    /// The coefficients as of the last row.
+    /// The coefficients after the last row.
     pub fn coefficients(&self) -> Coefficients {
         let size = self.inverse_mm.nrows();
         let beta =
@@ -269,7 +269,7 @@ impl RecursiveRidge {
         }
     }
 
-    /// That a row is one of this stream.
+    /// Checks the length and the values of a row.
     fn check(&self, z_d: &[f64]) -> Result<()> {
         if z_d.len() != self.features {
             let (found, wanted) = (z_d.len(), self.features);
@@ -293,7 +293,7 @@ impl RecursiveRidge {
         z_m
     }
 
-    /// The first row that counts beside an intercept: without it nothing holds the constant.
+    /// First row of positive weight with an intercept, which is undetermined before.
     fn begin(&mut self, z_m: &[f64], y_t: &[f64], weight: f64) {
         if weight == 0.0 {
             return;
@@ -311,7 +311,8 @@ impl RecursiveRidge {
                 &[-weight * z],
             );
         }
-        // The inverse by blocks: what is left of the features beside the constant is the penalty.
+        // Block-wise inverse: what remains of the features after projecting out the constant is the
+        // penalty.
         let norm: f64 = z_m[..one].iter().map(|z| z * z).sum();
         for (to, z) in self.inverse_mm.row_mut(one).iter_mut().zip(z_m) {
             *to = -z / self.penalty;
@@ -326,16 +327,17 @@ impl RecursiveRidge {
         }
     }
 
-    /// The inverse, with the rows of the block, times a row; and the row's product with that.
+    /// The inverse, including the rows of the block, times a row; and the inner product of the row
+    /// with that.
     fn inverse_times(&self, z_m: &[f64]) -> (Vec<f64>, f64) {
         let mut out_m = self.inverse.times(z_m);
         self.block.correct(z_m, &mut out_m);
         let spread = dot(z_m, &out_m);
-        // Below zero by rounding alone.
+        // Only rounding makes it negative.
         (out_m, spread.max(0.0))
     }
 
-    /// Takes the rows of the block into the inverse and the sums.
+    /// Includes the rows of the block in the inverse and the sums.
     fn end_block(&mut self) {
         subtract_lower_outer(&mut self.inverse_mm, self.block.gains_mk().view());
         self.inverse.assign(&self.inverse_mm);
@@ -345,9 +347,9 @@ impl RecursiveRidge {
         self.block.clear();
     }
 
-    /// Has what rows count for be that beside the last of them again. Between two inverses from the
-    /// sums, which are a half-life apart at most, nothing grows to more than twice as much, so that
-    /// no block need pass over the matrices for it.
+    /// Rescales the weights to those relative to the last row. Between two recomputations of the
+    /// inverse, at most a half-life apart, they grow by at most a factor of 2, so that blocks need
+    /// not rescale the matrices.
     fn shrink(&mut self) {
         let shrunk = self.block.shrink();
         if shrunk == 1.0 {
@@ -361,8 +363,8 @@ impl RecursiveRidge {
         self.zty_tm.iter_mut().for_each(|sum| *sum *= shrunk);
     }
 
-    /// Computes the inverse and the coefficients from the sums, with the whole penalty. No row is
-    /// in the block.
+    /// Recomputes the inverse and the coefficients from the sums, with the full penalty. The block
+    /// must be empty.
     fn solve_anew(&mut self) -> Result<()> {
         self.shrink();
         let size = self.inverse_mm.nrows();

@@ -1,4 +1,4 @@
-//! Functions that are known, and their standard errors over many draws of the noise.
+//! Known functions, and their standard errors over many draws of the noise.
 
 use super::*;
 use crate::{
@@ -20,13 +20,14 @@ fn part(j: usize, x: f64) -> f64 {
     match j {
         0 => x.sin(),
         1 => x * x / 2.0,
-        // Levels of three kinds.
+        // A category with three levels.
         2 => [0.5, -0.75, 0.25][x as usize],
         _ => 0.0,
     }
 }
 
-/// sin(x0) + x1^2 / 2 + effects of three levels + noise, of columns within (-2, 2) and of 0, 1, 2.
+/// sin(x0) + x1^2 / 2 + effects of three levels + noise, with columns within (-2, 2) and levels 0,
+/// 1, 2.
 fn table(rows: usize, seed: u64) -> (Array2<f64>, Array2<f64>) {
     let mut draws = Seed(seed).stream(Stream::Sample, 1);
     let x_nd = Array2::from_shape_fn((rows, 3), |(_, j)| match j {
@@ -67,8 +68,8 @@ fn ridge() -> Ridge {
         .device(&Device::cpu())
 }
 
-/// Squares of (found - truth) / band over seeds, of each part: their mean is 1 and the truth is
-/// within 1.96 bands 95 times of a hundred, of bands of the right width. The noise is found, too.
+/// Squares of (estimate - truth) / band over seeds, for each part: with correct bands their mean is
+/// 1, and the truth is within 1.96 bands in 95 % of cases. The noise is estimated, too.
 #[test]
 fn bands_hold_the_truth_at_their_level() {
     let seeds = 30;
@@ -99,8 +100,8 @@ fn bands_hold_the_truth_at_their_level() {
     assert!((noise.sqrt() / NOISE - 1.0).abs() < 0.025, "{noise}");
 }
 
-/// Of columns of few values the functions are known at every row: they and the intercept are the
-/// prediction, of parts with bins, of pairs and of two maps of one column; and each has mean 0.
+/// For columns with few values the functions are known at every row: they and the intercept sum to
+/// the prediction, for parts with bins, pairs and two maps of one column; and each has mean 0.
 #[test]
 fn shapes_sum_to_the_prediction() {
     let x_nd = Array2::from_shape_fn((90, 3), |(i, j)| ((i * (3 * j + 7)) % (5 + 2 * j)) as f64);
@@ -151,8 +152,8 @@ fn shapes_sum_to_the_prediction() {
     }
 }
 
-/// The same covariance by sums of features and by kernel values of rows, also where the rows are a
-/// sample of those of the fit; and of a Gaussian process with the same ratio by its root.
+/// The covariance from sums of features and from kernel values agree, also if the rows are a sample
+/// of the training rows; and with a Gaussian process of the same ratio.
 #[test]
 fn three_ways_give_one_band() {
     let (x_nd, y_n1) = table(160, 3);
@@ -200,7 +201,7 @@ fn three_ways_give_one_band() {
     });
 }
 
-/// A model of all columns, and one that has them all beside a part, are refused in one line.
+/// A model of all columns, and one with a part that depends on all, are refused in one line.
 #[test]
 fn what_is_no_sum_is_refused() {
     let (x_nd, y_n1) = table(80, 5);
@@ -224,8 +225,8 @@ fn what_is_no_sum_is_refused() {
     }
 }
 
-/// Exact values are those of all subsets of all columns, of parts of one, of two and of three; of
-/// classes they are those of scores, and of seven columns in one part orders are sampled.
+/// Exact values equal those by all subsets of all columns, for parts of one, two and three columns;
+/// for classes they explain scores, and for seven columns in one part permutations are sampled.
 #[test]
 fn shapley_values_of_a_sum_are_exact() {
     let x_nd = normal(70, 7);

@@ -1,18 +1,18 @@
-//! Laws whose weights are known from few rows alone.
+//! Null distributions whose weights are estimated from few rows.
 
 use super::WeightedChiSquares;
 use crate::{Error, Result};
 
 impl WeightedChiSquares {
-    /// The law of the true covariance, where this is that of an estimate of so many degrees of
-    /// freedom: sums of powers of eigenvalues that are right on average where rows are normal.
+    /// Corrects for estimation with `nu` degrees of freedom: unbiased estimates of the sums of
+    /// powers of the true eigenvalues, for normal rows.
     ///
-    /// With `a_k` the traces of powers of the true covariance and `s_k` those of the estimate
-    /// `S = W / nu`, W Wishart, linear equations give `a_1^2, a_2` from `s_1^2, s_2`, and `a_1^3,
-    /// a_1 a_2, a_3` from `s_1^3, s_1 s_2, s_3` (moments of W: Muirhead 1982, section 3.2; those
-    /// with a factor `tr W` by a shift of the covariance).
+    /// With `a_k` the traces of powers of the true covariance and `s_k` those of the estimate `S =
+    /// W / nu`, W Wishart, linear equations give `a_1^2, a_2` from `s_1^2, s_2`, and `a_1^3, a_1
+    /// a_2, a_3` from `s_1^3, s_1 s_2, s_3` (moments of W: Muirhead 1982, section 3.2; those with a
+    /// factor `tr W` by a shift of the covariance).
     ///
-    /// Errors with [`Error::Numerical`] where cubes of the trace exceed f64.
+    /// Errors with [`Error::Numerical`] if cubes of the trace exceed f64.
     pub(in crate::hypothesis) fn of_sample(&self, nu: f64) -> Result<Self> {
         let [first, second, third] = self.sums;
         if !(first.powi(3).is_finite() && second.is_finite() && third.is_finite()) {
@@ -40,7 +40,7 @@ impl WeightedChiSquares {
             ],
         ];
         let a3 = last_of(matrix, [first.powi(3), first * second, third]);
-        // Few rows may end outside of what eigenvalues can be.
+        // With few rows the solution can leave the range that eigenvalues allow.
         let least = first * first / self.rank(nu);
         let a2 = a2.min(first * first).max(least);
         let a3 = a3.min(first * a2).max(a2 * a2 / first);
@@ -55,18 +55,18 @@ impl WeightedChiSquares {
         self.sums[2]
     }
 
-    /// Most directions that may share the trace: what is left of the estimate's own is at least as
-    /// even as it is where these are so many.
+    /// Upper bound on the number of directions that share the trace: with more, the eigenvalues of
+    /// an estimate would be more even than those observed.
     fn rank(&self, nu: f64) -> f64 {
         let [first, second, _] = self.sums;
-        // An estimate is never more even than its matrix; a hundred times is beyond any doubt.
+        // An estimate is never more even than its matrix; a factor of a hundred is a safe bound.
         100.0 * (first * first / second).max(nu)
     }
 
-    /// The probability of a value above `x` of a statistic whose scale was estimated by so many
-    /// degrees of freedom: its ratio to the mean follows about an F law of `k = s_1^2 / s_2` and
-    /// `nu k` degrees of freedom, and is taken to that of a known scale by cube roots, which are
-    /// nearly normal (Paulson 1942; Wilson & Hilferty 1931).
+    /// Tail probability at `x` of a statistic whose scale was estimated with `nu` degrees of
+    /// freedom: its ratio to the mean approximately follows an F distribution with `k = s_1^2 /
+    /// s_2` and `nu k` degrees of freedom, and is converted to that of a known scale by cube roots,
+    /// which are nearly normal (Paulson 1942; Wilson & Hilferty 1931).
     pub(in crate::hypothesis) fn tail_of_ratio(&self, x: f64, nu: f64) -> f64 {
         let [first, second, _] = self.sums;
         if !(first > 0.0 && second > 0.0) {

@@ -1,4 +1,4 @@
-//! Whether targets depend on rows alike in two sums: drift of y given x.
+//! Tests whether targets depend on rows in the same way in two sums: concept drift of y given x.
 
 use super::{Sample, WeightedChiSquares};
 use crate::{
@@ -13,39 +13,40 @@ use crate::{
 };
 use ndarray::{Array1, Array2, s};
 
-/// What the sums of two samples say of how their targets depend on the rows.
+/// Result of comparing how the targets of two samples depend on the rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TargetsOutcome {
-    /// Of the target that differs most, the statistic, which is 1 on average where both samples
-    /// have its coefficients; and the p-value of all targets together: the smallest times
-    /// [`Self::targets`] (Bonferroni).
+    /// For the target that differs most, the statistic, with mean 1 if both samples have the same
+    /// coefficients; and the p-value of all targets together: the smallest times [`Self::targets`]
+    /// (Bonferroni).
     pub outcome: Outcome,
-    /// The target that differs most: a column, or the place of a class among all.
+    /// The target that differs most: a column, or the index of a class.
     pub target: usize,
-    /// Targets that are tested: of two that are each other's opposite, as two classes are, one.
+    /// Number of tested targets: of two opposite ones, like two classes, only one.
     pub targets: usize,
-    /// Directions of the features, beside the constant, in which coefficients are compared.
+    /// Number of directions of the features, in addition to the constant, in which coefficients are
+    /// compared.
     pub directions: usize,
 }
 
-/// So many effective rows of the smaller sample are there for each direction.
+/// Effective rows of the smaller sample per direction.
 const ROWS_EACH: f64 = 3.0;
-/// Most directions.
+/// Maximum number of directions.
 const MOST: usize = 256;
-/// A direction along which features vary less, beside the first, is rounding.
+/// Directions with a smaller variance relative to the first are rounding errors.
 const LEAST_SHARE: f64 = 1e-6;
-/// A sample's noise is taken for no less than this share of the mean square of the target: sums of
-/// products in f32 leave no less.
+/// Minimum noise of a sample, relative to the mean square of the target: the rounding error of f32
+/// sums of products.
 const LEAST_NOISE: f64 = 1e-8;
 
-/// One sample along the leading directions of both, about the means of both. Last is the constant,
-/// as large as the features are.
+/// One sample along the leading directions of both, relative to the means of both. The constant
+/// comes last, scaled like the features.
 struct Part {
     gram_rr: Array2<f64>,
     zty_rt: Array2<f64>,
-    /// The variance of the noise of each target, by the sample's own fit.
+    /// Noise variance of each target, from the sample's own fit.
     noise_t: Vec<f64>,
-    /// What that variance is known to.
+    /// Degrees of freedom of that variance.
     dof: f64,
 }
 
@@ -83,7 +84,7 @@ pub(super) fn test(
     )
 }
 
-/// Where features vary most, of both samples together.
+/// Directions of greatest variance of the features, over both samples.
 struct Directions {
     mean_d: Array1<f64>,
     basis_dr: Array2<f64>,
@@ -96,7 +97,7 @@ impl Directions {
     fn of_both([a, b]: [&Sample; 2]) -> Result<Self> {
         let rows = a.rows + b.rows;
         let apart_d = &a.mean_d - &b.mean_d;
-        // Beside the scatter within the samples that between them.
+        // Scatter within the samples plus that between them.
         let between = a.rows * b.rows / rows;
         let all_dd = Array2::from_shape_fn(a.scatter_dd.dim(), |(i, j)| {
             let within = a.scatter_dd[[i, j]] + b.scatter_dd[[i, j]];
@@ -126,11 +127,11 @@ impl Directions {
     }
 }
 
-/// Two samples beside each other.
+/// Comparison of two samples.
 struct Compared {
-    /// `(A^-1 + B^-1)^-1 (beta_a - beta_b)` of each target.
+    /// `(A^-1 + B^-1)^-1 (beta_a - beta_b)` for each target.
     apart_rt: Array2<f64>,
-    /// The covariance of that, by a variance of 1 in one sample and none in the other.
+    /// Its covariance for a noise variance of 1 in one sample and 0 in the other.
     unsure_rr: [Array2<f64>; 2],
     parts: [Part; 2],
 }
@@ -151,7 +152,8 @@ impl Compared {
         }
     }
 
-    /// Of one target: the squared length of what is apart, over its mean where nothing is.
+    /// For one target: the squared norm of the difference, divided by its expectation under the
+    /// null hypothesis.
     fn statistic_and_p(&self, target: usize) -> (f64, f64) {
         let [a, b] = &self.parts;
         let (of_a, of_b) = (a.noise_t[target], b.noise_t[target]);
@@ -159,7 +161,7 @@ impl Compared {
         let law = WeightedChiSquares::of_covariance(&(unsure_a * of_a + unsure_b * of_b));
         let apart_r = self.apart_rt.column(target);
         let length = apart_r.dot(&apart_r);
-        // As Welch and Satterthwaite have it.
+        // By Welch and Satterthwaite.
         let shares = [
             of_a * unsure_a.diag().sum() / a.dof.sqrt(),
             of_b * unsure_b.diag().sum() / b.dof.sqrt(),
@@ -171,7 +173,7 @@ impl Compared {
     }
 }
 
-/// The targets of both samples, but for those that are the opposite of one before in all sums.
+/// The targets of both samples, without those that are the opposite of an earlier one in all sums.
 fn told_apart(a: &NormalEquations, b: &NormalEquations) -> Vec<usize> {
     let opposite = |sums: &NormalEquations, i: usize, j: usize| {
         let mut pairs = sums.zty_dt.column(i).into_iter().zip(sums.zty_dt.column(j));
@@ -182,15 +184,15 @@ fn told_apart(a: &NormalEquations, b: &NormalEquations) -> Vec<usize> {
     (0..targets).filter(says_new).collect()
 }
 
-/// What is known of the targets of both samples together.
+/// Means of the targets over both samples.
 struct Centre {
     mean_t: Array1<f64>,
-    /// The least that noise is taken for.
+    /// Minimum noise.
     least_t: Vec<f64>,
 }
 
 impl Centre {
-    /// Of sums and their effective rows.
+    /// From sums and their effective rows.
     fn of_both(a: (&NormalEquations, f64), b: (&NormalEquations, f64)) -> Self {
         let rows = a.1 + b.1;
         let mean = |of: fn(&NormalEquations) -> &Array1<f64>| {
@@ -226,7 +228,7 @@ impl Part {
         let noise_t = least
             .map(|(left, least)| (left / dof).max(*least))
             .collect();
-        // About the means of both, the constant beside.
+        // About the means of both, with the constant.
         let r = scatter_rr.nrows();
         let mut apart_r = turned_rd.dot(&(&sample.mean_d - &along.mean_d)).to_vec();
         apart_r.push(along.constant);
@@ -254,7 +256,7 @@ impl Part {
     }
 }
 
-/// What least squares leave of the squares of each target, and with how many degrees of freedom.
+/// Residual sums of squares of least squares for each target, and their degrees of freedom.
 fn left_over(
     scatter_rr: &Array2<f64>,
     zty_rt: &Array2<f64>,

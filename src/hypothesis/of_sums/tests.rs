@@ -48,8 +48,8 @@ fn amounts(columns: usize) -> Targets {
     Targets::Real { columns, shift }
 }
 
-/// Of pairs of samples of one law, rows and columns as they are or forgotten, one in twenty has a
-/// p-value below .05, to what 500 pairs tell.
+/// For pairs of samples of one distribution, with and without forgetting, one in twenty has a
+/// p-value below .05, within the error of 500 pairs.
 #[test]
 fn the_level_is_kept_with_few_rows_and_with_half_lives() {
     const PAIRS: u64 = 500;
@@ -76,7 +76,7 @@ fn the_level_is_kept_with_few_rows_and_with_half_lives() {
             let below = all.iter().filter(|&&p| p < level).count();
             below as f64 / PAIRS as f64
         };
-        // Three deviations of a share of 500, and of an half.
+        // Three standard deviations of a share of 500, and one half.
         let (low, half) = (share(0.05), share(0.5));
         assert!(
             (0.021..0.079).contains(&low),
@@ -100,7 +100,7 @@ fn a_shift_of_three_tenths_is_found() {
     assert!(found > 50, "{found}");
 }
 
-/// The statistic is that of the rows themselves.
+/// The statistic equals that of the rows.
 #[test]
 fn sums_say_what_rows_say() {
     let (a, b) = (rows(300, 2, 0.0, 1), rows(200, 2, 0.1, 2));
@@ -127,7 +127,7 @@ fn sums_say_what_rows_say() {
     );
 }
 
-/// Weights that are all alike say nothing, and rows that fade count for fewer.
+/// Equal weights have no effect, and forgetting reduces the effective rows.
 #[test]
 fn effective_rows_are_those_of_the_weights() {
     let (a, b) = (rows(90, 2, 0.0, 3), rows(70, 2, 0.2, 4));
@@ -176,7 +176,7 @@ fn sums_that_cannot_be_compared_are_refused() {
     says(sums_differ(&older, &some), "squares");
 }
 
-/// Files of learners that grow, of whichever kind, and shards.
+/// Files of incremental learners of all kinds, and shards.
 #[test]
 fn partials_are_compared_on_one_map_alone() {
     let (x, folder) = (rows(60, 2, 0.0, 7), tempfile::tempdir().expect("a folder"));
@@ -215,8 +215,8 @@ fn partials_are_compared_on_one_map_alone() {
     assert!(load_partial(path("text")).is_err());
 }
 
-/// Of estimates of a covariance the sums of powers of eigenvalues are right on average, where those
-/// of the estimates themselves are off by far more.
+/// The corrected sums of powers of eigenvalues are unbiased, while those of the estimates
+/// themselves have a large bias.
 #[test]
 fn powers_of_eigenvalues_are_right_on_average() {
     const DRAWS: usize = 4000;

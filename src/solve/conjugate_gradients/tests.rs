@@ -1,9 +1,9 @@
-//! Tests of conjugate gradients on features that are there as a whole.
+//! Tests of conjugate gradients on features stored as a matrix.
 
 use super::*;
 use crate::seed::{Seed, Stream};
 
-/// A feature matrix that is there as a whole.
+/// A stored feature matrix.
 pub(in crate::solve) struct Stored(pub(in crate::solve) Array2<f64>);
 
 impl FeatureProducts for Stored {
@@ -33,13 +33,13 @@ impl FeatureProducts for Stored {
     }
 }
 
-/// Of a matrix of rank 10 and a penalty, a sketch of 15 directions leaves one eigenvalue: one
-/// product nearly does, and what rounding leaves takes two more. Weights and means count.
+/// For a matrix of rank 10 plus a penalty, a sketch of 15 directions leaves one eigenvalue: one
+/// product nearly converges, and rounding takes two more. With weights and means.
 #[test]
 fn a_sketch_of_a_low_rank_leaves_nothing_to_do() {
     let (n, d) = (200, 80);
     let mut draws = Seed(6).stream(Stream::Sample, 0);
-    // Columns of sizes that are far apart.
+    // Columns of very different scales.
     let left = Array2::from_shape_simple_fn((n, 10), || draws.normal());
     let mut right = Array2::from_shape_simple_fn((10, d), || draws.normal());
     for (j, mut column) in right.columns_mut().into_iter().enumerate() {
@@ -83,8 +83,8 @@ fn a_sketch_of_a_low_rank_leaves_nothing_to_do() {
     }
 }
 
-/// Eigenvalues that fall slowly and then far, in columns of very different sizes: what pays is
-/// found out on the way, and leads where the factor does.
+/// Eigenvalues that decrease slowly and then by a large step, in columns of very different scales:
+/// the automatic choice switches to a sketch, and agrees with the factor.
 #[test]
 fn auto_takes_a_sketch_where_the_diagonal_is_slow() {
     let (n, d) = (600, 320);
@@ -121,7 +121,7 @@ fn auto_takes_a_sketch_where_the_diagonal_is_slow() {
         auto.iterations,
         diagonal.iterations
     );
-    // Without the sketch it is the same solution that is still far away.
+    // Without the sketch the iteration has not converged to the same solution.
     let exact = Preconditioning::Sketch { rank: 320 };
     let exact = solve(ConjugateGradients {
         preconditioning: exact,
@@ -132,8 +132,8 @@ fn auto_takes_a_sketch_where_the_diagonal_is_slow() {
     assert!(off < 1e-5 && exact.iterations < 10, "{off:e}");
 }
 
-/// Eigenvalues that fall as j^-3 to far below the penalty: a sketch of the first rank leaves most
-/// iterations to do, and twice the rank far fewer, with those that showed it.
+/// Eigenvalues that decrease as j^-3 to far below the penalty: a sketch of the initial rank leaves
+/// most iterations, and twice the rank far fewer, including those that were needed to detect it.
 #[test]
 fn auto_doubles_the_rank_where_a_sketch_is_too_small() {
     let (n, d) = (1000, 900);
@@ -170,8 +170,8 @@ fn auto_doubles_the_rank_where_a_sketch_is_too_small() {
     assert!(off < 1e-4, "{off:e}");
 }
 
-/// Correlated features, which take many small steps: a solution by default has the residual
-/// that the default promises, by sums of its own, and no step more than that takes.
+/// Correlated features, which take many small steps: the default solution has the promised
+/// residual, recomputed from sums, without unnecessary steps.
 #[test]
 fn the_default_ends_at_the_residual_that_it_promises() {
     let (n, d) = (120, 60);
@@ -197,7 +197,7 @@ fn the_default_ends_at_the_residual_that_it_promises() {
         |m: &Array2<f64>, axis: Axis| m - &m.mean_axis(axis).expect("rows").insert_axis(axis);
     let (z0, y0) = (centre(&z, Axis(0)), centre(&y_tn, Axis(1)));
     let b = y0.dot(&z0);
-    // lambda 1e-6 per sample, of which there are 120.
+    // lambda 1e-6 per sample, for 120 samples.
     let a = z0.t().dot(&z0) + Array2::<f64>::eye(d) * 120e-6;
     for k in 0..2 {
         let beta = solution.coefficients.beta_dt.column(k);
@@ -211,7 +211,7 @@ fn the_default_ends_at_the_residual_that_it_promises() {
         ..solver
     });
     assert!(!sooner.converged, "one step fewer would have done");
-    // As many steps as it says and no more: a residual that cannot be reached takes them all.
+    // Takes the maximum number of steps if the tolerance is out of reach.
     let endless = ConjugateGradients {
         tolerance: 1e-300,
         ..solver

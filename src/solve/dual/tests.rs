@@ -13,7 +13,8 @@ fn drawn(rows: usize, features: usize) -> (Array2<f64>, Array2<f64>) {
     (z, y)
 }
 
-/// The same as the normal equations, with weights and without, for more features and for fewer.
+/// Equals the normal equations, with weights and without, for more features than rows and for
+/// fewer.
 #[test]
 fn primal_and_dual_meet() {
     for (rows, features) in [(20, 50), (50, 20)] {
@@ -64,7 +65,8 @@ fn primal_and_dual_meet() {
     }
 }
 
-/// At zero: interpolates, lies in the span of the rows, equal rows or not.
+/// At lambda = 0 it interpolates, with coefficients in the span of the rows, with and without equal
+/// rows.
 #[test]
 fn the_least_interpolant_is_the_limit() {
     let (mut z, mut y) = drawn(15, 40);

@@ -1,4 +1,5 @@
-//! The approximation against scikit-learn's, differences of the cost, and integrals by a grid.
+//! The approximation compared with scikit-learn's, differences of the cost, and integrals by a
+//! grid.
 
 use super::*;
 use crate::model::probabilities::averages::{mean_sigmoid, sigmoid};
@@ -133,7 +134,7 @@ fn it_is_that_of_the_gaussian_process_of_the_same_kernel() {
     close(&variance, expected, 1e-6);
     let evidence = problem.approximation(&at).log_evidence;
     assert!((evidence + 10.272922801481487).abs() < 1e-7, "{evidence}");
-    // It takes five error functions for a sigmoid, which are off by up to 3e-4.
+    // It uses five error functions for a sigmoid, with errors of up to 3e-4.
     let p = mean
         .iter()
         .zip(&variance)
@@ -154,7 +155,7 @@ fn covariance_and_evidence_are_those_of_the_hessian() {
             precision: 0.7,
             intercept,
         };
-        // Any place serves: the approximation is of the Hessian there.
+        // Any point works: the approximation uses the Hessian there.
         let size = problem.size();
         let at = array![0.9, -0.4, 0.2, 0.3].slice(s![..size]).to_owned();
         let step = 1e-4;
@@ -249,7 +250,7 @@ fn mean_sigmoids_are_the_integral() {
         assert!((found + other - 1.0).abs() < 1e-12, "{mean} {deviation}");
     }
     assert!((mean_sigmoid(-2.5, 0.0) - sigmoid(-2.5)).abs() < 1e-14);
-    // Both rules meet where one follows the other.
+    // Both rules agree where one replaces the other.
     let (below, above) = (1.0 - 1e-12, 1.0);
     assert!((mean_sigmoid(0.7, below) - mean_sigmoid(0.7, above)).abs() < 1e-10);
 }

@@ -1,4 +1,4 @@
-//! Evidence and posterior against the exact process.
+//! Evidence and posterior compared with the exact process.
 
 mod weighted;
 
@@ -32,7 +32,7 @@ fn sums(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
     }
 }
 
-/// An orthonormal basis of what no constant moves, `[n, n - 1]` (Helmert's).
+/// An orthonormal basis of the complement of constants, `[n, n - 1]` (Helmert's).
 fn contrasts(n: usize) -> Array2<f64> {
     Array2::from_shape_fn((n, n - 1), |(i, k)| {
         let m = (k + 1) as f64;
@@ -61,7 +61,7 @@ impl Exact {
         }
     }
 
-    /// `b' K^-1 b`, column by column of b.
+    /// `b' K^-1 b` for each column of b.
     fn quadratic(&self, b: &Array2<f64>) -> Array1<f64> {
         let mut b = b.as_standard_layout().into_owned();
         self.factor.solve(&mut b);
@@ -149,12 +149,12 @@ fn mean_and_variance_are_those_of_the_exact_process() {
     );
 }
 
-/// The intercept is one more feature with a prior without bounds.
+/// The intercept equals an additional feature with an unbounded prior.
 #[test]
 fn an_intercept_is_a_feature_of_unbounded_variance() {
     let (z, y) = data();
     let with = Evidence::new(&sums(&z, &y), true).expect("decomposes");
-    // Beside a wider one the features would count as rounding of the trace.
+    // With a wider one the features would count as rounding of the trace.
     let wide = 500.0;
     let column = Array2::from_elem((12, 1), wide);
     let extended = ndarray::concatenate![Axis(1), z, column];
@@ -186,7 +186,7 @@ fn an_intercept_is_a_feature_of_unbounded_variance() {
     assert!((&a - &b).iter().all(|e| e.abs() < 1e-6), "{a} {b}");
 }
 
-/// No neighbour is likelier, whatever is known.
+/// No neighbour is more likely, for any given variances.
 #[test]
 fn the_variances_are_where_the_likelihood_is_largest() {
     let (z, y) = data();
@@ -226,7 +226,7 @@ fn the_variances_are_where_the_likelihood_is_largest() {
 fn samples_have_the_mean_and_variance_of_the_posterior() {
     let (z, y) = data();
     let mut rows = ndarray::array![[0.3, -0.2, 0.1, 0.5, 0.0], [4.0, -6.0, 5.0, 1.0, -3.0]];
-    // At the mean of the data the intercept alone varies, where there is one.
+    // At the mean of the data only the intercept varies, if there is one.
     let mean = z.mean_axis(Axis(0)).expect("rows");
     rows.push_row(mean.view()).expect("as wide");
     for intercept in [false, true] {
@@ -258,7 +258,7 @@ fn samples_have_the_mean_and_variance_of_the_posterior() {
     }
 }
 
-/// Drawn functions vary together as the exact process does: `k** - k*'K^-1 k*`, Rasmussen &
+/// Drawn functions have the covariance of the exact process: `k** - k*'K^-1 k*`, Rasmussen &
 /// Williams (2.24).
 #[test]
 fn samples_have_the_covariance_of_the_exact_process() {
@@ -322,8 +322,8 @@ fn what_says_nothing_is_an_error() {
     assert!(matches!(flat.maximize(known), Err(Error::Parameter(_))));
 }
 
-/// A target that does not vary, but for rounding, is its constant without a deviation, and leaves
-/// the other as it is alone.
+/// A constant target, up to rounding, is predicted without a deviation, and does not affect the
+/// other target.
 #[test]
 fn a_constant_target_is_its_constant() {
     let (z, y) = data();

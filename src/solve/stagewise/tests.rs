@@ -1,10 +1,10 @@
-//! Against the same steps taken on rows.
+//! Compared with the same steps computed from rows.
 
 use super::*;
 use crate::seed::{Seed, Stream};
 use ndarray::{Array1, Array2, ArrayView1, s};
 
-/// Features, targets, and the sums of the first and the other rows.
+/// Features, targets, and the sums of the first rows and of the others.
 fn drawn() -> (Array2<f64>, Array2<f64>, [NormalEquations; 2]) {
     let mut draws = Seed(2).stream(Stream::Data, 0);
     let z = Array2::from_shape_simple_fn((60, 12), || 0.5 + draws.normal());
@@ -43,14 +43,14 @@ fn squares(a: &Array2<f64>) -> f64 {
     a.mapv(|v| v * v).sum()
 }
 
-/// `|y - f|^2 / |y|^2` of some rows.
+/// `|y - f|^2 / |y|^2` for a range of rows.
 fn error(y: &Array2<f64>, f: &Array2<f64>, rows: std::ops::Range<usize>) -> f64 {
     let (y, f) = (y.slice(s![rows.clone(), ..]), f.slice(s![rows, ..]));
     squares(&(&y - &f)) / squares(&y.to_owned())
 }
 
-/// The error of every step, on the rows that are fitted and on the others, by the normal equations
-/// of f and one feature on rows; every feature is tried.
+/// The error of every step, on training and held-out rows, from the normal equations of f and one
+/// feature on rows; every feature is tried.
 fn greedy_on_rows(intercept: bool, steps: usize) -> Vec<[f64; 2]> {
     let (z, y, _) = drawn();
     let (z, y) = (centred(&z, intercept), centred(&y, intercept));
@@ -110,7 +110,7 @@ fn a_greedy_fit_takes_the_steps_that_rows_tell() {
             let used = rows.into_iter().filter(|b| b.iter().any(|b| *b != 0.0));
             assert!(used.count() <= steps);
         }
-        // Of all steps the one that the other rows like best.
+        // The best step on the held-out rows.
         let greedy = Greedy {
             steps: 9,
             intercept,
@@ -127,7 +127,7 @@ fn a_greedy_fit_takes_the_steps_that_rows_tell() {
             intercept,
             patience: 1,
         };
-        // No step at all has an error of 1.
+        // Without a step the error is 1.
         let before = |i: usize| if i == 0 { 1.0 } else { on_rows[i - 1][1] };
         let rises = (0..9).find(|&i| on_rows[i][1] >= before(i));
         let fit = hasty.solve(&train, Some(&held)).expect("fits");
@@ -173,7 +173,7 @@ fn boosting_takes_the_stages_that_rows_tell() {
             "{stages}: {} {error}",
             fit.error
         );
-        // The intercept is that of centring: residuals of the rows fitted sum to zero.
+        // The intercept comes from centring: training residuals sum to zero.
         let c = &fit.coefficients;
         let left = &y - &(z.dot(&c.beta_dt) + &c.intercept_t);
         let sums = left.slice(s![..40, ..]).sum_axis(Axis(0));
@@ -186,7 +186,7 @@ fn boosting_takes_the_stages_that_rows_tell() {
     assert!((fit.held_out_error.expect("rows") - errors[best][1]).abs() < 1e-10);
 }
 
-/// One block of all features, added whole.
+/// One block of all features, with a learning rate of 1.
 #[test]
 fn boosting_by_one_block_is_ridge_regression() {
     let (.., [train, _]) = drawn();
@@ -268,7 +268,7 @@ fn what_leads_nowhere_ends_or_is_refused() {
     ] {
         assert!(matches!(bad.solve(&train, None), Err(Error::Parameter(_))));
     }
-    // A constant target is its mean, and no step is taken.
+    // A constant target is predicted by its mean, without a step.
     let mut constant = train;
     let n = constant.weight;
     constant.zty_dt = Array2::from_shape_fn((12, 2), |(j, _)| 7.0 * constant.z_sum_d[j]);

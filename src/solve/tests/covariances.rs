@@ -1,4 +1,4 @@
-//! Means and covariances of features against their definitions.
+//! Means and covariances of features compared with their definitions.
 
 use crate::solve::{
     NormalEquations,
@@ -38,7 +38,7 @@ fn covariances_are_about_the_means_if_there_is_an_intercept() {
         };
         for i in 0..3 {
             assert!((alone[i] / expected[[i, i]] - 1.0).abs() < 1e-12, "{alone}");
-            // The lower triangle is all there has to be.
+            // Only the lower triangle is defined.
             for j in 0..=i {
                 let off = pairs[[i, j]] - expected[[i, j]];
                 assert!(off.abs() < 1e-12, "{pairs} {expected}");

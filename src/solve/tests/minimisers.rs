@@ -1,5 +1,5 @@
-//! Solvers of losses against scikit-learn's on fixed features: tests/fixtures/losses.py has the
-//! same features and gives the values.
+//! Solvers of losses compared with scikit-learn's on fixed features: tests/fixtures/losses.py has
+//! the same features and computes the values.
 
 mod separable;
 
@@ -46,7 +46,7 @@ impl FeatureProducts for Stored {
     }
     fn blocks(&mut self, _: usize, take: &mut TakeBlock<'_>) -> Result<bool> {
         let z = self.0.mapv(|z| z as f32);
-        // Blocks that end beside multiples of anything.
+        // Blocks with sizes that are no multiples of anything.
         for (b, z) in z.axis_chunks_iter(Axis(0), 37).enumerate() {
             take(37 * b, z)?;
         }
@@ -199,8 +199,8 @@ fn kinked_losses_reach_the_least_objective() {
     }
 }
 
-/// Losses with a kink within a box, beside no squares and beside some: linear and quadratic
-/// programs have the least. Whoever gives a loss by its values alone comes to the same.
+/// Losses with a kink in a box, without and with an L2 penalty, compared with linear and quadratic
+/// programs. A custom loss given by its values alone gives the same.
 #[test]
 fn the_one_class_machine_reaches_the_least_objective() {
     let rows = FittedRows {
@@ -218,7 +218,7 @@ fn the_one_class_machine_reaches_the_least_objective() {
         max_passes: 5000,
     };
     let how: (&FittedRows, &dyn KinkedLoss) = (&rows, &Outside { nu: 0.3 });
-    // About the origin nothing lies on one side.
+    // Features around the origin are not on one side of a hyperplane.
     let mut z = Stored(features() + 1.0);
     let covariance = covariance_of(&z.0, true);
     let reached = solver.solve(&mut z, how, &covariance, &mut |_, _| {});
@@ -233,7 +233,7 @@ fn the_one_class_machine_reaches_the_least_objective() {
     assert!((33..=36).contains(&outside), "{outside} of 120 at nu = 0.3");
 }
 
-/// The gradient that solvers go by, against differences of the objective.
+/// The gradient of the solvers, compared with differences of the objective.
 #[test]
 fn gradients_are_differences() {
     for (rows, loss) in [
@@ -272,7 +272,7 @@ fn gradients_are_differences() {
     }
 }
 
-/// The coefficients, against Newton's method on the whole Hessian of all outputs in f64.
+/// The coefficients, compared with Newton's method on the full Hessian of all outputs in f64.
 #[test]
 fn coefficients_are_those_of_newton() {
     for (rows, loss, outputs) in [
@@ -281,7 +281,7 @@ fn coefficients_are_those_of_newton() {
     ] {
         let exact = newton(&rows, outputs);
         let reached = smooth(&rows, &loss, true).coefficients;
-        // Of three intercepts only the differences count.
+        // Of three intercepts only the differences matter.
         let mean = |of: &[f64]| match outputs {
             1 => 0.0,
             _ => of.iter().sum::<f64>() / of.len() as f64,
@@ -300,8 +300,8 @@ fn coefficients_are_those_of_newton() {
     }
 }
 
-/// Coefficients and the intercept of each output, one after the other: log loss of one output, or
-/// of several the multinomial one.
+/// Coefficients and intercept of each output, concatenated: log loss for one output, the
+/// multinomial loss for several.
 fn newton(rows: &FittedRows, outputs: usize) -> Array1<f64> {
     let z = concatenate![Axis(1), features(), Array2::ones((N, 1))];
     let order = 7 * outputs;
@@ -309,7 +309,7 @@ fn newton(rows: &FittedRows, outputs: usize) -> Array1<f64> {
     let mut at = Array1::<f64>::zeros(order);
     for _ in 0..30 {
         let mut gradient = Array1::from_shape_fn(order, |j| penalty(j) * at[j]);
-        // Nothing but their differences moves the loss of several intercepts.
+        // The loss of several intercepts depends only on their differences.
         let mut hessian = Array2::from_diag(&Array1::from_shape_fn(order, |j| penalty(j) + 1e-9));
         for (i, z) in z.rows().into_iter().enumerate() {
             let scores: Vec<f64> = (0..outputs)

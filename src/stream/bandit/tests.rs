@@ -15,7 +15,7 @@ fn round(t: u64) -> (Vec<f64>, [f64; ARMS], crate::seed::Draws) {
     (z, means, draws)
 }
 
-/// What was lost beside the best arm, in each third of some rounds.
+/// Loss compared with the best arm, in each third of the rounds.
 fn regret(rounds: u64, mut choose: impl FnMut(&[f64], &[f64; ARMS], f64) -> usize) -> [f64; 3] {
     let mut lost = [0.0; 3];
     for t in 0..rounds {
@@ -46,13 +46,13 @@ fn regret_falls() {
             bandit.learn(arm, z, means[arm] + noise).expect("learns");
             arm
         });
-        // Regret grows as the root of rounds or less: the last third has .18 of all, or less.
+        // Regret grows at most like the root of the rounds: the last third has at most .18 of it.
         assert!(lost[2] < 0.25 * lost[0], "{choice:?}: {lost:?}");
         assert!(lost[2] < 0.02 * blind[2], "{choice:?}: {lost:?}, {blind:?}");
     }
 }
 
-/// Scores have the mean that is predicted, and the width.
+/// Sampled scores have the predicted mean and width.
 #[test]
 fn scores_are_drawn_as_said() {
     let rule = Recursive::default();

@@ -1,4 +1,4 @@
-//! The last rows of a stream, whose part of the inverse lies beside it.
+//! The last rows of a stream, which are not included in the inverse yet.
 
 use crate::{
     Error, Result,
@@ -11,28 +11,28 @@ use std::mem;
 /// Lines of a matrix that are filled together.
 const LINES: usize = 16;
 
-/// Up to [`Self::ROWS`] rows. With every row the past shrinks; here the rows grow in its place,
-/// from block to block, and all shrink together when the inverse is computed anew.
+/// Up to [`Self::ROWS`] rows. Instead of decreasing all past weights with every row, the weights of
+/// new rows increase, and all are rescaled together when the inverse is recomputed.
 ///
-/// With `A` the matrix of all rows before and a row z that counts for c, the inverse of
-/// `A + c z z'` is that of A less `share g g'`, where `g = A^-1 z` and `share = c / (1 + c z'g)`
-/// (Sherman & Morrison 1950).
+/// With `A` the matrix of all previous rows and a row z of weight c, the inverse of `A + c z z'` is
+/// that of A minus `share g g'`, where `g = A^-1 z` and `share = c / (1 + c z'g)` (Sherman &
+/// Morrison 1950).
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     size: usize,
-    /// Of each row one: row, gain g, targets, share, and what the row counts for.
+    /// For each row: the row, the gain g, targets, share, and weight.
     z_km: Vec<f64>,
     gain_km: Vec<f64>,
     y_kt: Vec<f64>,
     share_k: Vec<f64>,
     counts_k: Vec<f64>,
-    /// What a row would count for that came last.
+    /// Current scale of the weights: that of a new row of weight 1.
     growth: f64,
 }
 
 impl Block {
-    /// Few enough that the corrections cost less than the inverse, many enough that an update by
-    /// all of them is one product.
+    /// Few enough that corrections cost less than the inverse, many enough that including all of
+    /// them is one matrix product.
     pub(super) const ROWS: usize = 64;
 
     pub(super) fn new(size: usize) -> Self {
@@ -51,18 +51,18 @@ impl Block {
         self.counts_k.len() >= Self::ROWS
     }
 
-    /// What the past has shrunk to since it last did.
+    /// Factor to the current scale of the weights since the last rescaling.
     pub(super) fn shrunk(&self) -> f64 {
         1.0 / self.growth
     }
 
-    /// What the rows count for, before they shrink.
+    /// Total weight of the rows, before rescaling.
     pub(super) fn weight(&self) -> f64 {
         self.counts_k.iter().sum()
     }
 
-    /// One more row, after which the past counts for so much: what a row of weight 1 counts for
-    /// beside it.
+    /// Multiplies past weights by `keep` for a new row; returns the weight of a new row of weight 1
+    /// on this scale.
     pub(super) fn grow(&mut self, keep: f64) -> f64 {
         self.growth /= keep;
         self.growth
@@ -81,7 +81,7 @@ impl Block {
         self.counts_k.push(counts);
     }
 
-    /// One target more than so many, which was 0 in all rows.
+    /// Adds a target to `targets`, which was 0 in all rows.
     pub(super) fn add_target(&mut self, targets: usize) {
         let rows = 0..self.counts_k.len();
         let with_zero = |k: usize| {
@@ -91,7 +91,7 @@ impl Block {
         self.y_kt = rows.flat_map(with_zero).collect();
     }
 
-    /// Takes the rows' part off the inverse times a row.
+    /// Subtracts the contribution of the rows from the inverse times a row.
     pub(super) fn correct(&self, z_m: &[f64], out_m: &mut [f64]) {
         let mut factors = rows_times(&self.gain_km, z_m);
         for (factor, share) in factors.iter_mut().zip(&self.share_k) {
@@ -100,19 +100,19 @@ impl Block {
         add_rows(out_m, &self.gain_km, &factors);
     }
 
-    /// The gains side by side, so that the inverse less their outer product is that with the rows.
+    /// Scaled gains as columns: the inverse minus their outer product is that including the rows.
     pub(super) fn gains_mk(&self) -> Array2<f64> {
         self.side_by_side(&self.gain_km, &self.share_k)
     }
 
-    /// The rows side by side, whose outer product is their part of `Z'Z`.
+    /// Scaled rows as columns, whose outer product is their contribution to `Z'Z`.
     pub(super) fn rows_mk(&self) -> Array2<f64> {
         self.side_by_side(&self.z_km, &self.counts_k)
     }
 
     fn side_by_side(&self, rows: &[f64], counts: &[f64]) -> Array2<f64> {
         let mut out_mk = Array2::zeros((self.size, counts.len()));
-        // A few lines of the result at a time, which stay in the first cache while they are filled.
+        // A few lines of the result at a time, which fit into the first-level cache.
         for (lines, mut out) in out_mk.axis_chunks_iter_mut(Axis(0), LINES).enumerate() {
             let of_lines = lines * LINES..self.size.min((lines + 1) * LINES);
             for (k, (row, count)) in rows.chunks_exact(self.size).zip(counts).enumerate() {
@@ -125,7 +125,7 @@ impl Block {
         out_mk
     }
 
-    /// Adds the rows' part of `Z'Y`.
+    /// Adds the contribution of the rows to `Z'Y`.
     pub(super) fn add_targets(&self, zty_tm: &mut [f64]) {
         let targets = self.y_kt.len() / self.counts_k.len().max(1);
         for (t, zty_m) in zty_tm.chunks_exact_mut(self.size.max(1)).enumerate() {
@@ -142,12 +142,12 @@ impl Block {
         };
     }
 
-    /// Rows to come grow from 1 again; says what the past has to shrink to.
+    /// Resets the scale of the weights to 1; returns the factor for past weights.
     pub(super) fn shrink(&mut self) -> f64 {
         1.0 / mem::replace(&mut self.growth, 1.0)
     }
 
-    /// Puts its rows under names of their own.
+    /// Writes the rows under their names.
     pub(super) fn write(&self, store: &mut Store) {
         store.set("block.rows", self.counts_k.len());
         store.set("block.growth", self.growth);
@@ -162,7 +162,7 @@ impl Block {
         }
     }
 
-    /// What [`Self::write`] wrote.
+    /// Reads the entries of [`Self::write`].
     pub(super) fn read(store: &Store, size: usize, targets: usize) -> Result<Self> {
         let rows: usize = store.get("block.rows")?;
         if rows >= Self::ROWS {

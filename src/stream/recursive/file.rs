@@ -1,5 +1,5 @@
-//! A stream in a file, or in bytes: what it knows, and the rows of the block that it is in, so that
-//! it goes on to the same bits.
+//! Serialization of a stream with the rows of its current block, so that it resumes with identical
+//! bits.
 
 use super::{Block, Recursive, RecursiveRidge};
 use crate::{
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const KIND: &str = "a stream";
 
-/// A stream of more rows than anybody sees is no stream.
+/// Largest valid number of rows in a file.
 const MOST_ROWS: u64 = 1 << 53;
 
 fn is_positive(number: f64) -> bool {
@@ -19,7 +19,7 @@ fn is_positive(number: f64) -> bool {
 }
 
 impl RecursiveRidge {
-    /// Writes what it knows to a file, whole or not at all, to go on from by [`Self::load`].
+    /// Saves the state to a file, atomically, for [`Self::load`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.store().save(KIND, path.as_ref())
     }
@@ -36,7 +36,7 @@ impl RecursiveRidge {
         self.store().to_bytes(KIND)
     }
 
-    /// What [`Self::to_bytes`] gave. Errors with [`Error::Format`] on other bytes.
+    /// Deserializes [`Self::to_bytes`]. Errors with [`Error::Format`] on other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(&Store::from_bytes(bytes, KIND)?)
     }
@@ -67,7 +67,7 @@ impl RecursiveRidge {
             intercept: store.get("rule.intercept")?,
         };
         let (features, targets): (usize, usize) = (store.get("features")?, store.get("targets")?);
-        // Its numbers are held to what they may be before anything of their size is made.
+        // Checks the numbers before memory of their size is allocated.
         rule.check(features)?;
         let size = features.checked_add(usize::from(rule.intercept));
         let entries = size.and_then(|size| size.checked_mul(size.checked_add(1)?));
@@ -76,7 +76,7 @@ impl RecursiveRidge {
         };
         let of_targets = size.checked_mul(targets);
         let of_targets = of_targets.ok_or_else(|| Error::format("too many targets"))?;
-        // Read before anything of that size is made.
+        // Reads before memory of that size is allocated.
         let inverse = store.vector("inverse", entries / 2)?;
         let minus_gram = store.vector("minus_gram", entries / 2)?;
         let zty_tm = store.vector("zty", of_targets)?.to_vec();

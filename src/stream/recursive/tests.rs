@@ -1,10 +1,10 @@
 use super::*;
 
-/// Features and targets of one row of a made stream.
+/// Features and targets of one row of a synthetic stream.
 fn row(t: usize, features: usize) -> (Vec<f64>, Vec<f64>, f64) {
     let at = |k: usize| ((t * (2 * k + 3) + 7 * k * k) as f64 * 0.618).sin();
     let z: Vec<f64> = (0..features).map(at).collect();
-    // What is to be learned changes on the way.
+    // The relation changes in the course of the stream.
     let turn = if t < 150 { 1.0 } else { -0.5 };
     let y = vec![turn * z[0] + 0.3 * z[1] + 2.0, z[2] * turn - 1.0];
     (z, y, 0.5 + ((t % 5) as f64) / 4.0)
@@ -90,8 +90,8 @@ fn every_row_leaves_the_weighted_fit() {
                 (found / spread - 1.0).abs() < 1e-9,
                 "{rule:?}, row {t}: {found} {spread}"
             );
-            // Soon after what is learned changed, another half-life, by 3 %, is seen, and another
-            // penalty.
+            // Soon after the change of the relation, a half-life that is 3 % larger, or another
+            // penalty, is detected.
             if half_life == 100.0 && t == 255 {
                 let longer = Recursive {
                     half_life: 103.0,
@@ -191,8 +191,8 @@ fn a_stream_goes_on_from_its_bytes() {
     assert!(RecursiveRidge::from_bytes(&whole[..whole.len() - 9]).is_err());
 }
 
-/// After many rows, most of one direction, the inverse is still that of the sums, and what it gives
-/// the fit to them.
+/// After many rows, mostly along one direction, the inverse and the coefficients still match the
+/// sums.
 #[test]
 fn a_long_stream_keeps_its_inverse() {
     for half_life in [f64::INFINITY, 300.0] {
@@ -205,7 +205,7 @@ fn a_long_stream_keeps_its_inverse() {
         for t in 0..20_000 {
             let (mut z, mut y, weight) = row(t, 6);
             z.iter_mut().skip(3).for_each(|z| *z *= 1e-3);
-            // What no row explains moves coefficients to the end.
+            // Noise changes the coefficients up to the end.
             y[0] += (t as f64 * 1.7).cos();
             stream.learn(&z, &y, weight).expect("learns");
         }
@@ -226,8 +226,8 @@ fn a_long_stream_keeps_its_inverse() {
     }
 }
 
-/// A million steps of rank one, of two columns that are nearly one, with all kept and with a
-/// half-life: the inverse stays definite and is that of the sums to the end.
+/// A million rank-one updates with two nearly equal columns, without forgetting and with a
+/// half-life: the inverse stays positive definite and matches the sums.
 #[test]
 fn a_million_steps_keep_the_inverse_definite() {
     for half_life in [f64::INFINITY, 1000.0] {
@@ -253,7 +253,7 @@ fn a_million_steps_keep_the_inverse_definite() {
                 );
             }
         }
-        // y = 302 x - 300 (x + apart) + 0.5, less what the penalty takes.
+        // y = 302 x - 300 (x + apart) + 0.5, minus the effect of the penalty.
         let found = stream.predict(&[0.3, 0.304]).expect("predicts")[0];
         let expected = 302.0 * 0.3 - 300.0 * 0.304 + 0.5;
         assert!((found - expected).abs() < 0.05, "{half_life}: {found}");
@@ -266,8 +266,8 @@ fn a_million_steps_keep_the_inverse_definite() {
     }
 }
 
-/// A target that comes late is as one that was 0 from the first row on: before any row, within a
-/// block and at its end.
+/// A target added late equals one that was 0 from the first row on: before any row, within a block
+/// and at its end.
 #[test]
 fn a_target_that_comes_late_was_zero() {
     for (half_life, late) in [

@@ -4,7 +4,7 @@ use super::*;
 use crate::linalg::cholesky::Lower;
 use ndarray::Array1;
 
-/// Sums of some rows whose target is a function of the first and the last column, and noise.
+/// Sums of rows whose target is a function of the first and the last column, plus noise.
 struct Made {
     rows: usize,
     columns: usize,
@@ -44,7 +44,7 @@ impl Made {
         summed(&x, Some(y), &amounts(1), self.half_life)
     }
 
-    /// Of two classes, of which y is the difference of the logarithms of the odds.
+    /// Two classes, with y as log odds.
     fn classes(&self, draw: u64, flipped: f64) -> NormalEquations {
         let (x, mut y) = self.values(draw);
         let mut draws = Seed(78).stream(Stream::Data, draw);
@@ -69,8 +69,8 @@ fn share(pairs: u64, below: f64, p: impl Fn(u64) -> f64) -> f64 {
     count as f64 / pairs as f64
 }
 
-/// Where the targets depend on the rows alike, one pair in twenty has a p-value below .05, to what
-/// 500 pairs tell: where the rows are of another law, too, or the noise is.
+/// If the targets depend on the rows in the same way, one pair in twenty has a p-value below .05,
+/// within the error of 500 pairs, also if the distribution of the rows or the noise differs.
 #[test]
 fn the_level_is_kept_whatever_else_drifts() {
     for (k, [a, b]) in [
@@ -119,8 +119,8 @@ fn the_level_is_kept_whatever_else_drifts() {
     }
 }
 
-/// Of two classes noise is less where one is sure, and there are fewer false alarms. Noise that
-/// grows away from the mean is what sums do not say: it doubles them.
+/// For two classes noise is smaller where the classes are well separated, and there are fewer false
+/// alarms. Noise that grows away from the mean is not visible in sums: it doubles false alarms.
 #[test]
 fn other_noise_costs_what_is_said() {
     let of_classes = |pair| {
@@ -144,7 +144,8 @@ fn other_noise_costs_what_is_said() {
     assert!((0.05..0.15).contains(&low), "{low}");
 }
 
-/// Rows of one law whose targets follow others are found, and by their targets alone.
+/// For rows of one distribution, different relations of the targets are detected, by the test of
+/// targets only.
 #[test]
 fn other_slopes_and_flipped_labels_are_found() {
     let steeper = Made {
@@ -174,7 +175,7 @@ fn other_slopes_and_flipped_labels_are_found() {
     assert!(flipped > 0.9, "{flipped}");
 }
 
-/// Sums of columns as they are, by plain loops; of one column more, a constant, where there is one.
+/// Sums by plain loops; with an additional constant column if `x` has one.
 fn plain(x: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
     NormalEquations {
         rows: x.nrows() as u64,
@@ -198,8 +199,8 @@ fn inverse(a: &Array2<f64>) -> Array2<f64> {
     out
 }
 
-/// The statistic is the difference of two least squares fits to the rows, times what both know of
-/// it, over what noise makes of that on average.
+/// The statistic is the difference of two least-squares fits to the rows, weighted by the
+/// information of both, divided by its expectation under noise.
 #[test]
 fn sums_compare_the_fits_to_the_rows() {
     let ((xa, ya), (xb, yb)) = (
@@ -232,8 +233,9 @@ fn sums_compare_the_fits_to_the_rows() {
     assert_eq!((found.directions, found.targets), (2, 1));
 }
 
-/// Of several targets the one that differs is named, and the p-value counts all that were looked
-/// at; constants are no noise and no difference, and other constants are one.
+/// With several targets the one that differs is named, and the p-value accounts for their number;
+/// equal constants have neither noise nor difference, and different constants count as a
+/// difference.
 #[test]
 fn each_target_is_tested() {
     let ((xa, ya), (xb, yb)) = (USUAL.values(7), USUAL.values(8));
@@ -262,7 +264,7 @@ fn each_target_is_tested() {
         constant.outcome.rejects(1e-6) && constant.target == 3,
         "{constant:?}"
     );
-    // Each alone, and times three.
+    // Each target alone, times three.
     let alone = |b: NormalEquations, k: usize| {
         let only = |sums: &NormalEquations| NormalEquations {
             zty_dt: sums.zty_dt.slice(ndarray::s![.., k..=k]).to_owned(),

@@ -1,4 +1,4 @@
-//! The approximation of several classes against that of two, differences of the cost, and
+//! The approximation for several classes compared with that for two, differences of the cost, and
 //! integrals.
 
 use super::*;
@@ -93,7 +93,7 @@ impl Problem {
         factor
     }
 
-    /// Coefficients of the classes' own scores, `[D, C]`.
+    /// Coefficients of the scores of classes, `[D, C]`.
     fn beta(&self, at_up: &Array2<f64>) -> Array2<f64> {
         let beta = at_up.slice(s![.., ..self.z_nd.ncols()]);
         contrasts(self.classes).dot(&beta).reversed_axes()
@@ -136,7 +136,7 @@ impl Problem {
     }
 }
 
-/// The covariance of the directions of a row.
+/// The covariance between directions for a row.
 fn covariance(spread: &ClassSpread, z_d: ArrayView1<'_, f64>) -> Array2<f64> {
     let rooted = z_d.dot(&spread.root_dm).mapv(|r| r as f32);
     let factor = spread.factor(rooted.view());
@@ -235,7 +235,7 @@ fn covariance_and_evidence_are_those_of_the_hessian() {
     }
 }
 
-/// Where all classes are as likely, no direction knows of another.
+/// With equally likely classes, directions are independent.
 #[test]
 fn blocks_are_the_whole_where_classes_are_even() {
     let problem = Problem::new(30, 3, 4, true);
@@ -261,7 +261,7 @@ fn of_covariance(classes: usize, root: &Array2<f64>, apart: bool) -> ClassSpread
 
 #[test]
 fn means_of_softmaxes_are_integrals() {
-    // Of two classes: by quadrature.
+    // Two classes: by quadrature.
     for (odds, deviation) in [(0.4, 0.3), (-2.0, 2.5), (3.0, 8.0)] {
         let spread = of_covariance(2, &array![[deviation / 2_f64.sqrt()]], true);
         let mean = MeanSoftmax::draw(&spread).expect("points");
@@ -270,7 +270,7 @@ fn means_of_softmaxes_are_integrals() {
         let expected = mean_sigmoid(odds, deviation * deviation);
         assert!((found[1] - expected).abs() < 1e-3, "{found} {expected}");
     }
-    // Of three: by a grid along both directions.
+    // Three classes: by a grid along both directions.
     let root = array![[1.4, 0.0], [-0.9, 2.0]];
     let spread = of_covariance(3, &root, false);
     let scores = array![0.5, -1.0, 1.2];
@@ -299,7 +299,7 @@ fn means_of_softmaxes_are_integrals() {
     assert!(off.iter().all(|e| e.abs() < 1e-12), "{off}");
 }
 
-/// The mode of three classes of one feature, by steps along the gradient of differences.
+/// The mode for three classes and one feature, by gradient steps with differences.
 fn mode(problem: &Problem) -> Array2<f64> {
     let mut at = Array2::zeros((2, 2));
     for _ in 0..400 {
@@ -319,8 +319,8 @@ fn mode(problem: &Problem) -> Array2<f64> {
     at
 }
 
-/// The integral of the posterior over its height at the mode and the normal law around it, and the
-/// mean probabilities of `new` rows, by draws from that law, weighted by what it leaves out.
+/// The integral of the posterior relative to its height at the mode and the normal approximation,
+/// and the mean probabilities of `new` rows, by importance sampling from the approximation.
 fn integrals(
     problem: &Problem,
     (at, factor): (&Array2<f64>, &Lower),
@@ -358,7 +358,7 @@ fn evidence_and_probabilities_are_near_the_integrals() {
     let mut problem = Problem::new(150, 1, 3, true);
     problem.w_n.fill(1.0);
     let mut draws = Seed(5).stream(Stream::Data, 0);
-    // Classes that follow the feature.
+    // Classes that depend on the feature.
     for (z, class) in problem.z_nd.iter().zip(&mut problem.class_n) {
         let scores = [0.2 + z, -0.3 - 1.5 * z, 0.0];
         let noisy = scores.map(|s| s - (-draws.uniform().ln()).ln());

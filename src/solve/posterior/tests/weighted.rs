@@ -1,4 +1,4 @@
-//! Rows that count by weights.
+//! Rows with weights.
 
 use super::*;
 
@@ -23,7 +23,8 @@ fn weighted() -> (Array2<f64>, Array2<f64>, Array1<f64>, NormalEquations) {
     (z, y, w_n, sums)
 }
 
-/// Rows of weight w have the noise `noise / w`: with it on the diagonal, the exact process.
+/// Rows of weight w have the noise `noise / w`: compared with the exact process with it on the
+/// diagonal.
 #[test]
 fn weights_divide_the_noise() {
     let (z, y, w_n, sums) = weighted();
@@ -37,7 +38,7 @@ fn weights_divide_the_noise() {
     let new = z.slice(ndarray::s![..3, ..]).mapv(|z| 0.3 - z);
     for intercept in [false, true] {
         let evidence = Evidence::new(&sums, intercept).expect("decomposes");
-        // What no constant moves.
+        // The complement of constants.
         let turn = if intercept {
             contrasts(12)
         } else {
@@ -50,7 +51,7 @@ fn weights_divide_the_noise() {
         let found = evidence.log_marginal_likelihood(&variances);
         assert!((found - expected).abs() < 1e-10, "{found} {expected}");
 
-        // The intercept as one more feature, whose prior is so wide that it is flat.
+        // The intercept as an additional feature, whose prior is so wide that it is flat.
         let flat = if intercept { 1e7 } else { 0.0 };
         let exact = Exact::new(&(&k_nn + flat));
         let mut cross = (z.dot(&new.t()) * signal + flat)

@@ -1,4 +1,4 @@
-//! Costs of each coefficient by itself: bounds, and absolute values.
+//! Separable costs of the coefficients: bounds and L1 penalties.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn bounded_coefficients_reach_the_least_objective() {
     let own_pinball = OwnLoss::new("pinball", 0.8, |r| (-0.8 * r).max(0.2 * r));
     let epsilon = EpsilonInsensitive { epsilon: 0.3 };
     let pinball = Pinball { level: 0.8 };
-    /// Least objectives, and how many of six coefficients lie at the bound.
+    /// Minimum objectives, and how many of six coefficients are at the bound.
     type Leasts = [(f64, usize); 2];
     let hinge = [(0.371587961701, 4), (0.230636299873, 3)];
     let quantile = [(0.438004905389, 4), (0.361293280342, 4)];
@@ -25,7 +25,7 @@ fn bounded_coefficients_reach_the_least_objective() {
         {
             let cost = Some(Separable::Bound(bound));
             let reached = within(&rows, loss, (lambda, true), (cost, 1e-5));
-            // Linear programs end slowly; their least is found long before.
+            // Linear programs converge slowly; their minimum is reached long before.
             assert!(reached.residual < 1e-3, "{reached:?}");
             println!("{loss:?} {bound}: {} passes", reached.passes);
             let off = reached.objective / least - 1.0;
@@ -63,7 +63,7 @@ fn absolute_penalties_reach_the_least_objective_and_its_zeros() {
     }
 }
 
-/// Two classes by accelerated steps at this cost.
+/// Two classes by accelerated steps with this cost.
 fn accelerated(rows: &FittedRows, cost: Separable) -> Reached {
     let loss = row_loss(Logistic);
     let (quadratic, mean_d) = Quadratic::from_covariance(covariance(true), 0.25, 0.0);
@@ -91,7 +91,7 @@ fn accelerated_steps_reach_the_least_objective_and_its_zeros() {
     assert_eq!(beta.iter().filter(|b| **b != 0.0).count(), 4);
 }
 
-/// Within bounds, the slope of a coefficient is zero or presses it against its bound.
+/// Within bounds, the slope of a coefficient is zero or points towards its bound.
 #[test]
 fn accelerated_steps_within_bounds_end_where_slopes_press() {
     let rows = two();
