@@ -1,10 +1,10 @@
-//! Damage to files, drawn at random.
+//! Random damage to files.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 use std::fs;
 
-/// What no damage may make the readers hold beyond what the process has held before, in KiB.
+/// Maximum memory in KiB that damaged files may add to the peak of the process.
 pub(crate) const MOST: u64 = 1 << 20;
 
 /// A number below `n`.
@@ -68,7 +68,7 @@ pub(crate) fn mutate(bytes: &mut Vec<u8>, draw: &mut ChaCha8Rng) {
     }
 }
 
-/// The most memory that this process has held, in KiB, where the system tells.
+/// Peak memory of this process in KiB, if the system reports it.
 pub(crate) fn most_held() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;

@@ -1,4 +1,4 @@
-//! What the suites share: the devices to run on, seeded data, and the comparison with a reference.
+//! Helpers shared by the suites: devices, seeded data, and comparison with a reference.
 #![allow(dead_code, reason = "each suite uses its part")]
 
 use bochner::Device;
@@ -6,11 +6,11 @@ use bochner::Device;
 pub(crate) use bochner::check::{normal, worst};
 use std::sync::OnceLock;
 
-/// The CPU backend, first, and every adapter that the system shows, opened once a process. Under
-/// BOCHNER_REQUIRE_GPU=1 no adapter is a failure.
+/// The CPU backend, first, and every adapter of the system, opened once per process. With
+/// BOCHNER_REQUIRE_GPU=1 it fails without an adapter.
 ///
-/// Only tests with `device` or `adapter` in their names may ask: `cargo xtask test` runs those once
-/// for each driver, and all others where BOCHNER_TEST_DEVICES is `none`.
+/// Only tests with `device` or `adapter` in their names may call this: `cargo xtask test` runs
+/// those once for each driver, and all others with BOCHNER_TEST_DEVICES set to `none`.
 pub(crate) fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
@@ -26,7 +26,7 @@ pub(crate) fn devices() -> &'static [Device] {
                 "no adapter, though BOCHNER_REQUIRE_GPU=1: `cargo xtask test` installs one"
             );
         }
-        // What is listed as usable, and no fewer.
+        // Exactly the adapters listed as usable.
         let adapters = Device::report().adapters;
         let usable = adapters.iter().filter(|a| a.refusal.is_none()).count();
         assert_eq!(all.len(), 1 + usable, "{adapters:?}");

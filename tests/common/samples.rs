@@ -1,4 +1,4 @@
-//! Models of every kind, and files made of them that nobody of good will writes.
+//! Models of every kind, and malicious variants of their files.
 #![allow(dead_code, reason = "each suite uses its part")]
 
 use bochner::{
@@ -17,7 +17,7 @@ pub(crate) fn data() -> (Array2<f64>, Array1<f64>, Vec<&'static str>) {
     (x, y, labels)
 }
 
-/// Models of every kind of map, and of learners that keep something of their own.
+/// Models of every kind of map, and of learners with additional parts in their files.
 pub(crate) fn models() -> Vec<Vec<u8>> {
     let (x, y, labels) = data();
     let cpu = Device::cpu();
@@ -69,7 +69,7 @@ pub(crate) fn models() -> Vec<Vec<u8>> {
     bytes
 }
 
-/// The properties of a file, changed, in a file with the same arrays.
+/// The file with changed properties and the same arrays.
 pub(crate) fn changed(
     bytes: &[u8],
     change: impl Fn(&mut serde_json::Map<String, serde_json::Value>),
@@ -93,7 +93,7 @@ pub(crate) fn changed(
     all
 }
 
-/// The file with another array of f64 under a name.
+/// The file with another f64 array under a name.
 pub(crate) fn with_array(bytes: &[u8], name: &str, shape: [usize; 2], values: &[f64]) -> Vec<u8> {
     let n = u64::from_le_bytes(bytes[..8].try_into().expect("eight")) as usize;
     let header: serde_json::Map<String, serde_json::Value> =

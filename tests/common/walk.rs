@@ -1,10 +1,10 @@
-//! A walk through a shader with every invocation of a workgroup at once, which sees each index into
-//! what has a length of its own: workgroup memory, arrays, vectors.
+//! Abstract interpreter for shaders that runs all invocations of a workgroup together and checks
+//! each index into objects of fixed length: workgroup memory, arrays, vectors.
 //!
-//! Numbers that follow from constants and from the place of an invocation are known, one a lane;
-//! what follows from buffers, or from the place of a workgroup, is not. Where a condition is
-//! unknown both ways are walked; a loop with an unknown end is walked once, with everything that it
-//! writes unknown.
+//! Numbers that follow from constants and from the invocation id are known, one per lane; numbers
+//! from buffers or from the workgroup id are not. Both branches of an unknown condition are
+//! interpreted; a loop with an unknown end is interpreted once, with everything that it writes
+//! unknown.
 
 use naga::{
     ArraySize, BinaryOperator, Block, BuiltIn, Expression, Function, Handle, Literal,
@@ -13,35 +13,34 @@ use naga::{
 };
 use std::collections::HashMap;
 
-/// What an expression is.
+/// Value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
     Unknown,
-    /// A number, or whether, in each lane where it is known.
+    /// A number or boolean in each lane, if known.
     Lanes(Vec<Option<u32>>),
-    /// One of these, nobody knows which: what an unknown number leaves when it is divided by a
-    /// known one.
+    /// One of several alternatives: an unknown number modulo a known one.
     OneOf(Vec<Vec<Option<u32>>>),
-    /// The three numbers of a place.
+    /// The three numbers of an id.
     Place([Vec<u32>; 3]),
-    /// A variable of the function, or a part of one.
+    /// A variable of the function, or a component of one.
     Local(Handle<LocalVariable>),
     PartOf(Handle<LocalVariable>),
 }
 
-/// Which lanes are there.
+/// Active lanes.
 type Mask = Vec<bool>;
 
-/// What has been seen.
+/// Results of the interpretation.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Seen {
-    /// Indices that were looked at, by statement and round.
+    /// Number of checked indices, by statement and iteration.
     pub(crate) indices: usize,
-    /// Those that are unknown or lie outside, in words.
+    /// Messages for unknown indices and those out of bounds.
     pub(crate) faults: Vec<String>,
 }
 
-/// Walks the entry point of a module.
+/// Interprets the entry point of a module.
 pub(crate) fn walk(module: &Module, info: &ModuleInfo) -> Seen {
     let entry = &module.entry_points[0];
     let [x, y, z] = entry.workgroup_size;
@@ -70,7 +69,7 @@ pub(crate) fn walk(module: &Module, info: &ModuleInfo) -> Seen {
     seen
 }
 
-/// A function that is being walked.
+/// A function that is being interpreted.
 struct Call<'m> {
     module: &'m Module,
     modules_info: &'m ModuleInfo,
@@ -80,14 +79,14 @@ struct Call<'m> {
     lanes: usize,
     values: HashMap<Handle<Expression>, Value>,
     locals: HashMap<Handle<LocalVariable>, Value>,
-    /// What it gives back; unknown where it does so in more places than one.
+    /// Its return value; unknown if it returns in several places.
     result: Option<Value>,
 }
 
-/// A loop ends, or goes on, where nobody knows whether.
+/// Whether a loop ends is unknown.
 struct UnknownEnd;
 
-/// Lanes that leave a loop's round.
+/// Lanes that leave an iteration of a loop.
 #[derive(Default)]
 struct Leaving {
     out: Vec<usize>,
@@ -126,8 +125,8 @@ impl<'m> Call<'m> {
         self.result.take().unwrap_or(Value::Unknown)
     }
 
-    /// The lanes that come to the end of a block. With `maybe` nobody knows whether those that are
-    /// there are.
+    /// Interprets a block; returns the lanes that reach its end. With `maybe` it is unknown whether
+    /// the active lanes are active.
     fn block(
         &mut self,
         block: &Block,
@@ -198,7 +197,7 @@ impl<'m> Call<'m> {
                         None => value,
                         Some(_) => Value::Unknown,
                     });
-                    // Lanes that are said to be there although they may have left are seen in vain.
+                    // Lanes that may have left stay active, which only checks more.
                     if !maybe {
                         mask.fill(false);
                     }
@@ -248,7 +247,7 @@ impl<'m> Call<'m> {
         })
     }
 
-    /// All rounds of a loop, or one that stands for all where its end is unknown.
+    /// All iterations of a loop, or one that represents all if its end is unknown.
     fn rounds(&mut self, body: &Block, continuing: &Block, mask: &Mask, seen: &mut Seen) {
         let before = self.locals.clone();
         if self
@@ -273,7 +272,7 @@ impl<'m> Call<'m> {
         forget(self);
     }
 
-    /// A block of a loop whose end is unknown: what leaves it is taken to stay.
+    /// A block of a loop whose end is unknown: lanes that leave it are treated as active.
     fn anyhow(&mut self, block: &Block, mask: &Mask, seen: &mut Seen) {
         let leaves = |s: &Statement| match s {
             Statement::If { accept, reject, .. } => {
@@ -375,7 +374,7 @@ impl<'m> Call<'m> {
         }
     }
 
-    /// A part of what an expression points to.
+    /// A component of the object that an expression points to.
     fn part(&self, base: Handle<Expression>) -> Value {
         match self.value(base) {
             Value::Local(local) | Value::PartOf(local) => Value::PartOf(local),
@@ -383,14 +382,14 @@ impl<'m> Call<'m> {
         }
     }
 
-    /// Whether it is a number without a sign, or a yes or no.
+    /// Whether it is unsigned or boolean.
     fn is_whole(&self, expression: Handle<Expression>) -> bool {
         let inner = self.info[expression].ty.inner_with(&self.module.types);
         let kinds = [ScalarKind::Uint, ScalarKind::Bool];
         matches!(inner, TypeInner::Scalar(scalar) if kinds.contains(&scalar.kind))
     }
 
-    /// Sees an index, unless it goes into a storage buffer, whose length is its own.
+    /// Checks an index, unless it refers to a storage buffer, whose length is dynamic.
     fn look(
         &self,
         base: Handle<Expression>,
@@ -435,7 +434,7 @@ impl<'m> Call<'m> {
     }
 }
 
-/// A condition in every lane that is there, where it is known in all of them.
+/// A condition in every active lane, if known in all of them.
 fn known(condition: &Value, mask: &Mask) -> Option<Vec<bool>> {
     let Value::Lanes(is) = condition else {
         return None;
@@ -447,7 +446,7 @@ fn known(condition: &Value, mask: &Mask) -> Option<Vec<bool>> {
     all.then(|| is.iter().map(|&is| is == Some(1)).collect())
 }
 
-/// `new` in the lanes that are there, `old` in the others.
+/// `new` in the active lanes, `old` in the others.
 fn merge(old: &Value, new: Value, mask: &Mask) -> Value {
     let of = |value: &Value, lane: usize| match value {
         Value::Lanes(lanes) => lanes[lane],
@@ -461,11 +460,12 @@ fn merge(old: &Value, new: Value, mask: &Mask) -> Value {
     }
 }
 
-/// The most divisors, and with them alternatives, that are followed.
+/// Maximum divisor, and so number of alternatives.
 const MOST: u32 = 4;
 
-/// What an unknown number leaves when it is divided by a small one that all lanes know: in each
-/// lane any of these, and as lanes are looked at one by one, the same in all of them at a time.
+/// Remainder of an unknown number divided by a small one that is known in all lanes: any of the
+/// remainders in each lane; alternatives use the same one in all lanes, since lanes are checked one
+/// by one.
 fn rests([left, right]: &[Value; 2]) -> Option<Value> {
     let (Value::Unknown, Value::Lanes(by)) = (left, right) else {
         return None;
@@ -476,7 +476,7 @@ fn rests([left, right]: &[Value; 2]) -> Option<Value> {
     Some(Value::OneOf(rests.collect()))
 }
 
-/// All that a number may be.
+/// All alternatives of a number.
 fn worlds(value: &Value) -> Option<&[Vec<Option<u32>>]> {
     match value {
         Value::Lanes(lanes) => Some(std::slice::from_ref(lanes)),
@@ -485,7 +485,7 @@ fn worlds(value: &Value) -> Option<&[Vec<Option<u32>>]> {
     }
 }
 
-/// What a function makes of numbers, lane by lane, in each way in which they may come together.
+/// Applies a function to numbers lane by lane, for each combination of alternatives.
 fn lanes<const N: usize>(of: &[Value; N], f: impl Fn([u32; N]) -> u32) -> Value {
     let mut ways: Vec<Vec<&[Option<u32>]>> = vec![Vec::new()];
     for value in of {
@@ -519,7 +519,7 @@ fn lanes<const N: usize>(of: &[Value; N], f: impl Fn([u32; N]) -> u32) -> Value 
     }
 }
 
-/// WGSL's operators of whole numbers.
+/// WGSL's operators on unsigned integers.
 fn binary(op: BinaryOperator) -> Option<fn(u32, u32) -> u32> {
     use BinaryOperator as Op;
     Some(match op {

@@ -1,5 +1,5 @@
-//! Learners of rows alone on rows that have little to say: one of them, all the same, columns that
-//! are constant, more asked for than is there.
+//! Unsupervised learners on degenerate rows: a single row, equal rows, constant columns, more
+//! components than possible.
 
 use bochner::{
     models::{Density, OneClass, PcaSolver},
@@ -13,7 +13,7 @@ fn cloud(rows: usize) -> Array2<f64> {
     Array2::from_shape_simple_fn((rows, 3), || draws.normal())
 }
 
-/// What a learner comes to: columns of its predictions, or its message.
+/// Outcome of a learner: the columns of its predictions, or its message.
 fn outcome<Y: bochner::models::Predicted>(
     fitted: Result<Model<Y>>,
     x: &Array2<f64>,
@@ -67,8 +67,8 @@ macro_rules! each {
     }};
 }
 
-/// What a learner says of data that it refuses, where so many components, coordinates or clusters
-/// are asked for; all else is fitted.
+/// Message of a learner that refuses the data for `k` components, coordinates or clusters; `None`
+/// if it fits.
 fn refusal(data: &str, k: usize, learner: &str) -> Option<&'static str> {
     const FEW_FEATURES: &str = "40 components cannot come of 32 features";
     const FEW_COORDINATES: &str = "32 features give 1 to 31 coordinates";

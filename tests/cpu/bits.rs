@@ -1,5 +1,5 @@
-//! One seed gives the same bits on every processor: hashes that were taken once, of features,
-//! models and predictions, in sizes that fill no whole vector.
+//! One seed gives the same bits on every processor: stored hashes of features, models and
+//! predictions, with sizes that are no multiples of a vector.
 
 use bochner::{
     Matrix,
@@ -13,8 +13,7 @@ use bochner::{
 use ndarray::{Array2, s};
 use std::sync::Arc;
 
-/// 37 rows of seven columns, by whole numbers alone; few columns, so that no matrix unit takes
-/// them.
+/// 37 rows of seven columns, from integers only; few columns, so that no matrix unit is used.
 fn rows() -> Array2<f64> {
     Array2::from_shape_fn((37, 7), |(i, j)| {
         f64::from(u32::try_from((i * 13 + j * 29 + i * j * 7) % 101).expect("small")) / 37.0 - 1.3
@@ -39,7 +38,7 @@ fn features_of(map: impl MapBuilder + 'static) -> u64 {
     hash(z.iter().flat_map(|v| v.to_le_bytes()))
 }
 
-/// Of coefficients and of predictions.
+/// Hash of coefficients and predictions.
 fn model_of<P: bochner::models::Predicted>(model: &Model<P>) -> u64 {
     let linear = model.linear();
     let mut predictor = linear.on(&Device::cpu()).expect("goes there");
@@ -48,7 +47,7 @@ fn model_of<P: bochner::models::Predicted>(model: &Model<P>) -> u64 {
     hash(beta.iter().chain(&y).flat_map(|v| v.to_le_bytes()))
 }
 
-/// So many targets of whole numbers.
+/// `count` targets of integers.
 fn targets(count: usize) -> Array2<f64> {
     Array2::from_shape_fn((37, count), |(i, k)| {
         f64::from(u32::try_from((i * i * (k + 1)) % 53).expect("small")) / 8.0
@@ -75,7 +74,7 @@ fn kernel_ridge(kernel: impl Kernel + 'static, count: usize) -> u64 {
     model_of(&model)
 }
 
-/// Of kernels of long rows, which come from products, and of neighbours among them.
+/// Kernels of long rows, computed from products, and their neighbours.
 fn long_rows() -> u64 {
     let device = Device::cpu();
     let whole = |i: usize| f32::from(u8::try_from(i % 101).expect("small")) / 50.5 - 1.0;
@@ -89,8 +88,8 @@ fn long_rows() -> u64 {
     hash(k.iter().flat_map(|v| v.to_le_bytes()))
 }
 
-/// Of half of the digits, each class by a column; of every pixel or of squares of four, so few
-/// columns that no matrix unit takes them.
+/// Half of the digits, each class as a column; with all pixels or with squares of four, so few
+/// columns that no matrix unit is used.
 fn digits(by_squares: bool) -> u64 {
     let text = include_str!("../../data/digits.csv");
     let numbers = text
@@ -118,8 +117,8 @@ fn digits(by_squares: bool) -> u64 {
     hash(beta.iter().flat_map(|v| v.to_le_bytes()))
 }
 
-/// Of 10^5 rows of 16 columns, on one machine and on two whose sums are merged: cut where sums go
-/// to the total, they have the bits of rows that came one after another.
+/// 10^5 rows of 16 columns, on one machine and on two whose sums are merged: split where sums are
+/// added to the total, they have the same bits.
 fn many_rows() -> [u64; 2] {
     let whole = |i: usize| f64::from(u32::try_from(i % 1009).expect("small")) / 504.5 - 1.0;
     let x = Array2::from_shape_fn((100_000, 16), |(i, j)| {
@@ -144,7 +143,7 @@ fn many_rows() -> [u64; 2] {
     let (x_rest, y_rest) = part(CUT, 100_000);
     other.add((&x_rest, &y_rest)).expect("adds");
     merged.merge(&other).expect("merges");
-    // Cut elsewhere, and the later rows first.
+    // Split elsewhere, and the later rows first.
     let plan = merged.without_rows().and_then(|none| none.to_bytes());
     let plan = plan.expect("writes");
     let cuts = [(CUT / 3, 100_000), (0, CUT / 3)].map(|(from, to)| {
@@ -166,7 +165,7 @@ fn many_rows() -> [u64; 2] {
     [whole, merged]
 }
 
-/// Of other learners.
+/// Other learners.
 fn learners() -> Vec<(&'static str, u64)> {
     let (x, y) = (rows(), targets(1));
     let labels: Vec<i64> = (0..37).map(|i| i * i % 5 % 3).collect();
@@ -207,7 +206,7 @@ fn learners() -> Vec<(&'static str, u64)> {
     ]
 }
 
-/// Of maps, and of ridge regression on them and on kernels.
+/// Maps, and ridge regression on them and on kernels.
 fn maps() -> Vec<(&'static str, u64)> {
     let phase = |features| Fourier::new(Gaussian).form(Form::Phase).features(features);
     vec![
@@ -247,8 +246,8 @@ fn maps() -> Vec<(&'static str, u64)> {
     ]
 }
 
-/// What stands above gives outside of browsers, under every instruction set. Eigenvectors are not
-/// among it: the library that finds them chooses its own instructions.
+/// Expected hashes of the functions above outside of browsers, under every instruction set.
+/// Eigenvectors are not included: their library chooses its own instructions.
 const HASHES: [u64; 23] = [
     0xea42_d0dd_38a6_5064, // paired, 500 frequencies
     0x333e_36d0_fcab_2d5e, // paired, 77 frequencies
@@ -275,7 +274,7 @@ const HASHES: [u64; 23] = [
     0x8fa4_7cbe_5b25_ce9f, // kmeans
 ];
 
-/// Likewise of digits, all pixels.
+/// The same for digits, all pixels.
 const WIDE_DIGITS: u64 = 0x3f93_5e40_8caa_3765;
 
 #[test]
@@ -298,9 +297,9 @@ fn one_seed_gives_one_set_of_bits_on_every_processor() {
     assert!(differ.is_empty(), "other bits under {set}: {differ:?}");
 }
 
-/// Memory shows in no bit: of logistic regression, whose passes sum rows in portions of other sizes
-/// and whose factors come one a pass, of columns as they are, some rows of which are zeros for the
-/// most part, and of clusters, whose features are held or computed anew.
+/// The memory budget does not change results: for logistic regression, whose passes use other
+/// portions and whose factors are computed one per pass, for columns without a map, some rows of
+/// which are sparse, and for clusters, whose features are held or recomputed.
 #[test]
 fn memory_shows_in_no_bit() {
     let x = Array2::from_shape_fn((6000, 24), |(i, j)| {
@@ -327,7 +326,7 @@ fn memory_shows_in_no_bit() {
         beta(model.linear())
     };
     let (all_logistic, all_ridge) = (logistic(1 << 30), ridge(1 << 30));
-    // More rows than k-means starts on.
+    // More rows than the sample of k-means.
     let many = Array2::from_shape_fn((34_000, 2), |(i, j)| (i * (j + 11) % 503) as f64 / 250.0);
     let clusters = |memory: u64| {
         let kmeans = KMeans::on(Fourier::new(Gaussian).features(46)).clusters(5);
@@ -344,7 +343,7 @@ fn memory_shows_in_no_bit() {
         beta(model.linear())
     };
     let (all_clusters, all_parts) = (clusters(1 << 30), parts(1 << 30));
-    // What holds no features, those of the sample, and those of all.
+    // Memory for no features, for those of the sample, and for all.
     for memory in [200_000, 12_200_000] {
         assert_eq!(clusters(memory), all_clusters, "k-means, {memory}");
     }
@@ -359,7 +358,8 @@ fn memory_shows_in_no_bit() {
     }
 }
 
-/// In a process of its own where there may be some, for they are chosen once.
+/// Runs in a separate process on machines with matrix units, since their use is decided once per
+/// process.
 #[test]
 fn rows_of_many_columns_have_one_set_of_bits_without_matrix_units() {
     const UNITS: &str = "BOCHNER_UNITS";

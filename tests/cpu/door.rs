@@ -1,4 +1,4 @@
-//! The front door: the same model as through the pieces, whatever the arrays, labels and maps.
+//! The Rust builders give the same models as their parts, for all arrays, labels and maps.
 
 use bochner::{
     data::{MemorySource, Rows, Survey, ToRows},
@@ -75,7 +75,7 @@ fn the_door_gives_the_bits_that_the_pieces_give() {
 #[test]
 fn arrays_of_any_number_layout_and_dimension_are_taken() {
     let (x, y) = data(200);
-    // Whole numbers, which every type holds.
+    // Integers, which every type can represent.
     let (x, y) = (
         x.mapv(|v| (v * 100.0).round()),
         y.mapv(|v| (v * 100.0).round()),
@@ -123,14 +123,14 @@ fn arrays_of_any_number_layout_and_dimension_are_taken() {
             .expect("predicts"),
     );
 
-    // Two targets give two columns, one as a matrix gives one.
+    // Two targets give two columns; one target as a matrix gives one column.
     let both = ndarray::stack(Axis(1), &[y.view(), y.mapv(|v| -v).view()]).expect("stacks");
     let predicted: Array2<f64> = fit()
         .fit((&x, &both))
         .expect("fits")
         .predict(&x)
         .expect("predicts");
-    // Sums of two targets are taken in another order.
+    // Sums of two targets use another order of additions.
     let off = |k: usize, sign: f64| {
         (&predicted.column(k) - &(&expected * sign)).fold(0.0_f64, |m, e| m.max(e.abs()))
     };
@@ -209,7 +209,7 @@ fn labels_of_every_type_come_back_through_a_file_too() {
             );
         }};
     }
-    // Not in the order of their classes, and one with what JSON escapes.
+    // Labels not in the order of their classes, and one that JSON must escape.
     round_trip!(["pear", "apple \"red\"", "fig\n"], String);
     round_trip!([7_i64, -3, 1 << 40], i64);
     round_trip!([0_u8, 255, 7], u8);
@@ -217,7 +217,7 @@ fn labels_of_every_type_come_back_through_a_file_too() {
     round_trip!([0.1_f64, 1e30, -2.0], f64);
     round_trip!([true, false, true], bool);
 
-    // What a model predicts is known before it predicts.
+    // The type of predictions is checked before predicting.
     let names = ["a", "b", "c"];
     let text: Vec<&str> = (0..200).map(|i| names[class(&x, i)]).collect();
     classifier()
@@ -345,8 +345,8 @@ fn every_map_stands_in_the_door() {
             .mean()
             .expect("rows")
             .sqrt();
-        // Two columns are few directions for SORF, and features without a constant bend at the
-        // origin alone.
+        // Two columns give few directions for SORF, and features without a constant have their kink
+        // at the origin only.
         let most = match name {
             "sorf" | "arc-cosine" | "custom" => 0.3,
             _ => 0.1,
@@ -372,7 +372,7 @@ fn nystrom_sees_the_sample_and_the_seed_of_the_learner() {
         fit(Seed(1)).linear().coefficients
     );
     assert_ne!(one.linear().coefficients, two.linear().coefficients);
-    // 250 rows in the sample, all of them: landmarks as from the rows.
+    // The sample holds all 250 rows: landmarks equal those drawn from the rows.
     let mut source = MemorySource::new(&x, None).expect("finite");
     let survey = Survey::new(&mut source, 2000, 1).expect("surveys");
     let scaling = Standardize::Auto.decide(&survey, true);
@@ -450,7 +450,7 @@ fn progress_is_heard_from_every_stage() {
     let (x, y) = data(250);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let steps = heard.clone();
-    // Left to itself it would take the dual: so few rows have no iterations.
+    // By default it would use the dual, which has no iterations, for this number of rows.
     ridge(Binning::new(Laplacian).grids(20))
         .solver(Solver::ConjugateGradients {
             tolerance: 1e-6,
@@ -484,7 +484,7 @@ fn one_loaded_model_answers_row_by_row() {
     assert_eq!(x.view().to_rows().nrows(), 60);
 }
 
-/// With BOCHNER_DEVICE an adapter's name, of that adapter too.
+/// With BOCHNER_DEVICE set to an adapter's name, for that adapter too.
 #[test]
 fn the_default_device_is_one_for_all() {
     let first = Device::best().expect("opens");

@@ -1,4 +1,4 @@
-//! The formula of every map gives what the map computes.
+//! The formula of every map agrees with the map.
 
 use crate::common::normal;
 use bochner::{
@@ -19,7 +19,7 @@ fn rows() -> Array2<f64> {
     normal(40, D, 3).mapv(|v| (2.0 + f64::from(v)).abs())
 }
 
-/// Scales alone, for kernels of values that are not negative.
+/// Scales only, for kernels of nonnegative values.
 fn scaled() -> Affine {
     Affine::new(vec![0.0; D], vec![0.5, 0.7, 0.3, 1.1, 0.6]).expect("finite")
 }
@@ -36,7 +36,7 @@ fn fourier(form: Form) -> Fourier {
         .form(form)
 }
 
-/// One of each family, and every branch of it.
+/// One map of each family, and every branch of it.
 fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
     let x = rows();
     let boxed =
@@ -60,7 +60,7 @@ fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
         .form(Form::Phase)
         .build(input());
     maps.push(("sorf", Box::new(structured.expect("draws"))));
-    // Of a long lengthscale the block is measured from k(0).
+    // With a long lengthscale the block is computed relative to k(0).
     for (name, factor) in [("nystrom", 1.0), ("smooth nystrom", 30.0)] {
         let input = input().lengthscale(factor).expect("positive");
         let map = Nystrom::new(kernels::Gaussian)
@@ -80,7 +80,7 @@ fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
         let map = AdditiveChi2Features::new().samples(samples).build(scaled());
         maps.push(("additive chi-squared", Box::new(map.expect("builds"))));
     }
-    // Two frequencies are real of an even number of features, one of an odd one.
+    // Two frequencies are real for an even number of features, one for an odd number.
     for (degree, features) in [(1, 9), (2, 12), (3, 13), (2, 1), (2, 2)] {
         let map = TensorSketch::new(degree, 1.5).features(features);
         let map = map.build(input()).expect("draws");
@@ -89,7 +89,7 @@ fn maps() -> Vec<(&'static str, Box<dyn FeatureMap>)> {
         let map = map.build(input()).expect("draws");
         maps.push(("Hadamard sketch", Box::new(map)));
     }
-    // Another centre, too: parts rescale and shift what is common.
+    // With another centre: parts rescale and shift the common input.
     let other = Affine::new(vec![0.5; D], vec![0.4, 0.3, 0.2, 0.5, 0.6]).expect("finite");
     let part = |form, input| boxed(fourier(form).build(input));
     let parts = vec![
@@ -131,7 +131,7 @@ fn formulas_are_what_maps_compute() {
             "{name}: {:.1e}",
             apart(&here, &there)
         );
-        // 3 % in one column of the rows is seen.
+        // A change of 3 % in one column is detected.
         let mut moved = u;
         moved.column_mut(1).mapv_inplace(|v| v * 1.03);
         let moved = formula.features(moved.view()).expect("fits");

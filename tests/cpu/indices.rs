@@ -1,6 +1,6 @@
-//! Every index of the ops that go without wgpu's checks, in every variant, for every invocation of
-//! a workgroup and every depth of a stage: inside of what it points into. What storage buffers are
-//! asked is not looked at: devices guard those.
+//! In ops that run without wgpu's bounds checks, every index is in bounds, for every variant,
+//! invocation of a workgroup and depth of a stage. Indices of storage buffers are not checked here:
+//! devices guard those.
 
 use crate::walk::{Seen, walk};
 use bochner::registry;
@@ -48,7 +48,7 @@ fn every_index_of_an_unchecked_op_lies_inside() {
     assert_eq!(ops, 6);
 }
 
-/// Negative controls: what the walk must see.
+/// Negative controls: indices that the interpreter must report.
 #[test]
 fn the_walk_sees_what_lies_outside() {
     let faults = |body: &str| {

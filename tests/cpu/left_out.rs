@@ -1,15 +1,14 @@
-//! Intervals and sets of classes by rows that fits leave out in turn: how often they hold new
-//! targets, over many samples.
+//! Coverage of intervals and sets of classes from leave-one-out scores, over many samples.
 
 use bochner::{models::CalibratedOn, prelude::*, seed::Stream};
 use ndarray::{Array1, Array2};
 
-/// Samples, rows of each that are fitted, and new ones.
+/// Number of samples, of training rows, and of new rows.
 const SAMPLES: u64 = 200;
 const ROWS: usize = 200;
 const NEW: usize = 200;
 
-/// Rows of two columns, and a wave whose noise has one side and grows.
+/// Rows of two columns, and a wave with skewed, heteroscedastic noise.
 fn noisy(seed: u64) -> (Array2<f64>, Array1<f64>) {
     let mut draws = Seed(seed).stream(Stream::Data, 0);
     let x = Array2::from_shape_simple_fn((ROWS + NEW, 2), || 4.0 * draws.uniform());
@@ -43,7 +42,7 @@ fn first(x: &Array2<f64>) -> (Array2<f64>, Array2<f64>) {
     (fitted.to_owned(), new.to_owned())
 }
 
-/// The mean share over samples is within two per cent of the level, of which one deviation is a
+/// The mean coverage over samples is within two per cent of the level; its standard deviation is a
 /// third of a per cent.
 #[test]
 fn intervals_hold_their_share_of_new_targets() {
@@ -70,8 +69,8 @@ fn intervals_hold_their_share_of_new_targets() {
     }
 }
 
-/// Sets hold the right class at least as often as they say, and hardly more where the likeliest
-/// class alone is right less often.
+/// Sets contain the right class at least with the nominal probability, and only slightly more often
+/// if the most likely class alone is right less often.
 #[test]
 fn sets_hold_their_share_of_new_classes() {
     let (mut held, mut size, mut right) = ([0.0; 2], [0.0; 2], 0.0);

@@ -1,4 +1,4 @@
-//! What is tested once, for no device has a part in it: draws, laws, formulas, the text of shaders.
+//! Tests that do not depend on a device: draws, distributions, formulas, the text of shaders.
 
 #[path = "../common/mod.rs"]
 mod common;

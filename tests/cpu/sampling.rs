@@ -1,5 +1,5 @@
-//! Every kernel with every sampling against closed forms, on the host: k^ = (1/s) sum_l cos(omega_l
-//! . Delta) over many seeds.
+//! Every kernel with every sampling compared with closed forms, on the host: k^ = (1/s) sum_l
+//! cos(omega_l . Delta) over many seeds.
 
 use bochner::{
     Result,
@@ -41,13 +41,12 @@ const DELTAS: [[f64; 4]; 3] = [
 const S: usize = 256;
 const R: usize = 400;
 
-/// Kernels and samplings whose variance is not below Monte Carlo's: how many times as large it is,
-/// over 10,000 seeds.
+/// Kernels and samplings with a larger variance than Monte Carlo, and the ratio, over 10,000 seeds.
 ///
 /// A shift moves a lattice as a whole, so its variance is the sum of the squared Fourier
 /// coefficients of the integrand over the dual lattice. Those of the Laplacian's frequencies,
-/// tangents of the points, fall off slowly, and one vector of the dual lattice of 256 points in 4
-/// dimensions has the signs of this difference: its coefficient alone is more than Monte Carlo's
+/// tangents of the points, decay slowly, and one vector of the dual lattice of 256 points in 4
+/// dimensions has the signs of this difference: its coefficient alone exceeds Monte Carlo's
 /// variance (the estimates' kurtosis of 2.3 is near the 1.5 of a single cosine). Other signs give
 /// 0.40, 64 points 0.82, 1024 points 0.28.
 const WORSE_THAN_MONTE_CARLO: [(&str, &str, [f64; 4], f64); 1] =
@@ -116,7 +115,7 @@ fn every_kernel_with_every_sampling_is_unbiased() {
             let spreads = match estimates(kernel.as_ref(), sampling, 1.0) {
                 Ok(spreads) => spreads,
                 Err(error) => {
-                    // Coordinate-wise laws have no radius; nothing else may be refused.
+                    // Coordinate-wise distributions have no radius; nothing else may be refused.
                     assert!(
                         error.to_string().contains("|x - y|_2"),
                         "{spec} {name}: {error}"
@@ -149,7 +148,7 @@ fn every_kernel_with_every_sampling_is_unbiased() {
                     _ if exception.is_some() => {
                         assert!((ratio - expected).abs() < allowed, "{says}");
                     }
-                    // What costs more than independent points serves nobody.
+                    // A sampling with a larger variance than independent points is useless.
                     _ => assert!(ratio - 1.0 < allowed, "{says}"),
                 }
             }
@@ -157,7 +156,7 @@ fn every_kernel_with_every_sampling_is_unbiased() {
     }
 }
 
-/// The tests above see a bandwidth that is wrong by 3 %.
+/// The tests above detect a bandwidth that is wrong by 3 %.
 #[test]
 fn a_bandwidth_wrong_by_3_percent_fails() {
     for spec in ["gaussian", "laplacian", "matern52", "exponential"] {
@@ -262,7 +261,7 @@ fn arc_cosine_is_the_expectation_of_its_features() {
     assert!(ArcCosineKernel::new(3).is_err());
 }
 
-/// E over pitches of the hat of that pitch is the kernel.
+/// The expectation over pitches of the hat function is the kernel.
 #[test]
 fn pitches_give_the_kernel_back() {
     let kernel = kernels::parse("laplacian").unwrap();
@@ -359,7 +358,7 @@ fn specs_round_trip_and_mistakes_are_named() {
     assert_eq!(error.remedies(), [Remedy::GiveLengthscale], "{error}");
 }
 
-/// A measure with the one method that every user can write.
+/// A measure that implements only the required method.
 #[derive(Debug)]
 struct Sign;
 
@@ -399,7 +398,7 @@ fn impossible_pairs_say_why() {
     assert!(draw("monte-carlo", gaussian, 5, 0).is_err());
 }
 
-/// No coordinate may copy another, and one frequency is enough to ask for.
+/// Coordinates must differ, and a single frequency is allowed.
 #[test]
 fn coordinates_differ() {
     let gaussian = kernels::parse("gaussian").unwrap();
@@ -421,7 +420,7 @@ fn coordinates_differ() {
     }
 }
 
-/// Bits that no platform, thread count or later version may change.
+/// Bits that must not change with platform, thread count or version.
 #[test]
 fn golden_values() {
     let kernel = kernels::parse("mixture:1*matern:0.75@2+1*rational-quadratic:1.5@1").unwrap();

@@ -1,6 +1,6 @@
-//! Every shader of the registry, in every variant, without a GPU: it expands, parses, validates
-//! with no capabilities but those of its op, binds what its Rust side says, and fits the workgroup
-//! memory that every adapter has, or that an adapter is asked for.
+//! Checks every shader of the registry, in every variant, without a GPU: it expands, parses,
+//! validates with only the capabilities of its op, has the bindings of its Rust side, and fits into
+//! the workgroup memory that every adapter has, or that is required of an adapter.
 
 use bochner::{
     form::Tile,
@@ -11,11 +11,11 @@ use naga::{
     valid::{Capabilities, ValidationFlags, Validator},
 };
 
-/// What every adapter has of workgroup memory and of invocations.
+/// Workgroup memory and invocations that every adapter supports.
 const EVERYWHERE: (u32, u32) = (16_384, 256);
 
-/// What a variant may take of them. Two stages of a tile, a row of 2^13 floats, and matrix units
-/// are for adapters that have more than the least.
+/// Limits of a variant. Two stages of a tile, a row of 2^13 floats, and matrix units require
+/// adapters with more than the minimum.
 fn most(op: &Op, variant: &Variant) -> (u32, u32) {
     match op.name {
         "projection_units" => return (38_912, 512),
@@ -27,7 +27,7 @@ fn most(op: &Op, variant: &Variant) -> (u32, u32) {
     (EVERYWHERE.0.max(tile).max(row), EVERYWHERE.1)
 }
 
-/// What an op needs of an adapter beyond WebGPU's minimum.
+/// Capabilities of an op beyond WebGPU's minimum.
 fn capabilities(op: &Op) -> Capabilities {
     match op.name {
         "walsh_hadamard_subgroup" => Capabilities::SUBGROUP,
@@ -61,7 +61,7 @@ fn check(op: &Op, variant: &Variant, module: &naga::Module) -> Result<(), String
         let size = layouter[variable.ty].size;
         let name = variable.name.as_deref().unwrap_or_default();
         match (variable.space, variable.binding) {
-            // A driver may put any of them first, and fragments begin where 16 bytes do.
+            // A driver may place any of them first, and fragments must be aligned to 16 bytes.
             (AddressSpace::WorkGroup, _) if op.name.ends_with("_units") && size % 16 != 0 => {
                 return Err(format!("{}: {name} has {size} bytes", op.name));
             }
@@ -142,7 +142,7 @@ fn every_variant_of_every_op_validates() {
     println!("{variants} variants of {} ops", registry::shaders().count());
 }
 
-/// Negative control: what the check above must refuse.
+/// Negative control: shaders that the check above must refuse.
 #[test]
 fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     let refusal = |op: &Op, change: &dyn Fn(&str) -> String| {
@@ -167,8 +167,7 @@ fn the_check_refuses_wrong_bindings_and_too_much_memory() {
     assert!(uneven.contains("word has 4 bytes"), "{uneven}");
 }
 
-/// Capabilities are what they are said to be: without them an op that claims them does not
-/// validate.
+/// Claimed capabilities are necessary: without them the op does not validate.
 #[test]
 fn ops_need_the_capabilities_they_claim() {
     let mut claims = 0;
@@ -183,11 +182,11 @@ fn ops_need_the_capabilities_they_claim() {
     assert!(claims > 0);
 }
 
-/// The one loop that does not count up: the row of a tile in the triangle. Each round takes off the
-/// tiles of a row, one at least.
+/// The one loop that does not count up: the row of a tile in the triangle. Each iteration subtracts
+/// the tiles of a row, at least one.
 const TRIANGLE: &str = "while tile_j >= in_row {";
 
-/// Whether a loop counts a variable of its own up by a positive constant to a bound.
+/// Whether a loop increments its own variable by a positive constant up to a bound.
 fn ends(header: &str) -> bool {
     let parts: Vec<&str> = header.split(';').map(str::trim).collect();
     let [start, condition, step] = parts[..] else {

@@ -1,5 +1,5 @@
-//! Memory does not grow with rows: ten million of them, where there is time and
-//! `BOCHNER_SOAK_ROWS` says so (`cargo xtask soak`).
+//! Memory does not grow with the number of rows: ten million of them with `BOCHNER_SOAK_ROWS`
+//! (`cargo xtask soak`).
 
 #![cfg(target_os = "linux")]
 
@@ -12,29 +12,29 @@ use ndarray::{Array2, Axis};
 use std::sync::{Arc, Mutex};
 
 const COLUMNS: usize = 16;
-/// Rows where nobody says how many.
+/// Default number of rows.
 const ROWS: u64 = 400_000;
-/// Copies that the control keeps of a row: some of them lie in memory that earlier tests have left
-/// in the heap, 12 MB where most was seen.
+/// Copies that the control keeps of each row: some of them use memory that earlier tests left in
+/// the heap, at most 12 MB.
 const COPIES: usize = 3;
-/// A third of what one copy of the rows behind the first fifth takes, so that whoever keeps them
-/// has three times the limit. Without them the process gained 25 kB at most.
+/// A third of the size of one copy of the rows after the first fifth, so that keeping them exceeds
+/// the limit threefold. Without copies the process grew by at most 25 kB.
 const ALLOWED: u64 = ROWS * 4 / 5 * 4 * COLUMNS as u64 / 3;
 
-/// Of one pass over the rows, the first row of each chunk and bytes of the process.
+/// For one pass over the rows: the first row of each chunk, and the bytes of the process.
 type Pass = Vec<(u64, u64)>;
 
-/// Rows that are made as they are asked for, and how large the process was meanwhile.
+/// Rows generated on demand, and the size of the process meanwhile.
 struct Made {
     rows: u64,
     at: u64,
     passes: Arc<Mutex<Vec<Pass>>>,
-    /// Copies of all rows so far, in a source that forgets nothing: which is to be noticed.
+    /// Copies of all rows so far, which the test must detect.
     kept: Option<Vec<[Array2<f32>; COPIES]>>,
 }
 
-/// Bytes of the process in memory: its pages, counted where the system does that. What `status`
-/// says lacks what cores have not told yet, which is megabytes where there are many.
+/// Resident bytes of the process, counted by pages if possible: `status` lacks counts that cores
+/// have not reported yet, which can be megabytes.
 fn resident() -> u64 {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/self/{name}"));
     let text = read("smaps_rollup").or_else(|_| read("status"));
@@ -82,8 +82,8 @@ impl ChunkSource for Made {
     }
 }
 
-/// Fits so many rows, and says how large the process was in the pass that sums them: at most in
-/// its first fifth, when everything that is reused is there, and at most in all.
+/// Fits `rows` rows, and returns the size of the process during the summing pass: the maximum in
+/// its first fifth, when all reusable memory is allocated, and overall.
 fn grown(rows: u64, features: usize, keeps: bool) -> (u64, u64) {
     let passes = Arc::new(Mutex::new(vec![Pass::new()]));
     let mut made = Made {
@@ -92,7 +92,7 @@ fn grown(rows: u64, features: usize, keeps: bool) -> (u64, u64) {
         passes: Arc::clone(&passes),
         kept: keeps.then(Vec::new),
     };
-    // What a thread has of its own comes when it first works, late where there are many.
+    // Thread-local memory is allocated at first use, late with many threads.
     let device = Device::Cpu(CpuDevice::with_threads(2).expect("starts"));
     let model = Ridge::on(Fourier::new(Gaussian).features(features))
         .device(&device)
@@ -113,7 +113,7 @@ fn grown(rows: u64, features: usize, keeps: bool) -> (u64, u64) {
     (early.expect("some"), all.expect("some"))
 }
 
-/// Kept rows are seen at twice the limit.
+/// Kept rows are detected with twice the limit.
 fn require_that_kept_rows_are_seen() {
     let (early, most) = grown(ROWS, 16, true);
     let added = most - early;

@@ -1,5 +1,5 @@
-//! Every shader of the registry as the SPIR-V that Vulkan drivers are given: what `cargo xtask
-//! codegen` compiles without a GPU.
+//! Every shader of the registry as the SPIR-V for Vulkan drivers, which `cargo xtask codegen`
+//! compiles without a GPU.
 
 use bochner::{
     device::AdapterKind,
@@ -14,8 +14,8 @@ use naga::{
 use serde_json::{Value, json};
 use std::{collections::HashSet, fs, path::PathBuf};
 
-/// What wgpu tells its translator for a Vulkan device with robust buffers, with the checks of a
-/// release build (`device/gpu/driver_code.rs`).
+/// Options that wgpu passes to its translator for a Vulkan device with robust buffers, with the
+/// checks of a release build (`device/gpu/driver_code.rs`).
 fn options(op: &Op) -> spv::Options<'static> {
     spv::Options {
         lang_version: (1, 6),
@@ -36,7 +36,7 @@ fn options(op: &Op) -> spv::Options<'static> {
     }
 }
 
-/// What some op needs of an adapter beyond WebGPU's minimum.
+/// Capabilities of all ops beyond WebGPU's minimum.
 const CAPABILITIES: Capabilities = Capabilities::SUBGROUP
     .union(Capabilities::SHADER_FLOAT16)
     .union(Capabilities::COOPERATIVE_MATRIX);
@@ -49,7 +49,7 @@ fn spirv(op: &Op, variant: &Variant) -> Vec<u32> {
     spv::write_vec(&module, &info, &options(op), None).expect("translates")
 }
 
-/// `OP__VARIANT.spv`, the constants of the variant as they are named in the shader.
+/// `OP__VARIANT.spv`, with the constants of the variant as named in the shader.
 fn file(op: &Op, variant: &Variant) -> String {
     let constants = variant.constants().iter();
     let constants: Vec<_> = constants.map(|(name, v)| format!("{name}{v}")).collect();
@@ -85,7 +85,7 @@ fn every_variant_has_a_file_of_its_own() {
     assert!(names.len() > 300);
 }
 
-/// One variant of every op; parity and validation see them all.
+/// One variant of every op; parity and validation check all of them.
 #[test]
 fn shaders_become_spirv() {
     const MAGIC: u32 = 0x0723_0203;
@@ -106,7 +106,7 @@ fn every_op_has_a_default_on_every_kind_of_adapter() {
         let discrete: HashSet<_> = of(AdapterKind::Discrete).collect();
         let software: HashSet<_> = of(AdapterKind::Software).collect();
         assert!(!discrete.is_empty(), "{}", op.name);
-        // Shapes for one kind are none for the other, of ops that have shapes.
+        // Shapes for one kind of adapter are not used for the other, for ops that have shapes.
         if ["projection", "predict", "gram", "kernel_block"].contains(&op.name) {
             assert!(!software.is_empty() && software.is_disjoint(&discrete));
             assert!(

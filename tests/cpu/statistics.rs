@@ -1,6 +1,6 @@
-//! Feature maps against closed forms: over many seeds the estimate of k is unbiased and its
-//! variance is the known one. A bandwidth wrong by a few per cent fails at once, which the negative
-//! control shows.
+//! Feature maps compared with closed forms: over many seeds the estimate of k is unbiased and its
+//! variance is the known one. The negative control shows that a bandwidth wrong by a few per cent
+//! fails.
 
 use bochner::{
     Device, Matrix,
@@ -41,7 +41,7 @@ fn estimates(form: Form, x: &Array2<f64>, lengthscale: f64) -> Array2<f64> {
     k
 }
 
-/// The worst deviation in units of what 4 sigma allow: (of the means, of the variances).
+/// Largest deviations relative to 4 sigma: (of the means, of the variances).
 fn deviations(form: Form, lengthscale_used: f64) -> (f64, f64) {
     let x = array![
         [0.3, -0.2, 0.7],
@@ -56,7 +56,7 @@ fn deviations(form: Form, lengthscale_used: f64) -> (f64, f64) {
     for i in 1..x.nrows() {
         let unit = |i: usize| (&x.row(i) / lengthscale).to_vec();
         let exact = Gaussian.evaluate(&unit(0), &unit(i));
-        // k(2 Delta): the pair moved twice as far apart.
+        // k(2 Delta): the pair at twice the distance.
         let far: Vec<f64> = unit(0)
             .iter()
             .zip(unit(i))
@@ -77,8 +77,7 @@ fn deviations(form: Form, lengthscale_used: f64) -> (f64, f64) {
         mean_worst = mean_worst.max((mean - exact).abs() / (4.0 * (variance / r).sqrt()));
         // Four standard deviations of a variance whose kurtosis is close to a Gaussian's.
         let ratio = (empirical / variance - 1.0).abs() / (4.0 * (2.0 / r).sqrt());
-        // The nearly equal pair has a tiny variance, far from Gaussian: its mean alone is held to
-        // the bound.
+        // The nearly equal pair has a tiny variance, far from Gaussian: only its mean is checked.
         if variance > 1e-4 {
             variance_worst = variance_worst.max(ratio);
         }

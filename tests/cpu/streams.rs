@@ -1,4 +1,4 @@
-//! A stream whose process is killed goes on from its file.
+//! A stream whose process is killed resumes from its file.
 
 use bochner::stream::{Recursive, RecursiveRidge};
 use std::{
@@ -9,14 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Names the file of the process that learns, which is this program again.
+/// File of the learning process, which is another instance of this program.
 const FILE: &str = "BOCHNER_TEST_STREAM";
-/// Where it stays until it is killed, in rows.
+/// Row at which it waits until it is killed.
 const STOP: &str = "BOCHNER_TEST_STREAM_STOP";
 
 const FEATURES: usize = 5;
 const ROWS: u64 = 400;
-/// Saved after so many rows each, inside of blocks of 64 and not at their ends.
+/// Rows between saves, inside blocks of 64 and not at their ends.
 const EVERY: u64 = 30;
 
 fn row(t: u64) -> (Vec<f64>, [f64; 1]) {
@@ -26,7 +26,7 @@ fn row(t: u64) -> (Vec<f64>, [f64; 1]) {
     (z, [y])
 }
 
-/// Learns what the file has not seen yet, and keeps it there by and by.
+/// Learns the rows that the file does not include yet, and saves regularly.
 fn learn(path: &Path, stop: Option<u64>) {
     let rule = Recursive {
         half_life: 130.0,
@@ -54,7 +54,7 @@ fn marked(path: &Path) -> PathBuf {
     path.with_extension("stopped")
 }
 
-/// With a half-life: the past is as old to the second process as it was to the first.
+/// With a half-life: the age of past rows is the same for the second process.
 #[test]
 fn a_killed_stream_goes_on_to_the_same_bits() {
     if let Some(path) = std::env::var_os(FILE) {
@@ -74,7 +74,7 @@ fn a_killed_stream_goes_on_to_the_same_bits() {
         let command = command.env(FILE, path("killed")).env(STOP, stop);
         command.stdout(Stdio::null()).spawn().expect("starts")
     };
-    // Between two files, in a block and behind its end, each some rows after the last that is kept.
+    // Between two saves, within a block and after its end, each some rows after the last save.
     for stop in [47, 135, 271] {
         let mut child = begin(&stop.to_string());
         let since = Instant::now();

@@ -1,4 +1,4 @@
-//! Fastfood and SORF against what they are proved to be: row norms, orthogonality, unbiasedness,
+//! Fastfood and SORF compared with their proved properties: row norms, orthogonality, unbiasedness,
 //! and SORF's known bias.
 
 use crate::common::normal;
@@ -24,7 +24,7 @@ fn features(map: &dyn FeatureMap, x: &Array2<f64>) -> Array2<f64> {
     z_nd.download().expect("reads").mapv(f64::from)
 }
 
-/// Norms are the drawn radii, exactly but for the rounding of the stored factors to f32.
+/// Norms equal the drawn radii up to rounding of the stored factors to f32.
 #[test]
 fn rows_have_the_drawn_norms() {
     for (d, s) in [(8, 8), (64, 150), (512, 700)] {
@@ -42,13 +42,13 @@ fn rows_have_the_drawn_norms() {
             }
         };
         for name in ["fastfood", "sorf"] {
-            // d is its own padding here, so the matrix shows whole rows.
+            // d needs no padding here, so the matrix shows whole rows.
             let map = plan(name);
             let map: Array2<f64> = {
                 let mut units = Array2::eye(d);
                 units *= 1e-3;
-                // Small phases: sin(2 pi t) is t but for 1e-6 of it, and the sines stand in the
-                // second half.
+                // Small phases: sin(2 pi t) is 2 pi t within 1e-6, and the sines are in the second
+                // half.
                 let z = features(map.as_ref(), &units);
                 let amplitude = (1.0 / s as f64).sqrt();
                 z.slice_move(ndarray::s![.., s..]) / (amplitude * 1e-3)
@@ -67,7 +67,7 @@ fn rows_have_the_drawn_norms() {
     }
 }
 
-/// The matrices themselves, in f64: norms to the last bits of f32, and SORF's orthogonality.
+/// The matrices in f64: norms up to the rounding of f32, and SORF's orthogonality.
 #[test]
 fn matrices_have_their_proved_shape() {
     for d in [4, 32, 256] {
@@ -96,8 +96,8 @@ fn matrices_have_their_proved_shape() {
     }
 }
 
-/// Columns that are padded: a frequency is the first d coordinates of one in n dimensions, so its
-/// radius follows the law in n dimensions, and every coordinate has the variance 1 of the
+/// With padding, a frequency is the first d coordinates of one in n dimensions, so its radius
+/// follows the distribution in n dimensions, and every coordinate has the variance 1 of the
 /// Gaussian's frequencies.
 #[test]
 fn coordinates_of_padded_rows_have_unit_variance() {
@@ -117,16 +117,15 @@ fn coordinates_of_padded_rows_have_unit_variance() {
         for name in ["fastfood", "sorf", "sorf, constant radii"] {
             let w_ds = map(name).expect("draws").parameters().materialize();
             let mean = w_ds.iter().map(|w| w * w).sum::<f64>() / (d * s) as f64;
-            // Squares of normal numbers have variance 2; five standard errors, which a radius of
-            // chi(d) leaves far behind: it gives d / n.
+            // Squares of normal numbers have variance 2; five standard errors exclude a radius of
+            // chi(d), which gives d / n.
             let allowed = 5.0 * (2.0 / (d * s) as f64).sqrt();
             assert!((mean - 1.0).abs() < allowed, "{name}, d = {d}: {mean}");
         }
     }
 }
 
-/// The worst deviation of the mean estimate over many seeds, in units of what 4 standard errors
-/// allow.
+/// Largest deviation of the mean estimate over many seeds, relative to 4 standard errors.
 fn bias(build: impl Fn(u64) -> Box<dyn FeatureMap>, x: &Array2<f64>, exact: &[f64]) -> f64 {
     let seeds = 500;
     let mut sums = vec![(0.0, 0.0); exact.len()];
@@ -240,7 +239,7 @@ fn drawn_radii_remove_most_of_the_bias_of_sorf() {
     assert!(fastfood < 1.5 * monte_carlo, "{fastfood} {monte_carlo}");
 }
 
-/// Where columns are padded, structured maps are as good as at d = n: about as good as Monte Carlo.
+/// With padded columns, structured maps are as good as for d = n: about as good as Monte Carlo.
 #[test]
 fn padded_columns_keep_the_kernel_error_of_monte_carlo() {
     for d in [3, 5, 12] {
@@ -299,7 +298,7 @@ fn kernels_with_preferred_directions_are_refused() {
     );
 }
 
-/// More features keep the first blocks as they were: streams are addressed by block.
+/// More features keep the first blocks unchanged: random streams are addressed by block.
 #[test]
 fn blocks_do_not_depend_on_how_many_there_are() {
     let build = |features| {
@@ -319,8 +318,8 @@ fn blocks_do_not_depend_on_how_many_there_are() {
     assert_eq!(a.row(0), b.row(0));
 }
 
-/// The bits that a seed gives, on every platform for ever, and features of them to rounding: a
-/// transform's sums may be contracted otherwise elsewhere.
+/// Bits of a seed, which are the same on every platform and in every version, and their features up
+/// to rounding: sums of a transform may be contracted differently elsewhere.
 #[test]
 fn golden_values() {
     // FNV-1a over the words.

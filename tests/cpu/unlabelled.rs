@@ -1,4 +1,4 @@
-//! Learners of rows alone, where nothing but the rows is given: they do what their names say.
+//! Unsupervised learners with default options.
 
 use bochner::{
     features::{MapKind, MapSpec},
@@ -18,7 +18,7 @@ fn draws(seed: u64) -> Draws {
     Seed(seed).stream(Stream::Data, 0)
 }
 
-/// The map and the size that a learner has where nobody says so.
+/// The default map and size of a learner.
 fn usual(learner: &dyn Fit) -> MapSpec {
     let usual = learner.usual();
     let kernel: std::sync::Arc<dyn Kernel> = match usual.map {
@@ -34,8 +34,8 @@ fn normal(x: f64, mean: f64, sigma: f64) -> f64 {
     (-0.5 * ((x - mean) / sigma).powi(2)).exp() / (sigma * TAU.sqrt())
 }
 
-/// What a model's densities are on a grid of cells of this volume: their sum, and the sum of their
-/// distances to a law, both times the volume.
+/// Densities of a model on a grid of cells of this volume: their sum, and the sum of their
+/// distances to a distribution, both times the volume.
 fn held_to(
     model: &Model<Array1<f64>>,
     grid: &Array2<f64>,
@@ -61,8 +61,8 @@ fn two_bumps() -> Array2<f64> {
     })
 }
 
-/// Two bumps in one column, as far as 2,000 rows know them: scikit-learn's `KernelDensity` is off
-/// by 0.065 with the best bandwidth.
+/// Two modes in one column of 2,000 rows: scikit-learn's `KernelDensity` has an error of 0.065 with
+/// the best bandwidth.
 #[test]
 fn a_density_of_one_column_finds_two_bumps() {
     let x = two_bumps();
@@ -83,10 +83,10 @@ fn a_density_of_one_column_finds_two_bumps() {
         assert!(off < 0.1, "{seed}: {off}");
         assert!(noise < 0.02, "{seed}: {noise}");
     }
-    // Scott's bandwidth as it is blurs them.
+    // Scott's bandwidth without multiples smooths them out.
     let (_, off, _) = found(&density.clone().multiples(&[]));
     assert!(off > 0.15, "{off}");
-    // Independent frequencies make noise, and as much as the fit says.
+    // Independent frequencies add noise of the size that the fit reports.
     let independent = Fourier::new(Gaussian)
         .features(4000)
         .sampling(Sampling::MonteCarlo);
@@ -100,8 +100,8 @@ fn a_density_of_one_column_finds_two_bumps() {
     assert!(off > 0.08 && noise > 0.03, "{off} {noise}");
 }
 
-/// One bump in two columns; in four the noise of the features is more than there is to see, and
-/// that is said.
+/// One mode in two columns; in four columns the noise of the features exceeds the signal, and the
+/// fit reports it.
 #[test]
 fn a_density_of_two_columns_finds_a_bump() {
     let mut draws = draws(2);
@@ -122,14 +122,14 @@ fn a_density_of_two_columns_finds_a_bump() {
     let model = density.fit(&x).expect("fits");
     let noise = model.linear().facts["noise_share"];
     assert!(noise > 0.5, "{noise}");
-    // A bandwidth that would be all noise is not chosen.
+    // A bandwidth with mostly noise is not chosen.
     let some = density.multiples(&DensityOptions::some_multiples());
     let model = some.fit(&x.slice(s![.., ..2])).expect("fits");
     let (sum, off) = held_to(&model, &plane, 1.0 / 144.0, law);
     assert!((sum - 1.0).abs() < 0.05 && off < 0.15, "{sum} {off}");
 }
 
-/// Two half circles that reach into each other, and which each row is of.
+/// Two interleaved half circles, and the half circle of each row.
 fn moons(rows: usize) -> (Array2<f64>, Vec<usize>) {
     let mut draws = draws(3);
     let x = Array2::from_shape_fn((rows, 2), |(i, j)| {
@@ -154,7 +154,7 @@ fn circles(rows: usize) -> (Array2<f64>, Vec<usize>) {
     (x, (0..rows).map(|i| i % 2).collect())
 }
 
-/// The share of rows of two clusters that agree with what they are of.
+/// The share of rows of two clusters that agree with their true group.
 fn agreement(found: &[usize], of: &[usize]) -> f64 {
     let same = found.iter().zip(of).filter(|(a, b)| a == b).count();
     let share = same as f64 / of.len() as f64;
@@ -179,7 +179,7 @@ fn spectral_clustering_finds_moons_and_circles() {
             .expect("predicts");
         let share = agreement(&found, &of);
         assert!(share > 0.98, "{name}: {share}");
-        // Where the kernel is as wide as the rows lie apart, there is no gap.
+        // If the kernel is as wide as the distances between rows, there is no gap.
         let wide = learner.bandwidth(Bandwidth::Scale);
         let found = wide.fit(&x).expect("fits").predict(&x).expect("predicts");
         let share = agreement(&found, &of);
@@ -230,14 +230,14 @@ fn ica_finds_sources_that_were_mixed() {
     };
     let found = correlations(learner.fit(&x).expect("fits"));
     assert!(found.iter().all(|c| *c > 0.99), "{found:?}");
-    // Directions that are only uncorrelated mix them still.
+    // Components that are only uncorrelated still mix them.
     let components = KernelPca::on(usual(&KernelIcaOptions::default())).device(&Device::cpu());
     let found = correlations(components.fit(&x).expect("fits"));
     assert!(found.iter().any(|c| *c < 0.95), "{found:?}");
 }
 
-/// Until their number is said, all three that were mixed are found, and a column that is a sum of
-/// others is none more. Two components of three are mixed still.
+/// By default all three mixed sources are found, and a column that is a sum of others adds none.
+/// Two components of three are still mixed.
 #[test]
 fn ica_finds_all_sources_until_told_how_many() {
     let mut draws = draws(9);
@@ -270,7 +270,7 @@ fn ica_finds_all_sources_until_told_how_many() {
     assert!(correlation < 0.95, "{correlation}");
 }
 
-/// Scores rank rows, and labels are their signs: one cut through that ranking.
+/// Scores rank rows, and labels are their signs: a threshold on that ranking.
 #[test]
 fn one_class_ranks_outliers_by_its_scores() {
     let mut draws = draws(6);
@@ -285,7 +285,7 @@ fn one_class_ranks_outliers_by_its_scores() {
     let model = model.device(&Device::cpu()).fit(&x).expect("fits");
     let scores = model.loaded().expect("loads").scores(&new).expect("scores");
     let labels = model.predict(&new).expect("predicts");
-    // The chance that a row like those seen stands above an outlier.
+    // AUC: the probability that an inlier has a higher score than an outlier.
     let area = |score: &dyn Fn(usize) -> f64| {
         let above = |i: usize, j: usize| match score(i).total_cmp(&score(j)) {
             std::cmp::Ordering::Greater => 1.0,

@@ -1,5 +1,5 @@
-//! Columns of many texts as means of the target: whose targets, of which tables, and what it is
-//! worth.
+//! Text columns with many categories, encoded by target means: which targets, which tables, and how
+//! well it works.
 
 use crate::{assert_says, opened, place, read_all, read_in_every_way};
 use bochner::{
@@ -12,7 +12,8 @@ use bochner::{
 use ndarray::Array2;
 use std::{fmt::Write, fs, path::Path};
 
-/// A number of deviation 1 about 0, of `i` alone: the sum of four even ones.
+/// A pseudorandom number with deviation 1 about 0, as a function of `i`: the sum of four uniform
+/// ones.
 fn noise(i: usize) -> f64 {
     let even = |k: u64| {
         let mut z = (i as u64 * 4 + k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -23,7 +24,7 @@ fn noise(i: usize) -> f64 {
     (0..4).map(even).sum::<f64>() * 3_f64.sqrt()
 }
 
-/// So many rows of shops that have effects of this deviation, from row `first` on.
+/// `rows` rows of shops whose effects have this deviation, from row `first` on.
 fn sales(path: &Path, (first, rows): (usize, usize), shops: usize, deviation: f64) {
     let mut text = String::from("x,shop,y\n");
     for i in first..first + rows {
@@ -35,7 +36,7 @@ fn sales(path: &Path, (first, rows): (usize, usize), shops: usize, deviation: f6
     fs::write(path, text).unwrap();
 }
 
-/// One minus R2 on the rows of another file, and as leave-one-out has it.
+/// 1 - R2 on the rows of another file, and by leave-one-out.
 fn errors(train: DataFile, new: &Path) -> (f64, f64) {
     let model = Ridge::on(Fourier::new(Gaussian).features(100))
         .device(&Device::cpu())
@@ -59,8 +60,8 @@ fn errors(train: DataFile, new: &Path) -> (f64, f64) {
     )
 }
 
-/// 400 shops with effects are told apart, as far as ten noisy rows of each tell: of a variance of
-/// 1.1225, .1225 of noise and a tenth of it of the means are left, .12 of all.
+/// 400 shops with effects are distinguished as well as ten noisy rows each allow: of a variance of
+/// 1.1225, the noise of .1225 and a tenth of it from the means remain, .12 of all.
 #[test]
 fn many_shops_are_told_apart() {
     let (_directory, path) = place("train.csv");
@@ -69,12 +70,12 @@ fn many_shops_are_told_apart() {
     sales(&new, (5000, 1000), 400, 1.0);
     let (held_out, left_out) = errors(DataFile::at(&path), &new);
     assert!(held_out < 0.16 && left_out < 0.16, "{held_out} {left_out}");
-    // By hashing they are not, which is what is asked for by name.
+    // With hashing, requested explicitly, they are not.
     let (held_out, _) = errors(DataFile::at(&path).categorical("shop"), &new);
     assert!(held_out > 0.7, "{held_out}");
 }
 
-/// Targets that are noise stay so, by the default and where means are asked for.
+/// For pure noise as target nothing is learnt, by default and if target means are requested.
 #[test]
 fn texts_that_tell_nothing_tell_nothing() {
     let (_directory, path) = place("train.csv");
@@ -105,7 +106,7 @@ fn options(target: &str, table: TableOptions) -> OpenOptions {
     }
 }
 
-/// 60 rows of 6 texts, of which row `i` has `y(i)`.
+/// 60 rows of 6 texts, with target `y(i)` for row `i`.
 fn table(path: &Path, y: impl Fn(usize) -> f64) {
     let rows = (0..60).map(|i| format!("t{},{}\n", i * 7 % 6, y(i)));
     fs::write(path, format!("c,y\n{}", rows.collect::<String>())).unwrap();
@@ -136,7 +137,7 @@ fn means(schema: &Schema) -> &TargetMeans {
     found.unwrap_or_else(|| panic!("no means in {schema}"))
 }
 
-/// The target of a row changes what the rows of other folds have, and not what its own fold has.
+/// The target of a row changes the means of other folds, but not those of its own fold.
 #[test]
 fn the_target_of_a_row_is_no_part_of_what_it_becomes() {
     let (_directory, path) = place("rows.csv");
@@ -156,7 +157,7 @@ fn the_target_of_a_row_is_no_part_of_what_it_becomes() {
     }
 }
 
-/// Rows that are held out have no part in any mean, and get what new rows get.
+/// Held-out rows do not contribute to means, and are encoded like new rows.
 #[test]
 fn rows_held_out_are_as_new_ones() {
     let (_directory, path) = place("rows.csv");
@@ -189,7 +190,7 @@ fn rows_held_out_are_as_new_ones() {
     assert!(near.1.len() > 9 && near.1.iter().all(|code| code.abs() < 4.0));
 }
 
-/// What is there for new texts, for gaps, for classes, and where means cannot be had.
+/// Encoding of new texts, of missing values, of classes, and tables without possible means.
 #[test]
 fn means_are_of_amounts_and_of_few_classes() {
     let (_directory, path) = place("rows.csv");

@@ -1,4 +1,4 @@
-//! What columns become of which some cells alone tell how they are written.
+//! Columns whose type is decided by some of their cells.
 
 use crate::schema::{options, surveyed, x_of};
 use crate::{assert_says, opened, place, read_all};
@@ -10,12 +10,12 @@ use std::fs;
 /// The cell of each row.
 type Cells<'a> = &'a dyn Fn(usize) -> String;
 
-/// Whole numbers without an order.
+/// Integers in a shuffled order.
 fn mixed(i: usize, of: usize) -> usize {
     (i * 7_919 + 13) % of
 }
 
-/// What a column `v` of these cells becomes, by the words of reports.
+/// The role of a column `v` with these cells, as worded in reports.
 fn became(rows: usize, cell: &dyn Fn(usize) -> String, as_target: bool) -> bochner::Result<String> {
     let (_directory, path) = place("cells.tsv");
     let row = |i: usize| format!("{}\t{}\n", cell(i), i % 7);
@@ -79,15 +79,15 @@ fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
             assert_eq!(found, becomes, "{}, a target: {as_target}", cell(7));
         }
     }
-    // Names of which each is there several times, more than people give categories to.
+    // Names that occur several times each, with more distinct values than a category may have.
     for word in ["Nr.", "No", "Batch"] {
         let found = became(400, &|i| format!("{word} {}", 1 + 7 * mixed(i, 89)), false).unwrap();
         assert!(!found.contains("amounts"), "{word}: {found}");
     }
-    // Those that each row has for itself are left out of features, where there are others.
+    // Columns with a distinct value in each row are dropped from features if there are others.
     let cases: [(usize, Cells<'_>, bool); 4] = [
         (60, &|i| format!("some {}", mixed(i, 900)), true),
-        // As many of few kinds.
+        // The same number of rows with few distinct values.
         (110, &|i| format!("some {}", 50 * mixed(i, 59)), false),
         (110, &|i| format!("<{}", 50 * mixed(i, 59)), false),
         (60, &|i| format!("No. {}", 100 + mixed(i, 900)), true),
@@ -98,7 +98,7 @@ fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
             "looks like an amount or a date and is read as none",
             ".numeric(\"v\")",
         ];
-        // A target is neither left out nor of so many kinds.
+        // A target is neither dropped nor limited in its number of categories.
         assert_says(became(rows, cell, true), &of_both);
         if is_left_out {
             assert_eq!(became(rows, cell, false).unwrap(), "60 categories");
@@ -110,8 +110,8 @@ fn whole_numbers_behind_words_are_amounts_or_codes_or_asked_about() {
     }
 }
 
-/// Whole numbers at a word, of a currency or not: rows of one number are alike in both, and those
-/// of numbers beside each other in amounts alone.
+/// Integers with a word, a currency or not: as categories, rows with equal numbers are alike; as
+/// amounts, those with close numbers, too.
 #[test]
 fn names_are_told_from_amounts_by_the_target() {
     let (_directory, path) = place("names.csv");
@@ -138,7 +138,7 @@ fn names_are_told_from_amounts_by_the_target() {
         assert_eq!(became(&cell, &grows, false), amounts);
         assert_eq!(became(&cell, &own, true), amounts);
     }
-    // Another in each row, where it is an amount, a name, or counts the rows.
+    // Another number in each row: an amount, a name, or a row counter.
     for (word, counts) in [
         ("R", false),
         ("Customer ", false),
@@ -165,8 +165,8 @@ fn names_are_told_from_amounts_by_the_target() {
     }
 }
 
-/// What is named for numbers and has none in each cell is an error, as is what is named so as a
-/// target, and amounts of a target are read.
+/// A column requested as numeric must have a number in each cell; so must a numeric target, whose
+/// amounts are parsed.
 #[test]
 fn columns_that_are_named_for_numbers_hold_them() {
     let (_directory, path) = place("numbers.csv");
@@ -203,7 +203,7 @@ fn columns_that_are_named_for_numbers_hold_them() {
     }
 }
 
-/// Cells that are written as none of the fit mean what they can mean alone.
+/// New formats in later cells are accepted if they are unambiguous.
 #[test]
 fn later_cells_are_read_where_they_are_clear() {
     let (_directory, path) = place("later.tsv");
@@ -253,7 +253,7 @@ fn later_cells_are_read_where_they_are_clear() {
     assert_eq!(read(&plain, "1,234", thousands).unwrap(), 1234.0);
 }
 
-/// A cell that is held out is read as it would be by the model, in a table of numbers, too.
+/// A held-out cell is parsed as by the model, also in a numeric table.
 #[test]
 fn held_out_cells_do_not_stop_a_fit() {
     let (_directory, path) = place("rare.csv");
@@ -282,7 +282,7 @@ fn held_out_cells_do_not_stop_a_fit() {
     assert_says(read("1,000", seed), &says);
 }
 
-/// Codes in base sixteen of which some look like numbers, and like one beyond all.
+/// Hexadecimal codes, some of which look like decimal numbers, and one like an overflow.
 #[test]
 fn codes_in_base_sixteen_are_texts() {
     let hex = |i: usize| match i % 9 {
@@ -305,7 +305,8 @@ fn codes_in_base_sixteen_are_texts() {
     assert_says(became(60, &beyond, false), &says);
 }
 
-/// What is told of kinds that may be gaps, and of strangers by their number.
+/// Messages about categories that may be missing values, and about unexpected cells by their
+/// number.
 #[test]
 fn errors_name_what_keeps_a_kind_and_blame_the_fewer() {
     let kinds = ["None", "Mild", "Severe"];
@@ -319,7 +320,7 @@ fn errors_name_what_keeps_a_kind_and_blame_the_fewer() {
     let numbers = |i: usize| if i == 4 { "NA".into() } else { i.to_string() };
     let read = became(30, &numbers, true).unwrap_err().to_string();
     assert!(!read.contains("as a kind"), "{read}");
-    // The first row is a word, of which there is another.
+    // The first row is a word that occurs again.
     let word = |i: usize| match i % 12 {
         0 => "don't know".to_owned(),
         _ => i.to_string(),

@@ -1,4 +1,4 @@
-//! .parquet and Arrow files, as pyarrow and polars write them (`tests/fixtures/columnar/make.py`).
+//! .parquet and Arrow files, written by pyarrow and polars (`tests/fixtures/columnar/make.py`).
 
 use crate::{assert_says, opened, place, read_in_every_way};
 use bochner::Result;
@@ -20,7 +20,7 @@ fn table(name: &str) -> ColumnarTable {
     opened(ColumnarTable::open(path, format))
 }
 
-/// One column, read by so many rows.
+/// One column, read `max_rows` rows at a time.
 fn column(table: &mut ColumnarTable, name: &str, max_rows: usize) -> Result<Vec<Column>> {
     let j = table.names().iter().position(|n| n == name);
     table.select(&[j.unwrap_or_else(|| panic!("no {name}"))])?;
@@ -33,7 +33,7 @@ fn column(table: &mut ColumnarTable, name: &str, max_rows: usize) -> Result<Vec<
     Ok(all)
 }
 
-/// Numbers or dates, NaN for what is missing; which of the two.
+/// Numbers or dates, NaN for missing values; and which of the two.
 fn numbers(table: &mut ColumnarTable, name: &str, max_rows: usize) -> (Vec<f64>, bool) {
     let mut dates = None;
     let mut all = Vec::new();
@@ -87,7 +87,7 @@ fn every_type_is_read_as_what_it_is() {
             ("timestamp[ms]", [broken, -0.5], true),
             ("timestamp[us]", [broken, -0.5], true),
             ("timestamp[ns]", [broken, -0.5], true),
-            // Those were times of Zurich, as pyarrow takes them: in UTC.
+            // Times of Zurich, which pyarrow stores in UTC.
             ("zoned", [broken, 0.0], true),
             ("duration[s]", [0.5, -0.5], false),
             ("duration[ms]", [0.5, -0.5], false),
@@ -162,7 +162,7 @@ fn codecs_pages_and_groups_change_nothing() {
                 assert_eq!(texts(&mut lists, "kind", max_rows), words, "{name}");
             }
         }
-        // Columns come in the order that is asked for, any of them twice.
+        // Columns are returned in the requested order, with repetitions.
         lists.select(&[3, 2, 0, 2]).unwrap();
         let Batch { rows, columns } = lists.next_batch(2).unwrap().unwrap();
         assert_eq!(rows, 2);
@@ -201,7 +201,7 @@ fn what_is_nested_is_refused_when_it_is_asked_for() {
         "row 1 (counted from 0), column \"ragged[0]\": is a list of 1",
     );
     assert_eq!(numbers(&mut nested, "x", 9).0, [1.0, 2.0]);
-    // Through the front door, where others are left out.
+    // Through the public interface, with unreadable columns excluded.
     let options = OpenOptions {
         columns: ColumnChoice::AllBut(["record", "deep", "ragged", "bytes"].map(Into::into).into()),
         ..OpenOptions::default()
@@ -219,7 +219,7 @@ fn what_is_nested_is_refused_when_it_is_asked_for() {
     assert_says(all, &["column \"record\" holds records", "leave it out"]);
 }
 
-/// The schema of a typed table is that of the same values as text, and its rows are the same.
+/// The schema and rows of a typed table equal those of the same values as text.
 #[test]
 fn columns_become_what_those_of_text_become() {
     let (_folder, csv) = place("flats.csv");
@@ -297,7 +297,7 @@ fn columns_become_what_those_of_text_become() {
     assert_eq!((names.len(), &*names[0]), (5, "let_since=1969-12-31"));
 }
 
-/// Every length that a file can be cut to: an error in one line.
+/// Every truncated length is an error in one line.
 #[test]
 fn what_is_cut_is_refused() {
     let (_folder, path) = place("cut");

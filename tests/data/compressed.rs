@@ -35,14 +35,14 @@ fn what_is_compressed_is_read_like_what_is_not() {
     for (name, bytes) in [
         ("x.csv.gz", gzip(text.as_bytes())),
         ("x.csv.zst", zstd(text.as_bytes())),
-        // The first bytes tell, too.
+        // Compression is detected by the first bytes, too.
         ("x.csv", gzip(text.as_bytes())),
         ("x.TSV.GZ", gzip(text.replace(',', "\t").as_bytes())),
     ] {
         assert!(bytes.len() < text.len());
         assert_eq!(read(name, &bytes).unwrap(), plain, "{name}");
     }
-    // Parts one after the other are one file, cut anywhere.
+    // Concatenated members are one file, split anywhere.
     let (first, second) = text.as_bytes().split_at(100_001);
     for pack in [gzip, zstd] {
         let parts = [pack(first), pack(second)].concat();
@@ -54,7 +54,7 @@ fn what_is_compressed_is_read_like_what_is_not() {
     ]
     .concat();
     assert_eq!(read("x.csv.zst", &skipped).unwrap(), plain);
-    // Its characters are found behind what it is packed by.
+    // The character encoding is detected after decompression.
     let utf_16: Vec<u8> = format!("\u{feff}{text}")
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -66,7 +66,7 @@ fn what_is_compressed_is_read_like_what_is_not() {
     read_in_every_way(opened(open(&path, &OpenOptions::default())).as_mut());
 }
 
-/// By `zstd -19 --check`, with the length of its contents and their checksum.
+/// Written by `zstd -19 --check`, with content length and checksum.
 #[test]
 fn a_file_of_zstd_itself_is_read() {
     let packed = include_bytes!("../fixtures/rows.csv.zst");
@@ -74,7 +74,7 @@ fn a_file_of_zstd_itself_is_read() {
     assert_eq!(read("x.csv.zst", packed).unwrap(), plain);
 }
 
-/// Every length that a file may be cut to, and every byte that may be damaged.
+/// Truncation to every length and damage to every byte are detected.
 #[test]
 fn what_is_cut_or_damaged_never_passes() {
     let text = rows(200);
@@ -97,7 +97,7 @@ fn what_is_cut_or_damaged_never_passes() {
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x41;
-            // What says when it was compressed, and how, does not matter.
+            // Metadata of the compression do not matter.
             if let Ok(read) = read(name, &damaged) {
                 assert_eq!(read, whole, "{name}, byte {at}");
             }

@@ -51,7 +51,7 @@ fn names_targets_and_values() {
         Rows::F64(array![[1.0, 2.5, 3.0], [-4.0, 0.5, 6.0], [0.0, 0.5, 1.0]])
     );
     assert_eq!(chunk.y, array![[7.0], [8.0], [9.0]]);
-    // Several, in the order asked for.
+    // Several targets, in the requested order.
     assert_eq!(
         read(text, &["c", "a"]).unwrap().y,
         array![[3.0, 1.0], [6.0, -4.0], [1.0, 0.0]]
@@ -71,7 +71,7 @@ fn without_a_header_columns_are_numbered() {
             array![[1.0], [0.0]]
         )
     );
-    // What pandas writes for columns without names is a header all the same.
+    // The header that pandas writes for unnamed columns is a header, too.
     let chunk = read("0,1,2,3\n0,1,2,3\n9,9,9,9\n", &["3"]).unwrap();
     assert_eq!(chunk.y, array![[3.0], [9.0]]);
     // An index column without a name.
@@ -131,7 +131,7 @@ fn refuses_with_line_and_column() {
         read("a,b\n1,\"2\n3,4\n5,6\n", &[]),
         &["line 2 has a quote left open", "close it"],
     );
-    // The quote, and not the record, is what has to be found.
+    // The message must point to the quote, not the record.
     assert_says(
         read("a,b\n\"1\n\",\"2\n3,4\n5,6\n", &[]),
         &["line 3 has a quote left open"],
@@ -196,7 +196,7 @@ fn refuses_targets_that_are_not_there() {
     assert_says(read("a,b\n1,2\n", &["a", "b"]), &["only target columns"]);
 }
 
-/// Editors and programs leave the last line as they like: it counts whatever ends it.
+/// The last line counts with any line ending, or without one.
 #[test]
 fn the_last_line_counts_whatever_ends_it() {
     for end in ["", "\n", "\r\n", "\r", "\n\n", "\n\r\n", "  "] {
@@ -295,7 +295,7 @@ fn columns_are_separated_as_the_first_line_tells() {
         let chunk = read_in_every_way(source.as_mut());
         assert_eq!(chunk.x, Rows::F64(expected.clone()), "{name} {text:?}");
     }
-    // Or as is asked for, also of what has commas.
+    // Or as requested, also if there are commas.
     let (_directory, path) = place("x.csv");
     fs::write(&path, "a,0;b,1;c\n1;2;3\n").unwrap();
     let with = |delimiter| {
@@ -325,11 +325,11 @@ fn whole_numbers_that_f64_rounds_are_no_targets() {
         (rounded, false),
         ("-9007199254740993", false),
         (" +9007199254740993 ", false),
-        // Powers of two and their multiples are held however large they are.
+        // Powers of two and their multiples are exact at any size.
         ("9223372036854775808", true),
         ("9223372036854775809", false),
         (&long, false),
-        // What is no whole number in the file was rounded before it was written.
+        // Numbers with a fraction or exponent in the file were rounded before it was written.
         ("9007199254740993.0", true),
         ("1e300", true),
     ] {
@@ -343,10 +343,10 @@ fn whole_numbers_that_f64_rounds_are_no_targets() {
                 &["line 3, column \"id\"", "2^53", "renumber the targets"],
             );
         }
-        // A feature only loses digits.
+        // For a feature only digits are lost.
         assert!(read(&text, &["a"]).is_ok(), "{value}");
     }
-    // Not hidden by a feature before it.
+    // Not masked by a feature before it.
     let text = format!("a,id\n1,2\n{rounded},{rounded}\n");
     assert_says(read(&text, &["id"]), &["column \"id\"", "renumber"]);
 }
@@ -369,7 +369,7 @@ fn features_are_chosen_by_name() {
             },
         )
     };
-    // Text in a column that is left out is not read.
+    // Text in an excluded column is not read.
     for (choice, expected) in [
         (
             ColumnChoice::These(names(&["b", "a"])),
@@ -393,7 +393,7 @@ fn features_are_chosen_by_name() {
     let mut swapped = opened(with(ColumnChoice::These(names(&["b", "a"]))));
     assert_eq!(swapped.feature_names(), ["b", "a"]);
     swapped.rewind().unwrap();
-    // Names that are numbers only say where columns are.
+    // Names that are numbers only say the position of columns.
     let all = opened(with(ColumnChoice::Matching(names(&["0", "1"]))));
     assert_eq!(all.columns(), 3);
     for (choice, says) in [
@@ -428,7 +428,7 @@ fn features_are_chosen_by_name() {
     assert_says(open("x.npy", &options), &["x.npy", "no column names"]);
 }
 
-/// What stands in front of a table moves its lines, and lines are those of the file.
+/// Preamble lines shift the table; line numbers in messages are those of the file.
 #[test]
 fn lines_in_front_of_a_table_count_in_errors() {
     let (_directory, path) = place("data.csv");
@@ -487,8 +487,8 @@ fn lines_in_front_of_a_table_count_in_errors() {
     );
 }
 
-/// A table in UTF-16 is one in UTF-8, in chunks and in pieces of any size and with its lines where
-/// they are.
+/// A table in UTF-16 equals that in UTF-8, in chunks and pieces of any size, with the same line
+/// numbers.
 #[test]
 fn utf_16_is_read_as_utf_8_is() {
     let rows: String = (0..40_000)
@@ -521,7 +521,7 @@ fn utf_16_is_read_as_utf_8_is() {
         let says = &["line 2, column \"stadt\"", "\"ü0\""];
         assert_says(read_all(opened(stranger.open()).as_mut(), 999), says);
     }
-    // Half a character, and no mark.
+    // Half a character, and no byte-order mark.
     fs::write(&path, &little[..little.len() - 1]).unwrap();
     let cut = utf_16
         .open()

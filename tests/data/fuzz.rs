@@ -1,8 +1,8 @@
-//! Files that were damaged at random: each is refused in one line or read as what it then says, in
+//! Randomly damaged files: each is refused in one line or read according to its contents, in
 //! bounded memory and without a panic.
 //!
-//! `BOCHNER_FUZZ` is how many of each kind there are (`cargo xtask fuzz` asks for a million);
-//! `BOCHNER_FUZZ_SEED` where the draws begin.
+//! `BOCHNER_FUZZ` is the number of files of each kind (`cargo xtask fuzz` uses a million);
+//! `BOCHNER_FUZZ_SEED` is the seed.
 
 use crate::damage::{MOST, below, most_held, mutate};
 use crate::entries::is_read;
@@ -14,10 +14,10 @@ use rand_core::SeedableRng;
 use std::io::{Cursor, Read, Write};
 use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
 
-/// Of each kind, where nothing else is asked for.
+/// Default number for each kind.
 const SHORT: u64 = 2_000;
 
-/// Reads what `damaged` makes of each of many draws, under this name.
+/// Reads the result of `damaged` for each of many draws, under this name.
 fn fuzz(name: &str, mut damaged: impl FnMut(&mut ChaCha8Rng) -> Vec<u8>) {
     let number = |name: &str| {
         std::env::var(name)
@@ -52,7 +52,7 @@ fn fuzz_bytes(name: &str, bytes: &[u8]) {
     });
 }
 
-/// [`fuzz`] of what these bytes pack, packed again so that lengths and checksums are right.
+/// [`fuzz`] of the unpacked bytes, packed again with correct lengths and checksums.
 fn fuzz_packed(name: &str, bytes: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
     fuzz(name, |draw| {
         let mut bytes = bytes.to_vec();
@@ -100,7 +100,7 @@ fn archive(entries: &Entries, method: CompressionMethod) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// [`fuzz`] of an archive, and of one of its arrays in an archive that is whole.
+/// [`fuzz`] of an archive, and of one of its arrays in an intact archive.
 fn fuzz_archive(name: &str, whole: &Entries) {
     for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
         fuzz_bytes(name, &archive(whole, method));
@@ -162,7 +162,7 @@ fn fuzzed_archives() {
     );
 }
 
-/// What pyarrow and polars wrote, with every codec: all columns that are read, text too.
+/// Files of pyarrow and polars with every codec: all readable columns, including text.
 #[cfg(feature = "parquet")]
 #[test]
 fn fuzzed_columns() {

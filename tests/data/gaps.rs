@@ -1,4 +1,4 @@
-//! Rows that are left out for what they miss.
+//! Dropping rows with missing values.
 
 use bochner::data::{
     Chunk, ChunkSource, ColumnChoice, DataFile, Gaps, Missing, NanRows, NpyWriter, OpenOptions,
@@ -7,7 +7,7 @@ use bochner::data::{
 use ndarray::{Array2, array};
 use std::path::Path;
 
-/// All rows, in chunks of so many.
+/// All rows, in chunks of `rows` rows.
 fn all(source: &mut dyn ChunkSource, rows: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     while let Some(chunk) = source.next_chunk(rows).expect("reads") {
@@ -28,8 +28,8 @@ fn write(path: &Path, rows: &Array2<f32>) {
     writer.finish().expect("writes");
 }
 
-/// A schema leaves a column of codes out, and rows with a gap there have the numbers that they had
-/// when it was learnt only where that is asked for.
+/// The schema drops a column of codes; rows with a missing value there keep their encoded values
+/// from the time of inference only if this is requested.
 #[test]
 fn rows_are_the_same_by_the_schema_that_was_learnt_from_them() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -106,7 +106,7 @@ fn arrays_are_read_without_rows_that_are_not_finite() {
     let mut refused = open(&x, &with(NanRows::Error)).expect("opens");
     let error = refused.next_chunk(100).expect_err("NaN").to_string();
     assert!(error.contains("row 4"), "{error}");
-    // Rows go back to their places.
+    // Row numbers are mapped back to the file.
     let gaps = Gaps::listed();
     let mut source = open(&x, &with(NanRows::Drop(gaps.clone()))).expect("opens");
     let (mut refill, mut out) = (Refill::new(Some(gaps)), Vec::new());
@@ -124,7 +124,7 @@ fn arrays_are_read_without_rows_that_are_not_finite() {
 
 const TABLE: &str = "a,city,y\n1,Bern,1\n,Basel,2\n3,,3\n4,Bern,?\n5,Basel,inf\n6,Chur,6\nNA,,\n";
 
-/// Of a table what counts is what nothing stands for.
+/// In tables, only missing values without an imputation drop a row.
 #[test]
 fn tables_are_read_without_rows_that_miss_something() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -154,7 +154,7 @@ fn tables_are_read_without_rows_that_miss_something() {
     }
 }
 
-/// Numbers alone, as text.
+/// Numbers only, as text.
 #[test]
 fn numbers_of_a_table_are_read_without_gaps() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -169,8 +169,8 @@ fn numbers_of_a_table_are_read_without_gaps() {
     assert_eq!(chunk.x, Rows::F64(array![[1.0, 2.0], [5.0, 6.0]]));
 }
 
-/// Rows are left out for their targets alone, and what a feature misses is an error with its place
-/// in the file.
+/// Rows are dropped for missing targets only; a missing feature is an error with its position in
+/// the file.
 #[test]
 fn rows_without_a_target_are_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -194,7 +194,7 @@ fn rows_without_a_target_are_left_out() {
     let (rows, (_, y)) = survey(TABLE, Missing::Mean, &gaps).expect("reads");
     assert_eq!((rows, y), (4, vec![1.0, 2.0, 3.0, 6.0]));
     assert_eq!(gaps.dropped(), 3);
-    // Three are left out in front of the line, which is not counted among those that are kept.
+    // Three dropped rows precede the line, whose number counts all rows of the file.
     let text = "a,y\n1,\n\n1,NA\n2,2\n5,-inf\n,3\n";
     for (text, says) in [
         (text, "line 7, column \"a\": is empty"),
@@ -206,7 +206,7 @@ fn rows_without_a_target_are_left_out() {
         let error = survey(text, Missing::Error, &Gaps::default()).expect_err(says);
         assert!(error.to_string().contains(says), "{error}");
     }
-    // Of all columns, and where each row misses another.
+    // All columns missing, and each row missing another column.
     for (text, says) in [
         (
             "a,y\n,1\n,2\n",
@@ -220,14 +220,14 @@ fn rows_without_a_target_are_left_out() {
         let mut source = open(&path, &options).expect("opens");
         let error = Survey::new(&mut source, 0, 0).expect_err(says).to_string();
         assert!(error.contains(says), "{error}");
-        // Who writes beside the rows of the file goes on.
+        // Writing aligned to the rows of the file still works.
         options.nan = NanRows::Drop(Gaps::listed());
         let mut source = open(&path, &options).expect("opens");
         assert!(source.next_chunk(9).expect("reads").is_none());
     }
 }
 
-/// As of tables, of arrays.
+/// The same for arrays.
 #[test]
 fn rows_of_arrays_without_a_target_are_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -253,7 +253,7 @@ fn rows_of_arrays_without_a_target_are_left_out() {
     assert!(error.to_string().contains("no row has a target"), "{error}");
 }
 
-/// Of several files one may have no row left.
+/// One of several files may have no rows left.
 #[test]
 fn a_file_of_several_may_have_gaps_alone() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Files that nobody of good will wrote: each is refused in one line, or predicts numbers.
+//! Malicious files: each is refused in one line, or predicts numbers.
 
 use crate::samples::{changed, data, models, with_array};
 use bochner::{
@@ -10,7 +10,7 @@ use bochner::{
 use ndarray::{Array1, Array2};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Draws the same numbers in every run.
+/// A deterministic random generator.
 struct Draws(u64);
 
 impl Draws {
@@ -23,7 +23,7 @@ impl Draws {
     }
 }
 
-/// Reads and predicts. Errors are one line; what is predicted is finite.
+/// Reads and predicts. Errors are one line; predictions are finite.
 fn tries(bytes: &[u8], what: &str) -> bool {
     let tried = catch_unwind(AssertUnwindSafe(|| {
         let model = LinearModel::from_bytes(bytes)?;
@@ -53,7 +53,7 @@ fn changed_models_are_refused_or_predict_numbers() {
         for trial in 0..150 {
             let mut other = bytes.clone();
             match trial % 3 {
-                // In what says what is there, among the numbers, and an end that is missing.
+                // In the header, in the numbers, and a missing end.
                 0 => other[draws.below(8 + n)] = draws.below(256) as u8,
                 1 => {
                     let at = 8 + n + draws.below(bytes.len() - 8 - n);
@@ -63,7 +63,7 @@ fn changed_models_are_refused_or_predict_numbers() {
             }
             read += usize::from(tries(&other, &format!("model {k}, trial {trial}")));
         }
-        // Every property, with what nobody wrote.
+        // Every property, with invalid values.
         let mut names = Vec::new();
         let same = changed(bytes, |_| {});
         assert!(tries(&same, "the same again"));
@@ -100,7 +100,7 @@ fn changed_models_are_refused_or_predict_numbers() {
     assert!(read > 100, "some changes do no harm: {read}");
 }
 
-/// How many damaged files there are of each kind: `cargo xtask fuzz` says so by `BOCHNER_FUZZ`.
+/// Number of damaged files of each kind, from `BOCHNER_FUZZ` as set by `cargo xtask fuzz`.
 fn fuzzed() -> usize {
     let given = std::env::var("BOCHNER_FUZZ").ok();
     given.map_or(300, |n| n.parse().expect("BOCHNER_FUZZ is a number"))
@@ -116,7 +116,7 @@ fn damaged(bytes: &[u8], draws: &mut Draws) -> Vec<u8> {
             1 => drop(other.drain(at..(at + 1 + draws.below(16)).min(other.len()))),
             2 => other.insert(at, draws.below(256) as u8),
             3 if at < other.len() => other[at] = draws.below(256) as u8,
-            // What says how much there is stands at the front.
+            // Lengths and shapes are at the front.
             4 if !other.is_empty() => {
                 let front = draws.below(other.len().min(1200));
                 other[front] = b"0123456789-e[]{}\",:\xff\0"[draws.below(21)];
@@ -146,7 +146,7 @@ fn fuzzed_sums_are_refused_in_one_line() {
     let process = GaussianProcess::on(Fourier::new(Gaussian).features(8));
     let process = process.device(&Device::cpu());
     let process = process.start((&x, &y)).expect("starts");
-    // These keep rows beside them.
+    // These also store rows.
     let ridge = Ridge::on(Fourier::new(Gaussian).features(8)).device(&Device::cpu());
     let again = ridge.clone();
     let ridge = ridge.start((&x, &y)).expect("starts");
@@ -156,7 +156,7 @@ fn fuzzed_sums_are_refused_in_one_line() {
         let read = catch_unwind(AssertUnwindSafe(|| {
             let own = Partial::<NormalEquations>::from_bytes(other).map(|_| ());
             let any = Partial::<AnySums>::from_bytes(other).map(|_| ());
-            // What is read is solved, too.
+            // Whatever can be read is also solved.
             let grown = again.go_on::<Array1<f64>>(other);
             [own, any, grown.and_then(|grown| grown.model()).map(|_| ())]
         }));
@@ -169,7 +169,7 @@ fn fuzzed_sums_are_refused_in_one_line() {
     }
 }
 
-/// Bytes of sums with a fault each, of many kinds.
+/// Bytes of sums with one fault each, of many kinds.
 fn sums_are_damaged(bytes: &[u8], draws: &mut Draws, tries: &dyn Fn(&[u8])) {
     for _ in 0..fuzzed() {
         tries(&damaged(bytes, draws));
@@ -213,7 +213,7 @@ fn sums_are_damaged(bytes: &[u8], draws: &mut Draws, tries: &dyn Fn(&[u8])) {
     }
 }
 
-/// What is no regular file, is longer than it says, or nested without end.
+/// Special files, files longer than stated, and endless nesting.
 #[cfg(unix)]
 #[test]
 fn files_that_never_end_are_refused_at_once() {
@@ -238,7 +238,7 @@ fn files_that_never_end_are_refused_at_once() {
     bytes.extend([0; 100]);
     std::fs::write(at("model"), &bytes).expect("writes");
     says(&at("model"), "truncated, or not a file of bochner");
-    // A union in a union, 800 deep.
+    // Unions in unions, 800 levels deep.
     let deep = changed(&models().remove(0), |all| {
         for depth in 0..800 {
             let prefix = "part0.".repeat(depth);

@@ -1,4 +1,4 @@
-//! Targets far from 0 beside their spread: every regression fits them as it fits centred ones.
+//! Targets far from 0 relative to their spread: every regression fits them like centred ones.
 
 use bochner::{
     features::KernelColumns,
@@ -22,7 +22,7 @@ fn data() -> (Array2<f64>, Array1<f64>) {
     (x.clone(), y.collect())
 }
 
-/// The largest difference of predictions, the distance of the targets aside.
+/// Largest difference of predictions, after subtracting the offset of the targets.
 fn difference<L: Fit>(learner: &Learner<L, Numbers>) -> f64 {
     let (x, y) = data();
     let near = learner
@@ -67,7 +67,7 @@ fn targets_far_from_zero_lose_no_digits() {
     );
 }
 
-/// Deviations are those of centred targets, too.
+/// Deviations equal those of centred targets, too.
 #[test]
 fn intervals_of_targets_far_from_zero_are_as_wide() {
     let (x, y) = data();

@@ -1,5 +1,5 @@
-//! The data layer: what the sources read, what they refuse and in which words, and that chunks do
-//! not matter.
+//! The data layer: what sources read, what they refuse and with which messages, independent of
+//! chunks.
 
 mod by_target;
 mod cells;
@@ -44,15 +44,15 @@ use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A directory that goes away with the test, and a path in it.
+/// A temporary directory, and a path in it.
 fn place(name: &str) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     (directory, path)
 }
 
-/// So many cases of a property, the same at each run unless `PROPTEST_RNG_SEED` says otherwise;
-/// `PROPTEST_CASES` asks for more.
+/// Number of cases of a property test, with a fixed seed unless `PROPTEST_RNG_SEED` is set;
+/// `PROPTEST_CASES` increases it.
 fn cases(cases: u32) -> ProptestConfig {
     let given = |name| std::env::var_os(name).is_some();
     let mut config = ProptestConfig::default();
@@ -111,7 +111,7 @@ fn read_all(source: &mut dyn ChunkSource, max_rows: usize) -> Result<Chunk> {
     })
 }
 
-/// Reads `source` in chunks of many sizes, twice each, and returns what all of them yield.
+/// Reads `source` in chunks of many sizes, twice each, and returns the common result.
 fn read_in_every_way(source: &mut dyn ChunkSource) -> Chunk {
     let whole = read_all(source, usize::MAX).unwrap();
     for max_rows in [1, 2, 3, 7, 64] {
@@ -121,14 +121,14 @@ fn read_in_every_way(source: &mut dyn ChunkSource) -> Chunk {
             "chunks of {max_rows}"
         );
     }
-    // Going back from the middle.
+    // Rewinds from the middle.
     source.rewind().unwrap();
     source.next_chunk(2).unwrap();
     assert_eq!(read_all(source, 5).unwrap(), whole);
     whole
 }
 
-/// The message of an error: one line that holds every one of `needles`.
+/// Checks that an error is one line that contains all of `needles`.
 #[track_caller]
 fn assert_says<T>(result: Result<T>, needles: &[&str]) {
     let Err(error) = result else {
@@ -141,7 +141,7 @@ fn assert_says<T>(result: Result<T>, needles: &[&str]) {
     }
 }
 
-/// A source that a test expects to open.
+/// Unwraps a source that a test expects to open.
 #[track_caller]
 fn opened<S>(result: Result<S>) -> S {
     result.unwrap_or_else(|error| panic!("{error}"))

@@ -1,4 +1,4 @@
-//! However rows are split, and in whatever chunks they come, their sums are the same.
+//! Sums do not depend on how rows are split into parts or chunks.
 
 use crate::cases;
 use bochner::{
@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 
 const ROWS: usize = 700;
 
-/// Rows in chunks of these sizes, in turn, of no more than is asked for.
+/// Rows in chunks of these sizes in turn, limited by the requested number.
 struct Ragged<'s> {
     own: MemorySource,
     sizes: std::iter::Cycle<std::slice::Iter<'s, usize>>,
@@ -80,7 +80,7 @@ impl Case {
         MemorySource::new(part(&self.x), Some(part(&self.y))).unwrap()
     }
 
-    /// Sums of rows `from .. to` in chunks of these sizes, in so much memory.
+    /// Sums of rows `from .. to` in chunks of these sizes, with a memory budget.
     fn sums(&self, (from, to): (usize, usize), sizes: &[usize], memory: u64) -> NormalEquations {
         let run = Run::on(&Device::cpu()).memory(memory);
         let mut source = Ragged::new(self.source(from, to), sizes);
@@ -88,7 +88,7 @@ impl Case {
     }
 }
 
-/// Ends of one to six pieces, none of them empty.
+/// Boundaries of one to six nonempty pieces.
 fn pieces() -> impl Strategy<Value = Vec<(usize, usize)>> {
     btree_set(1..ROWS, 0..6).prop_map(|inner| {
         let ends: Vec<_> = [0].into_iter().chain(inner).chain([ROWS]).collect();
@@ -153,7 +153,7 @@ proptest! {
         let parts: Vec<_> = sums.collect();
         let forth = sum(&parts);
         assert_same(&forth, whole, 1e-6, "the whole");
-        // In another order but for rounding of f64; through bytes, and in groups, as well.
+        // Another order only changes the rounding of f64; also through bytes, and in groups.
         assert_same(&sum(parts.iter().rev()), &forth, 1e-14, "backwards");
         let bytes = parts.iter().map(|part| part.to_bytes().unwrap());
         let read: Vec<_> = bytes
@@ -162,7 +162,7 @@ proptest! {
         assert_eq!(sum(&read).gram_dd, forth.gram_dd, "through bytes");
         let (left, right) = parts.split_at(parts.len() / 2);
         assert_same(&sum(&[sum(left), sum(right)]), &forth, 1e-14, "in groups");
-        // What is taken away again leaves the others.
+        // Subtracting a part leaves the others.
         let mut rest = forth.clone();
         rest.subtract(&parts[0]).unwrap();
         assert_same(&rest, &sum(&parts[1..]), 1e-12, "without the first");

@@ -5,7 +5,7 @@ use ndarray_npy::write_npy;
 use std::fs;
 use std::path::Path;
 
-/// A .npy file by hand, for what ndarray-npy does not write.
+/// Writes a .npy file that ndarray-npy cannot write.
 fn write_raw(path: &Path, descr: &str, fortran: bool, shape: &str, data: &[u8]) {
     let order = if fortran { "True" } else { "False" };
     let dict = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
@@ -92,7 +92,7 @@ fn small_dtypes_come_as_f32_and_large_ones_as_f64() {
             .into_f64(),
         expected
     );
-    // f16, which Rust's arrays do not have.
+    // f16, which Rust arrays do not support.
     write_raw(&path, "<f2", false, "(1, 2)", &[0x00, 0x3c, 0x00, 0xc0]);
     assert_eq!(
         read_all(&mut opened(NpySource::open(&path, None)), 9)
@@ -124,7 +124,7 @@ fn big_endian() {
 #[test]
 fn fortran_order_is_the_same_rows() {
     let (_directory, path) = place("X.npy");
-    // The least there is of either order, too.
+    // Minimal sizes in either order, too.
     for (rows, columns) in [(41, 6), (41, 2), (2, 2), (2, 6)] {
         let x = table(rows, columns);
         let mut by_columns = Array2::zeros((rows, columns).f());
@@ -262,7 +262,7 @@ fn a_file_that_shrinks_is_truncated() {
     assert_says(read_all(&mut source, 8), &["truncated"]);
 }
 
-/// A sparse file of a few rows that no memory holds.
+/// A sparse file with few rows, larger than any memory.
 #[test]
 fn too_many_columns_are_refused_before_anything_of_their_size_is_held() {
     let (_directory, path) = place("x.npy");

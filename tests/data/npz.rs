@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-/// Values that deflate only in part.
+/// Values that deflate only partly.
 fn table(rows: usize, columns: usize) -> Array2<f32> {
     Array2::from_shape_fn((rows, columns), |(i, j)| {
         ((i * 31 + j * 17) % 101) as f32 / 7.0
@@ -20,7 +20,7 @@ fn write(path: &Path, compressed: bool, x: &Array2<f32>, y: Option<&Array1<u8>>)
     } else {
         NpzWriter::new(file)
     };
-    // y first: the order of entries is free.
+    // y first: entries may have any order.
     if let Some(y) = y {
         npz.add_array("y", y).unwrap();
     }
@@ -115,8 +115,8 @@ fn damage_never_passes_and_never_panics() {
             flipped[at] ^= 1 << (at % 8);
             fs::write(&path, &flipped).unwrap();
             match read() {
-                // A flip in a date or another byte that does not matter, or in the name of y, which
-                // may be absent.
+                // A bit flip in a date or another irrelevant byte, or in the name of y, which is
+                // optional.
                 Ok(chunk) => assert!(
                     chunk.x == good.x && (chunk.y == good.y || chunk.y.ncols() == 0),
                     "byte {at}"
@@ -127,8 +127,8 @@ fn damage_never_passes_and_never_panics() {
     }
 }
 
-/// A few packed bytes may unpack to more than any disk holds: nothing is unpacked beyond what the
-/// directory says, neither into memory nor into the copy of an array that is stored by columns.
+/// A few compressed bytes may expand to more than any disk holds: no more is unpacked than the
+/// directory declares, neither into memory nor into the copy of an array that is stored by columns.
 #[test]
 fn no_more_is_unpacked_than_the_directory_says() {
     let (_directory, path) = place("data.npz");
@@ -146,7 +146,7 @@ fn no_more_is_unpacked_than_the_directory_says() {
         zip.finish().unwrap();
         let mut bytes = fs::read(&path).unwrap();
         assert!(bytes.len() < 1 << 17);
-        // The directory at the end, and in it the length.
+        // The directory at the end, with the length.
         let entry = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
         bytes[entry + 24..entry + 28].copy_from_slice(&length.to_le_bytes());
         fs::write(&path, bytes).unwrap();

@@ -140,7 +140,7 @@ fn csv_round_trip() {
     assert_eq!(read_all(&mut source, 3).unwrap().x.into_f64(), values);
 }
 
-/// A link may point to a file that is not there yet: it is written, and the link stays.
+/// A link to a file that does not exist yet: the file is written, and the link stays.
 #[cfg(unix)]
 #[test]
 fn links_to_nothing_are_written_through() {
@@ -165,7 +165,7 @@ fn links_to_nothing_are_written_through() {
     assert!(AtomicFile::create(at("around")).is_err());
 }
 
-/// Every name that the system takes is taken; one that is too long is known at once.
+/// Names up to the limit of the system work; a longer one is an error at once.
 #[cfg(target_os = "linux")]
 #[test]
 fn names_are_as_long_as_the_system_takes() {
@@ -181,7 +181,7 @@ fn names_are_as_long_as_the_system_takes() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
-/// A file that is kept goes on where it was marked, whatever was written after that.
+/// A kept file resumes at its mark, whatever was written after it.
 #[test]
 fn a_kept_file_goes_on_where_it_was_marked() {
     use bochner::data::Done;
@@ -202,7 +202,7 @@ fn a_kept_file_goes_on_where_it_was_marked() {
         writer.write_rows(rows(from, to).view()).unwrap();
         done = opened(writer.mark());
         assert_eq!(done.rows, to as u64);
-        // Killed later on.
+        // Interrupted later.
         writer.write_rows(rows(100, 130).view()).unwrap();
         drop(writer);
         assert!(part.exists() && !path.exists());

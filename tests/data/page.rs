@@ -1,4 +1,4 @@
-//! Readings of columns: the tables of docs/data.md and of readings.txt are read and tried.
+//! Tests the examples in the tables of docs/data.md and of readings.txt.
 
 use crate::{assert_says, place, read_all};
 use bochner::data::{ChunkSource, OpenOptions, Survey, TableOptions, open};
@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/data.md");
 
-/// The rows of the tables of the page that have this many columns, without their heads.
+/// Rows of the tables of the page with this many columns, without headers.
 fn examples<'a>(page: &'a str, columns: usize) -> Vec<Vec<&'a str>> {
     let lines = page.lines().filter_map(|line| line.strip_prefix("| `"));
     let rows = lines.filter_map(|line| line.strip_suffix(" |"));
@@ -15,7 +15,7 @@ fn examples<'a>(page: &'a str, columns: usize) -> Vec<Vec<&'a str>> {
     rows.map(cells).filter(|row| row.len() == columns).collect()
 }
 
-/// What stands in backquotes, of which the first was taken away.
+/// The texts in backquotes; the first backquote was stripped.
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`')
         .step_by(2)
@@ -23,7 +23,7 @@ fn quoted(cell: &str) -> Vec<&str> {
         .collect()
 }
 
-/// How a table is read by options of the command line.
+/// Table options from options of the command line.
 fn table(options: &str) -> TableOptions {
     let mut table = TableOptions::default();
     let mut words = options.trim_matches('`').split_whitespace();

@@ -1,4 +1,4 @@
-//! A thread that panics, wherever it is: the work ends, and no file is half there.
+//! A panic in any thread ends the work, and leaves no partial file.
 
 use bochner::{
     Device, Error, Result, Run,
@@ -13,19 +13,19 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// Where the panic comes from, at the second chunk.
+/// Origin of the panic, at the second chunk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum At {
     Nowhere,
-    /// The thread that reads.
+    /// The reading thread.
     Reader,
-    /// A thread of the pool, on behalf of the one that reads.
+    /// A thread of the pool, called by the reading thread.
     ReaderPool,
-    /// A thread of the pool, on behalf of the one that computes.
+    /// A thread of the pool, called by the computing thread.
     Pool,
-    /// What writes.
+    /// The writer.
     Writer,
-    /// Who hears of the progress.
+    /// The progress callback.
     Listener,
 }
 
@@ -70,7 +70,7 @@ impl ChunkSource for Source {
     }
 }
 
-/// Features of all rows into a file; `None` if the work unwound.
+/// Writes features of all rows to a file; `None` if the work unwound.
 fn work(path: &std::path::Path, at: At) -> Option<Result<u64>> {
     let run = || {
         let map = Fourier::new(Gaussian)
@@ -108,7 +108,7 @@ fn a_panic_ends_the_work_and_leaves_no_half_of_a_file() {
         At::Listener,
     ] {
         match work(&path, at) {
-            // What a thread of our own did is an error, with its words.
+            // A panic in an internal thread is an error with its message.
             Some(Err(error)) => {
                 assert!(matches!(at, At::Reader | At::ReaderPool), "{at:?}: {error}");
                 assert!(matches!(error, Error::Numerical(_)), "{at:?}: {error:?}");
@@ -118,12 +118,12 @@ fn a_panic_ends_the_work_and_leaves_no_half_of_a_file() {
                     "{at:?}: {says}"
                 );
             }
-            // What the caller did goes back to the caller.
+            // A panic in the caller's code propagates to the caller.
             None => assert!(!matches!(at, At::Reader | At::ReaderPool), "{at:?} unwound"),
             Some(Ok(rows)) => panic!("{at:?}: {rows} rows were written"),
         }
         assert_eq!(files(), 0, "{at:?} left a file");
-        // An older file stays as it was.
+        // An older file is unchanged.
         fs::write(&path, "old").unwrap();
         let _ = work(&path, at);
         assert_eq!(fs::read(&path).unwrap(), b"old", "{at:?}");

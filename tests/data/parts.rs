@@ -38,7 +38,7 @@ fn files_of_a_folder_are_one_dataset() {
     fs::create_dir(here.path().join("d.csv")).unwrap();
     for path in [here.path().to_owned(), here.path().join("*.csv")] {
         if path.ends_with("*.csv") {
-            // A pattern takes what begins with a dot, too, if it says so.
+            // A pattern matches names with a leading dot if it starts with one.
             fs::remove_file(here.path().join(".hidden.csv")).unwrap();
         }
         let mut source = opened(open(&path, &with_target("y")));
@@ -48,7 +48,7 @@ fn files_of_a_folder_are_one_dataset() {
         assert_eq!((chunk.x, chunk.y), (Rows::F64(x), y));
         assert_eq!(source.column_names().unwrap(), ["a"]);
         assert_eq!(source.target_names().unwrap(), ["y"]);
-        // Chunks go on across files.
+        // Chunks continue across files.
         source.rewind().unwrap();
         let rows = |chunk: Option<bochner::data::Chunk>| chunk.map(|chunk| chunk.x.nrows());
         assert_eq!(rows(source.next_chunk(4).unwrap()), Some(4));
@@ -58,7 +58,7 @@ fn files_of_a_folder_are_one_dataset() {
     assert_eq!(read_in_every_way(one.as_mut()).x.nrows(), 6);
     let mut some = opened(
         open(here.path().join("[ab].csv"), &with_target("y")).or_else(|_| {
-            // Brackets are no pattern.
+            // Brackets are not special in patterns.
             open(here.path().join("b*"), &with_target("y"))
         }),
     );
@@ -80,7 +80,7 @@ fn many_files_of_arrays_and_sparse_rows_are_one_dataset() {
     assert_eq!(source.rows(), Some(rows));
     let expected = Array2::from_shape_vec((rows, 2), expected).unwrap();
     assert_eq!(read_in_every_way(source.as_mut()).x, Rows::F32(expected));
-    // Sparse rows are as wide as the widest.
+    // Sparse rows have the width of the widest file.
     let here = folder(&[
         ("a.svm", "1 1:2\n"),
         ("b.svm", "2 3:4\n"),
@@ -114,7 +114,7 @@ fn files_that_do_not_go_together_are_refused() {
             &[("x.csv", "a,b\n1,2\n"), ("y.csv", "a\n1\n")],
             &["y.csv", "has 1 feature columns", "has 2"],
         ),
-        // Names in the first file alone are none of the second.
+        // Names in the first file only do not apply to the second.
         (
             &[("x.csv", "a,b\n1,2\n"), ("y.csv", "3,4\n")],
             &["y.csv", "column \"0\"", "\"a\""],
@@ -127,7 +127,7 @@ fn files_that_do_not_go_together_are_refused() {
     for (files, needles) in cases {
         assert_says(read(files, &any), needles);
     }
-    // But columns that are named are found in any order.
+    // Named columns are found in any order.
     let named = OpenOptions {
         columns: bochner::data::ColumnChoice::These(vec!["a".into(), "b".into()]),
         ..Default::default()
@@ -147,7 +147,7 @@ fn files_that_do_not_go_together_are_refused() {
     assert_eq!(parts("x.csv").unwrap(), [PathBuf::from("x.csv")]);
     let none = folder(&[]);
     assert_says(parts(none.path().join("*.csv")), &["stands for no file"]);
-    // The format may be said, and is that of each.
+    // The format may be given, and applies to each file.
     let here = folder(&[("rows", "1 1:2\n")]);
     let said = OpenOptions {
         format: Some(Format::Libsvm),

@@ -1,4 +1,4 @@
-//! Sources of a user's own that break what they promise: whatever reads them says so in one line.
+//! User-defined sources that violate their contract: every reader reports it in one line.
 
 use bochner::{
     Device, Result,
@@ -9,8 +9,8 @@ use bochner::{
 };
 use ndarray::Array2;
 
-/// A source of a user's own, of two columns and a target: yields these chunks, whatever it
-/// promises.
+/// A user-defined source of two columns and a target, which returns these chunks regardless of its
+/// contract.
 #[derive(Clone)]
 struct Own {
     chunks: Vec<Chunk>,
@@ -18,7 +18,7 @@ struct Own {
 }
 
 impl Own {
-    /// Two chunks of four rows, of which `spoil` makes something else.
+    /// Two chunks of four rows, modified by `spoil`.
     fn new(spoil: impl Fn(&mut Vec<Chunk>)) -> Self {
         let chunk = |row0: usize| Chunk {
             x: Rows::F64(Array2::from_shape_fn((4, 2), |(i, j)| {
@@ -60,7 +60,7 @@ fn x_of(chunk: &mut Chunk) -> &mut Array2<f64> {
     }
 }
 
-/// All that reads chunks, on a source that may be spoilt.
+/// All functions that read chunks, on a possibly invalid source.
 fn readers(source: &Own) -> Vec<(&'static str, Result<()>)> {
     let good = Own::new(|_| ());
     let survey = Survey::new(&mut good.clone(), 8, 0).expect("surveys");

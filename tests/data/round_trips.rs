@@ -1,4 +1,4 @@
-//! What is written is read back: any numbers and any text, in every format, in chunks of any size.
+//! Round trips: any numbers and any text, in every format, in chunks of any size.
 
 use crate::{cases, opened, place, read_all, table};
 use bochner::data::{CsvWriter, NpyWriter, OpenOptions, open};
@@ -6,7 +6,7 @@ use ndarray::Array2;
 use proptest::{collection::vec, num, prelude::*};
 use std::{fmt::Write, fs, path::Path};
 
-/// Rows of any finite numbers, subnormal ones and both zeros among them.
+/// Rows of any finite numbers, including subnormal ones and both zeros.
 fn numbers() -> impl Strategy<Value = Array2<f64>> {
     let number = num::f64::NORMAL | num::f64::SUBNORMAL | num::f64::ZERO;
     (1..40_usize, 1..6_usize).prop_flat_map(move |(rows, columns)| {
@@ -21,7 +21,7 @@ fn read(path: &Path, max_rows: usize) -> Array2<f64> {
     opened(read_all(source.as_mut(), max_rows)).x.into_f64()
 }
 
-/// The same numbers to the last bit; a negative zero is a zero in text.
+/// The same bits; a negative zero becomes a zero in text.
 fn assert_same(read: &Array2<f64>, written: &Array2<f64>) {
     assert_eq!(read.dim(), written.dim());
     let bits = |rows: &Array2<f64>| rows.mapv(f64::to_bits);
@@ -70,7 +70,7 @@ proptest! {
         assert_same(&read(&path, max_rows), &numbers);
     }
 
-    /// Zeros are left out, but for the last column, which says how many there are.
+    /// Zeros are dropped, except in the last column, which determines the width.
     #[test]
     fn numbers_that_are_mostly_zeros(
         numbers in numbers(),
@@ -95,7 +95,7 @@ proptest! {
         assert_same(&read(&path, max_rows), &wanted);
     }
 
-    /// Separators, quotes and ends of lines within fields; blanks around them are no part of them.
+    /// Separators, quotes and line ends within fields; surrounding blanks are stripped.
     #[test]
     fn text_of_any_kind(
         fields in vec(["[a-z,;\"\n\r\t é?]{0,9}", "\\PC{0,9}"], 1..20),

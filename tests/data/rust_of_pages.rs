@@ -1,4 +1,4 @@
-//! The Rust of the documents compiles: `build.rs` puts each block into a function of its own.
+//! The Rust examples of the documents compile: `build.rs` puts each block into a separate function.
 
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 

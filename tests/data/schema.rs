@@ -1,4 +1,4 @@
-//! What columns of text, truth values, dates and missing values become.
+//! Encoding of text, booleans, dates and missing values.
 
 use crate::{assert_says, opened, place, read_all, read_in_every_way};
 use bochner::data::{
@@ -81,7 +81,7 @@ fn each_kind_of_column_becomes_its_numbers() {
             Kind::Date(DateParts::default())
         ]
     );
-    // Another file by the same schema: columns by name, a new city, no targets.
+    // Another file with the same schema: columns by name, a new city, no targets.
     let known = OpenOptions {
         target_use: TargetUse::Ignored,
         columns: ColumnChoice::Known(Box::new(schema.clone())),
@@ -137,8 +137,8 @@ fn each_kind_of_column_becomes_its_numbers() {
     assert_eq!(chunk.y.column(1).to_vec(), [0.0, 2.0, 0.0]);
 }
 
-/// Numbers as round as thousands with points are asked about, beside text and without; those that
-/// were measured are not.
+/// Numbers like 1.000, with possible thousands separators, are ambiguous and refused, in numeric
+/// tables and with text; measured ones are not.
 #[test]
 fn points_that_may_part_thousands_are_asked_about() {
     let (_directory, path) = place("rents.csv");
@@ -173,7 +173,7 @@ fn points_that_may_part_thousands_are_asked_about() {
     // A target, too.
     let text = "a,y\n1,101.000\n2,12.500\n";
     assert_says(read(text, None, None), &["\"y\"", "may be 101000 or 101"]);
-    // Where commas stand before fractions, points are asked about in any number.
+    // If decimal commas occur, points are ambiguous in all numbers.
     let measured = "rent;size;y\n1.234;3,5;1\n5.678;4,5;2\n";
     assert_says(
         read(measured, None, None),
@@ -184,8 +184,8 @@ fn points_that_may_part_thousands_are_asked_about() {
     assert_eq!(read(measured, None, None).unwrap(), [1.234, 5.678]);
 }
 
-/// The parts of a date stand beside its day, however it is written; for a gap stands the mean or
-/// the median of each column.
+/// Date parts are additional columns for any date format; missing dates are imputed by the mean or
+/// median of each column.
 #[test]
 fn parts_of_dates_are_columns_beside_the_day() {
     let (_directory, path) = place("days.csv");
@@ -248,7 +248,7 @@ fn parts_of_dates_are_columns_beside_the_day() {
             assert!(schema.to_string().starts_with("1 date, 1 in parts"));
         }
     }
-    // Nobody asks for them.
+    // Not requested.
     let text = "day,y\n2023-01-02,1\n2024-12-29,2\n";
     let source = opened(surveyed(
         &path,
@@ -256,7 +256,7 @@ fn parts_of_dates_are_columns_beside_the_day() {
         &options("y", TableOptions::default()),
     ));
     assert_eq!(source.column_names().unwrap(), ["day"]);
-    // A target is its day.
+    // A date as target is its day only.
     let asked = TableOptions {
         dates: Some(Dates::Parts),
         ..TableOptions::default()
@@ -309,11 +309,11 @@ fn what_stands_for_missing_values_is_as_documented() {
         refused,
         &["line 3, column \"a\"", "is empty", "Missing::Mean"],
     );
-    // Whatever stands for it, a target is there or the row is none.
+    // Imputation does not apply to targets.
     let gap = text.replace("v,false,4", "v,false,");
     let refused = surveyed(&path, &gap, &options("y", missing(Missing::Mean)));
     assert_says(refused, &["line 5, column \"y\"", "is empty"]);
-    // A file of numbers in which nothing is missing can miss something later.
+    // A numeric file without missing values can have some later.
     let source = opened(surveyed(
         &path,
         "a,y\n1,1\n2,2\n",
@@ -369,7 +369,7 @@ fn more_categories_than_allowed_are_hashed() {
             assert!(taken.count() > 55);
         }
     }
-    // A category that the fit did not see has a place too, and a missing one what stands for it.
+    // A category that the fit has not seen has a position, too, and a missing one is imputed.
     let gaps = text(20) + "?,1\nk3,2\n";
     let all = TableOptions {
         missing: Missing::Mean,
@@ -384,7 +384,7 @@ fn more_categories_than_allowed_are_hashed() {
     assert_eq!(x.row(3), x.row(rows - 1));
 }
 
-/// Numbers among text, and text among numbers, are a slip until somebody says otherwise.
+/// Mixed numbers and text are an error unless a type is requested.
 #[test]
 fn columns_of_two_kinds_are_refused_or_named() {
     let (_directory, path) = place("mixed.csv");
@@ -445,7 +445,7 @@ fn columns_of_two_kinds_are_refused_or_named() {
         ..plain()
     };
     assert_says(read("a,y\n1,1\n", unknown), &["\"b\"", "categories"]);
-    // Dates and text are told as numbers and text are, unless they are meant.
+    // Dates mixed with text are treated like numbers mixed with text, unless requested.
     let dated = "a,y\n2024-01-01,1\nsoon,2\n";
     assert_says(
         read(dated, plain()),
@@ -457,7 +457,7 @@ fn columns_of_two_kinds_are_refused_or_named() {
     );
     let source = opened(read(dated, named));
     assert_eq!(source.column_names().unwrap(), ["a=2024-01-01", "a=soon"]);
-    // Labels too: truth values are text, and numbers stay numbers.
+    // Labels too: booleans are text, and numbers stay numbers.
     let source = opened(read("a,y\n1,true\n2,false\n", plain()));
     assert_eq!(
         source.schema().unwrap().classes().unwrap(),
@@ -465,7 +465,7 @@ fn columns_of_two_kinds_are_refused_or_named() {
     );
 }
 
-/// What rows that are held out hold is not known to the fit.
+/// Contents of held-out rows are not used by the fit.
 #[test]
 fn only_rows_of_the_part_are_looked_at() {
     let (_directory, path) = place("parts.csv");
@@ -483,7 +483,7 @@ fn only_rows_of_the_part_are_looked_at() {
     Survey::new(all.as_mut(), 0, 0).unwrap();
     let y = read_all(all.as_mut(), 50).unwrap().y;
     assert_eq!(all.columns(), 202);
-    // A part of a part: its own rows, whichever those are.
+    // A part of a part uses only its own rows.
     let outer = Split::new(whole(), Part::Train, 0.3, 5).unwrap();
     let mut inner = Split::new(outer, Part::Train, 0.4, 6).unwrap();
     Survey::new(&mut inner, 0, 0).unwrap();
@@ -522,8 +522,7 @@ fn numbers_keep_their_bits_and_cost_no_pass() {
     assert_eq!(read_in_every_way(table.as_mut()), whole);
 }
 
-/// A file that has other rows after the survey is refused, be it of numbers or of text, and as long
-/// as it was.
+/// A file whose rows change after the survey is refused, numeric or text, also at the same length.
 #[test]
 fn files_of_other_rows_in_a_later_pass_are_refused() {
     let (_directory, path) = place("grows.csv");
@@ -541,7 +540,7 @@ fn files_of_other_rows_in_a_later_pass_are_refused() {
                 &options("y", TableOptions::default()),
             ));
             assert!(read_all(source.as_mut(), 4).is_ok());
-            // As old as it was, too: nothing but its rows tells.
+            // With the same modification time, too: only the rows differ.
             let modified = fs::metadata(&path).unwrap().modified().unwrap();
             fs::write(&path, now).unwrap();
             let file = fs::File::options().write(true).open(&path).unwrap();
@@ -567,7 +566,7 @@ fn a_schema_without_rows_to_make_it_of_is_an_error() {
     let _: Option<&Schema> = source.schema();
 }
 
-/// `01000` is a place and no amount.
+/// `01000` is a code, not a number.
 #[test]
 fn whole_numbers_of_one_length_that_begin_with_zero_are_codes() {
     let (_directory, path) = place("places.csv");
@@ -584,7 +583,7 @@ fn whole_numbers_of_one_length_that_begin_with_zero_are_codes() {
     let kinds: Vec<_> = schema.features().iter().map(|f| f.kind().clone()).collect();
     let codes = ["01000", "10115", "90210"].map(String::from);
     assert_eq!(kinds, [Kind::Categories(codes.to_vec()), Kind::Number]);
-    // Late, and beside a gap.
+    // Late in the file, and with a missing value.
     let late = |i: usize| zips[if i == 700 { 0 } else { 1 + i % 2 }].to_owned();
     assert!(
         of(&table(900, &late), TableOptions::default())
@@ -595,7 +594,7 @@ fn whole_numbers_of_one_length_that_begin_with_zero_are_codes() {
     let filled = of(&table(30, &gap), missing(Missing::Mean));
     let field = &filled.schema().expect("a gap").features()[0];
     assert!(matches!(field.kind(), Kind::Categories(all) if all.len() == 3));
-    // Numbers all the same: as asked for, where each row has its own, and where none begins so.
+    // Still numeric: on request, if all rows are distinct, and if none starts with zero.
     let numeric = TableOptions {
         numeric: vec!["zip".into()],
         ..TableOptions::default()
@@ -613,7 +612,7 @@ fn whole_numbers_of_one_length_that_begin_with_zero_are_codes() {
             .schema()
             .is_none()
     );
-    // Another file by the same schema.
+    // Another file with the same schema.
     let known = OpenOptions {
         target_use: TargetUse::Ignored,
         columns: ColumnChoice::Known(Box::new(schema)),

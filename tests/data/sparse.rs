@@ -30,7 +30,7 @@ fn rows_of_libsvm_have_their_zeros() {
     ];
     assert_eq!(chunk.x, Rows::F64(x.clone()));
     assert_eq!(chunk.y, array![[1.0], [-1.0], [0.25], [2.0]]);
-    // As many columns as a model has, whatever the file shows of them.
+    // As many columns as the model has, independent of the file.
     let wide = LibsvmOptions {
         width: Some(6),
         ..Default::default()
@@ -90,7 +90,7 @@ fn libsvm_refuses_with_the_line() {
         ("one 1:2\n", &["\"one\"", "holds the text"]),
         ("1,2 1:2\n", &["several labels"]),
         ("9007199254740993 1:2\n", &["2^53", "renumber"]),
-        // Nothing of this size is allocated.
+        // No memory of this size is allocated.
         ("1 1000000000:2\n", &["lies beyond 4194304 columns"]),
         ("1 99999999999999999999:2\n", &["no whole number"]),
     ] {
@@ -103,7 +103,7 @@ fn libsvm_refuses_with_the_line() {
     assert_says(libsvm("1 3:1\n", narrow), &["beyond the 2 columns"]);
 }
 
-/// The matrix of the fixtures, which scipy 1.x wrote.
+/// The matrix of the fixtures, written by scipy 1.x.
 fn matrix() -> Array2<f64> {
     let mut x = Array2::zeros((7, 5));
     (x[[0, 1]], x[[0, 4]], x[[6, 0]]) = (2.0, -1.5, 1e-3);
@@ -139,11 +139,11 @@ fn matrices_of_scipy_have_their_zeros() {
     assert_says(open(&csr, &options), &["has 6 rows", "features have 7"]);
 }
 
-/// A matrix with these parts of the archive, read whole.
+/// A matrix with these parts of the archive, read in one chunk.
 fn csr(shape: [i64; 2], starts: &[i32], places: &[i32], values: &[f64]) -> Result<Chunk> {
     let (_directory, path) = place("x.npz");
     let mut npz = NpzWriter::new(File::create(&path).unwrap());
-    // ndarray-npy has no text; what comes after the header counts.
+    // ndarray-npy has no text type; the bytes after the header matter.
     npz.add_array("format", &Array1::from_vec(b"csr".to_vec()))
         .unwrap();
     npz.add_array("shape", &Array1::from_vec(shape.to_vec()))
@@ -162,7 +162,7 @@ fn csr(shape: [i64; 2], starts: &[i32], places: &[i32], values: &[f64]) -> Resul
 fn damaged_matrices_are_refused() {
     let right = csr([2, 3], &[0, 1, 3], &[2, 0, 0], &[5.0, 1.0, 2.0]).unwrap();
     assert_eq!(right.x, Rows::F64(array![[0.0, 0.0, 5.0], [3.0, 0.0, 0.0]]));
-    // More entries than columns, of which those of one place add up.
+    // More entries than columns; duplicates are added up.
     let long = csr([2, 2], &[0, 0, 3], &[1, 0, 1], &[5.0, 1.0, 2.0]).unwrap();
     assert_eq!(long.x, Rows::F64(array![[0.0, 0.0], [1.0, 7.0]]));
     let values = [5.0, 1.0, 2.0];

@@ -98,7 +98,7 @@ fn split_parts_are_complementary_and_independent_of_chunks() {
     }
 }
 
-/// Of so many rows that a fraction 3 per cent off is beyond the noise.
+/// With enough rows that a fraction 3 per cent off exceeds the noise.
 #[test]
 fn a_split_takes_the_fraction_that_it_is_told() {
     for (fraction, seed) in [(0.2, 4), (0.5, 5)] {
@@ -114,13 +114,13 @@ fn a_split_takes_the_fraction_that_it_is_told() {
 
 #[test]
 fn split_golden_rows() {
-    // A split is part of what a reported accuracy means: it must stay the same in every version and
-    // on every platform.
+    // A split determines the meaning of a reported accuracy: it must stay the same in every version
+    // and on every platform.
     let mut split = opened(Split::new(numbered(40), Part::Test, 0.25, 42));
     let rows = read_in_every_way(&mut split).y.column(0).to_vec();
     assert_eq!(rows, GOLDEN);
 }
-/// From the formula in [`Split`]'s documentation, computed elsewhere.
+/// From the formula in [`Split`]'s documentation, computed independently.
 const GOLDEN: [f64; 16] = [
     1.0, 2.0, 3.0, 5.0, 7.0, 9.0, 13.0, 14.0, 16.0, 17.0, 18.0, 21.0, 26.0, 29.0, 30.0, 32.0,
 ];
@@ -146,8 +146,7 @@ fn split_refuses() {
     );
 }
 
-/// A source of somebody else: it yields one chunk again and again, `left` times, and promises what
-/// it likes.
+/// A user-defined source: returns one chunk `left` times, with arbitrary declared properties.
 #[derive(Debug)]
 struct Own {
     chunk: Chunk,
@@ -156,7 +155,7 @@ struct Own {
     left: usize,
 }
 
-/// One row of two columns, and so many rows of y.
+/// One row of two columns, and `y_rows` rows of y.
 fn own(y_rows: usize, left: usize) -> Own {
     Own {
         chunk: Chunk {
@@ -242,7 +241,7 @@ fn weights_stay_with_their_rows() {
         assert!(weights.len() > 30);
         assert_eq!(weights - 1.0, rows.x.into_f64().column(0));
     }
-    // Weights that are not promised, and others than are allowed.
+    // Undeclared weights, and invalid ones.
     let mut unasked = own(3, 9);
     unasked.chunk.weights = Some(Array1::ones(3));
     assert_says(
@@ -277,7 +276,7 @@ fn a_survey_names_the_row_and_the_column_of_what_is_not_finite() {
         &["row 1", "'height'", "infinite"],
     );
     assert_says(survey(4.0, f64::NAN), &["y: row 2, column 0", "NaN"]);
-    // Rows are counted in the source, not in the chunk.
+    // Row numbers count from the start of the source, not of the chunk.
     let mut late = own(3, 5);
     late.chunk.x = Rows::F32(array![[1.0, 2.0]]);
     late.chunk.y = array![[f64::INFINITY]];
@@ -288,7 +287,7 @@ fn a_survey_names_the_row_and_the_column_of_what_is_not_finite() {
     );
 }
 
-/// One source after another.
+/// Two sources in sequence.
 #[derive(Debug)]
 struct After(MemorySource, Own);
 

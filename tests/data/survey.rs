@@ -7,7 +7,7 @@ use bochner::{Result, Step};
 use ndarray::{Array2, Axis, array};
 use std::cell::RefCell;
 
-/// A source that yields at most `most` rows whatever is asked.
+/// A source that returns at most `most` rows for any request.
 #[derive(Debug)]
 struct Small(MemorySource, usize);
 
@@ -35,7 +35,8 @@ fn survey(x: Array2<f64>, y: Option<Array2<f64>>, sample_rows: usize) -> Result<
 
 #[test]
 fn keeps_the_digits_of_columns_far_from_zero() {
-    // 0..7 at offsets whose squares swallow the spread; the variance of 0..7 is 4, exactly.
+    // 0..7 at offsets whose squares exceed the precision of the variance; the variance of 0..7 is
+    // 4, exactly.
     let offsets = [0.0, 1e9, -1e9, 1e15];
     let x = Array2::from_shape_fn((70_000, 4), |(i, j)| offsets[j] + (i % 7) as f64);
     let survey = survey(x, None, 0).unwrap();
@@ -45,7 +46,7 @@ fn keeps_the_digits_of_columns_far_from_zero() {
             "variance {}",
             survey.variance[j]
         );
-        // The mean itself can only be rounded to f64.
+        // The mean itself is rounded to f64.
         assert!(
             (survey.mean[j] - (offset + 3.0)).abs() <= f64::EPSILON * offset.abs() + 1e-11,
             "mean {}",
@@ -166,7 +167,7 @@ fn refuses_what_exceeds_f64() {
 
 #[test]
 fn median_distance_is_exact() {
-    // Sizes around the tiles of 32 rows and the runs of 8 columns, with even and odd numbers of
+    // Sizes around the tiles of 32 rows and the blocks of 8 columns, with even and odd numbers of
     // pairs.
     for (rows, columns) in [(2, 1), (3, 7), (4, 8), (31, 9), (32, 3), (33, 17), (70, 2)] {
         let x = Array2::from_shape_fn((rows, columns), |(i, j)| {
@@ -240,7 +241,7 @@ fn median_distance_refuses() {
 
 #[test]
 fn two_values_and_no_third_make_a_column_binary() {
-    // Ascending and descending: the third value is a new end, not one between.
+    // Ascending and descending: the third value is a new extreme, not between.
     let x = array![
         [0.0, 2.0, 5.0, 0.0, 1.0, 7.0],
         [1.0, 1.0, 5.0, 1.0, 3.0, 7.0],
@@ -275,7 +276,7 @@ fn a_row_of_weight_two_is_one_that_is_there_twice() {
     );
     near(weighted.targets[0].mean, repeated.targets[0].mean);
     near(weighted.targets[0].variance, repeated.targets[0].variance);
-    // Rows of weight 0 are rows, and their labels are labels.
+    // Rows of weight 0 count as rows, and their labels as labels.
     assert_eq!((weighted.rows, weighted.sample_index), (4, vec![0, 1, 3]));
     assert_eq!(
         weighted.targets[0].distinct.as_deref(),

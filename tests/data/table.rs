@@ -10,7 +10,7 @@ pub(crate) fn table(text: impl AsRef<[u8]>) -> (tempfile::TempDir, Result<CsvTab
     (directory, CsvTable::open(path))
 }
 
-/// All text of a table, row after row, read by so many rows.
+/// All text of a table, row by row, read `max_rows` rows at a time.
 pub(crate) fn rows(table: &mut CsvTable, max_rows: usize) -> Result<Vec<Vec<String>>> {
     table.rewind()?;
     let mut all = Vec::new();
@@ -47,7 +47,7 @@ fn fields_are_text_in_batches_of_any_size() {
     assert_eq!(rows(&mut csv, 2).unwrap(), some);
     assert_says(csv.select(&[3]), &["column 3", "of 3"]);
     assert_says(csv.next_batch(0), &["0 rows"]);
-    // Rows are found by their line, which blank and broken ones move.
+    // Rows are located by their line, which blank and broken lines shift.
     for (row, line) in [(0, 2), (1, 5), (2, 6)] {
         assert_eq!(csv.place(row, 1), format!("line {line}, column \"b\""));
     }
@@ -58,7 +58,7 @@ fn fields_are_text_in_batches_of_any_size() {
     assert_eq!(unnamed.place(1, 0), "line 2, column \"0\"");
     let (_directory, broken) = table("a,b\n1,2\n3\n");
     assert_says(rows(&mut opened(broken), 9), &["line 3 has 1 field,"]);
-    // What is no UTF-8 is Windows-1252, cell by cell, unless it is said to be another.
+    // Invalid UTF-8 is read as Windows-1252, cell by cell, unless another encoding is given.
     let latin = b"a,gr\xf6\xdfe\n1,\xc3\xa9\n3,\x80 \xe9\n";
     let (_directory, csv) = table(latin);
     let mut csv = opened(csv);
@@ -77,7 +77,7 @@ fn fields_are_text_in_batches_of_any_size() {
     assert_eq!(rows(&mut greek, 9).unwrap(), [["1", "2"], ["3", "ι"]]);
 }
 
-/// Every way to place missing pieces among empty and long ones.
+/// All arrangements of missing, empty and long texts.
 #[test]
 fn missing_text_is_none_and_empty_text_is_not() {
     let pieces = [None, Some(""), Some("a"), Some("bcd")];

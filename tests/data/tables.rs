@@ -1,4 +1,4 @@
-//! Tables of text, truth values and gaps, from the fit to predictions, in Rust.
+//! Tables with text, booleans and missing values, from fit to predictions, in Rust.
 
 use bochner::data::{ColumnChoice, Missing};
 use bochner::models::LinearModel;
@@ -67,7 +67,7 @@ fn a_model_keeps_what_its_columns_are_made_of() {
     assert_eq!(linear.column_names.as_deref().unwrap(), names);
     assert_eq!(linear.schema.as_ref().unwrap().width(), 4);
     assert!(matches!(linear.columns(), ColumnChoice::Known(_)));
-    // Text is no number, neither as a label nor as an amount, and gaps are no values.
+    // Text is not a number, neither as a label nor as a target, and missing values are not values.
     let says = |error: Error| error.to_string();
     let error = says(learner.fit(file.clone()).unwrap_err());
     assert!(
@@ -91,7 +91,7 @@ fn a_model_keeps_what_its_columns_are_made_of() {
     );
 }
 
-/// Truth values as labels, by their words, and numbers as before.
+/// Booleans as labels keep their words, and numbers are unchanged.
 #[test]
 fn labels_come_back_as_they_went_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -122,7 +122,7 @@ fn labels_come_back_as_they_went_in() {
     assert!(error.contains("are numbers"), "{error}");
 }
 
-/// Rows of a file with weights count as the rows repeated.
+/// Weighted rows of a file equal repeated rows.
 #[test]
 fn weights_of_a_column_are_those_of_the_fit() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn weights_of_a_column_are_those_of_the_fit() {
     assert!(p.iter().all(|p| p.abs() < 1.2));
 }
 
-/// A model of numbers alone has no schema and is the file that it was.
+/// A numeric model has no schema and the same file as before.
 #[test]
 fn models_of_numbers_have_no_schema() {
     let folder = tempfile::tempdir().unwrap();

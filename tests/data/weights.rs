@@ -1,11 +1,11 @@
-//! What each row counts for.
+//! Weights of rows.
 
 use crate::schema::{missing, options, surveyed, x_of};
 use crate::{assert_says, opened, place, read_in_every_way};
 use bochner::data::{Missing, TableOptions};
 use ndarray::array;
 
-/// Means and medians count rows by their weights, and rows of weight 0 not at all.
+/// Means and medians use weights, and ignore rows of weight 0.
 #[test]
 fn weights_weigh_what_stands_for_missing_values() {
     let (_directory, path) = place("weighed.csv");
@@ -22,7 +22,7 @@ fn weights_weigh_what_stands_for_missing_values() {
         [3.0, 1.0, 0.0, 1.0]
     );
     assert_eq!(x_of(chunk).row(3).to_vec(), [2.0, 0.75, 0.25]);
-    // Numbers alone are read in one pass, weights beside them.
+    // Numeric tables are read in one pass, including weights.
     let plain = TableOptions {
         missing: Missing::default(),
         ..table
@@ -54,7 +54,7 @@ fn weights_weigh_what_stands_for_missing_values() {
     );
 }
 
-/// Weights with decimal commas, with a unit and with both are those without.
+/// Weights with decimal commas, with a unit, and with both equal plain ones.
 #[test]
 fn weights_are_read_as_numbers_of_other_columns_are() {
     let (_directory, path) = place("weighed.csv");
@@ -80,17 +80,17 @@ fn weights_are_read_as_numbers_of_other_columns_are() {
     ] {
         assert_eq!(opened(of(weights, &plain)), known, "{weights:?}");
     }
-    // What is plain stays so, though it is as round as thousands.
+    // Plain numbers stay so, although they could be thousands.
     let round = opened(of(["1.000", "2.000", "0.500", "3.000"], &plain));
     assert_eq!(round.0, [1.0, 2.0, 0.5, 3.0]);
     let round = opened(of(["1.000", "2.000", "4.000", "3.000"], &plain));
     assert_eq!(round.0, [1.0, 2.0, 4.0, 3.0]);
-    // Beside numbers alone.
+    // With numeric columns only.
     let text = "a;w;y\n1;0,5;1\n5;2;2\n";
     let mut source = opened(surveyed(&path, text, &options("y", plain.clone())));
     let weights = read_in_every_way(source.as_mut()).weights;
     assert_eq!(weights.unwrap().to_vec(), [0.5, 2.0]);
-    // Means that stand for gaps and means of targets weigh by them, too.
+    // Imputed means and target means are weighted, too.
     let gaps = |w: &str| {
         let text = format!("a;c;w;y\n1;u;3;1\n5;v;{w};2\n?;u;1;4\n");
         let table = TableOptions {

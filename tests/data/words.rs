@@ -1,4 +1,4 @@
-//! Columns of prose as hashed words: where they are taken, and what they are worth.
+//! Free-text columns as hashed words: when they are used, and their accuracy.
 
 use crate::{assert_says, opened, place, read_all, read_in_every_way};
 use bochner::{
@@ -16,7 +16,7 @@ const WORDS: [&str; 20] = [
     "north", "park", "warm", "bath", "floor", "tram", "lake", "garage", "terrace",
 ];
 
-/// A number from 0 to 1, of `i` and `k` alone.
+/// A pseudorandom number from 0 to 1, as a function of `i` and `k`.
 fn even(i: usize, k: u64) -> f64 {
     let mut z = (i as u64 * 64 + k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,24 +24,24 @@ fn even(i: usize, k: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 * 2_f64.powi(-53)
 }
 
-/// Of deviation 1.
+/// With deviation 1.
 fn noise(i: usize) -> f64 {
     ((20..24).map(|k| even(i, k)).sum::<f64>() - 2.0) * 3_f64.sqrt()
 }
 
-/// The words of row `i`: each is there in 3 of 10 rows.
+/// The words of row `i`: each occurs in 3 of 10 rows.
 fn words_of(i: usize) -> Vec<usize> {
     (0..20).filter(|&k| even(i, k as u64) < 0.3).collect()
 }
 
-/// What the words of a row are worth, of deviation 1.
+/// Effect of the words of a row, with deviation 1.
 fn worth(i: usize) -> f64 {
     let of = |k: usize| even(1_000_000, k as u64) - 0.5;
     let sum: f64 = words_of(i).into_iter().map(of).sum();
     sum / 0.56
 }
 
-/// Rows from `first` on, of sentences of these words, each with one of its own, and a target.
+/// Rows from `first` on: sentences of these words, each with a unique word, and a target.
 fn sentences(path: &Path, (first, rows): (usize, usize), y: impl Fn(usize) -> f64) {
     let mut text = String::from("x,about,y\n");
     for i in first..first + rows {
@@ -59,7 +59,7 @@ fn fitted(train: DataFile) -> RidgeModel {
         .unwrap()
 }
 
-/// The root of the mean squared error on the rows of another file, over their deviation.
+/// Root mean squared error on the rows of another file, relative to their deviation.
 fn error(model: &RidgeModel, new: &Path) -> f64 {
     let found = model
         .predict_source(model.open(new).unwrap().as_mut())
@@ -77,8 +77,7 @@ fn schema(model: &RidgeModel) -> &Schema {
     model.linear().schema.as_ref().unwrap()
 }
 
-/// A target that words decide but for noise of deviation .2, by the default and as a model file
-/// keeps it.
+/// A target determined by words plus noise of deviation .2, by default and through a model file.
 #[test]
 fn words_that_decide_are_seen() {
     let (_directory, path) = place("train.csv");
@@ -98,7 +97,7 @@ fn words_that_decide_are_seen() {
     assert_eq!(error(&again, &new).to_bits(), by_words.to_bits());
 }
 
-/// Sentences that tell nothing change nothing: each row has its own, so that they are left out.
+/// Uninformative sentences change nothing: each row has a distinct one, so that they are dropped.
 #[test]
 fn words_that_tell_nothing_change_nothing() {
     let (_directory, path) = place("train.csv");
@@ -133,8 +132,8 @@ fn words(columns: &[&str]) -> TableOptions {
     }
 }
 
-/// Rows have unit length, whatever the script; a gap and a text without words are 0; nothing is
-/// asked of a target where there is none.
+/// Rows have unit length, for any script; missing values and texts without words are 0; no target
+/// is needed.
 #[test]
 fn rows_of_words_have_unit_length() {
     let (_directory, path) = place("rows.csv");
@@ -173,12 +172,12 @@ fn rows_of_words_have_unit_length() {
     }
 }
 
-/// Titles that are worth something as a whole are taken so, though they are of words; what the
-/// words of others are worth is no part of it.
+/// Titles that are informative as a whole are encoded by target means, although they consist of
+/// words; this does not use the information of words in other columns.
 #[test]
 fn the_better_of_words_and_means_is_taken() {
     let (_directory, path) = place("rows.csv");
-    // 144 titles of three rows each.
+    // 144 titles with three rows each.
     let title = |i: usize| (i * 7 % 12, i * 7 / 12 % 12);
     let write = |y: &dyn Fn(usize, usize) -> f64, deviation: f64| {
         let mut text = String::from("title,y\n");
