@@ -1,20 +1,20 @@
-//! Puts the Rust of the documents where the tests compile it: each block into a function that is
-//! given what its page speaks of.
+//! Extracts the Rust examples of the documents for compilation by the tests: each block becomes a
+//! function whose parameters are the names that its page assumes.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What blocks do not say: rows, targets, labels, and what was built before.
+/// Names that blocks assume: rows, targets, labels, and earlier results.
 const GIVEN: &str = "\
     x: Array2<f64>, x_new: Array2<f64>, x_more: Array2<f64>, x_all: Array2<f64>, \
     january: Array2<f64>, february: Array2<f64>, y: Array1<f64>, y_more: Array1<f64>, \
     weights: Array1<f64>, labels: Vec<String>, labels_all: Vec<String>, map: Fourier, \
     logistic: LogisticRegression";
-/// What is imported of the names in it.
+/// Imports for these names.
 const OF_GIVEN: &str = "use ndarray::{Array1, Array2};\n    \
                         use bochner::{models::LogisticRegression, prelude::Fourier};";
-/// What a block has that imports nothing.
+/// Imports for blocks without any.
 const IMPORTS: &str = "use bochner::{models::*, prelude::*};";
 
 fn main() {
@@ -58,7 +58,7 @@ fn blocks(text: &str) -> Vec<(usize, String)> {
     blocks
 }
 
-/// A module, for its imports, with a function that nothing calls.
+/// Writes a module, for the imports, with a function that is never called.
 fn write_block(code: &mut String, name: &str, block: &str) {
     let has_imports = block.contains("use bochner::");
     let imports = if has_imports { "" } else { IMPORTS };

@@ -1,4 +1,4 @@
-//! Additive models: what is a sum of functions of columns comes back as these.
+//! Additive models recover the functions of single columns.
 
 use crate::common::devices;
 use bochner::{
@@ -12,8 +12,8 @@ use ndarray::{Array1, Array2};
 
 const NOISE: f64 = 0.1;
 
-/// y = sin(x0) + x1^2 / 2 + |x2| + noise, of 4 columns within (-2, 2), and a product of the first
-/// two, `share` times.
+/// y = sin(x0) + x1^2 / 2 + |x2| + noise, with 4 columns within (-2, 2), plus `share` times the
+/// product of the first two.
 fn table(rows: usize, share: f64) -> (Array2<f64>, Array1<f64>) {
     let mut draws = Seed(rows as u64).stream(Stream::Sample, 1);
     let x = Array2::from_shape_simple_fn((rows, 4), || 4.0 * draws.uniform() - 2.0);
@@ -49,8 +49,8 @@ fn centred(y: Array1<f64>) -> Array1<f64> {
     y - mean
 }
 
-/// Each part as it is, but for a constant, whatever the other columns hold; and a column that tells
-/// nothing has a flat one.
+/// Each part is recovered up to a constant, independent of the other columns; an irrelevant column
+/// has a flat one.
 #[test]
 fn parts_of_a_sum_are_found_on_devices() {
     let (x, y) = table(1500, 0.0);
@@ -77,7 +77,7 @@ fn parts_of_a_sum_are_found_on_devices() {
                     .expect("rows")
                     .sqrt();
                 assert!(off < 0.04, "part {j} on {device:?}: {off}");
-                // The same curve where the others lie elsewhere, but for rounding.
+                // The same curve with other values of the other columns, up to rounding.
                 let mut elsewhere = along(j);
                 for k in (0..4).filter(|&k| k != j) {
                     elsewhere.column_mut(k).fill(-1.1);
@@ -95,7 +95,7 @@ fn parts_of_a_sum_are_found_on_devices() {
     }
 }
 
-/// A pair is added where there is one, and it takes the product in.
+/// A pair is added if there is an interaction, and captures the product.
 #[test]
 fn a_pair_is_found_on_devices() {
     let (x, y) = table(1500, 1.0);

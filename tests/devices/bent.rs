@@ -1,4 +1,4 @@
-//! Columns that are clipped by quartiles, or taken by their ranks.
+//! Column transformations: clipping at quartiles, and ranks.
 
 use crate::common::devices;
 use bochner::{
@@ -11,8 +11,8 @@ use bochner::{
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
-/// Columns whose logarithms are even, the second of other units, and a column of two values; what
-/// is learnt is smooth in the logarithms.
+/// Columns whose logarithms are uniform, the second in other units, and a column of two values; the
+/// target is smooth in the logarithms.
 fn long_tails(rows: usize) -> (Array2<f64>, Array1<f64>) {
     let even = |i: usize, step: usize| ((i * step) % 1009) as f64 / 1009.0;
     let x_nd = Array2::from_shape_fn((rows, 3), |(i, j)| match j {
@@ -43,7 +43,7 @@ fn fit(
         .fit((&x, &y))
 }
 
-/// The error on other rows, over the deviation of what is predicted.
+/// Error on new rows, relative to the deviation of the target.
 fn off(model: &Model<Array1<f64>>) -> f64 {
     let (x, y) = long_tails(900);
     let (x, y) = (x.slice(s![600.., ..]), y.slice(s![600..]));
@@ -62,8 +62,8 @@ fn ranks_see_what_deviations_do_not_on_devices() {
     }
 }
 
-/// A value far beyond those of the fit is one at their end, on either side, and a file keeps all of
-/// it to the bit.
+/// A value far outside the training rows is treated like one at their end, on either side, and a
+/// file stores all of it exactly.
 #[test]
 fn far_values_do_no_harm_and_files_keep_bends_on_devices() {
     for device in devices() {
@@ -96,8 +96,8 @@ fn far_values_do_no_harm_and_files_keep_bends_on_devices() {
     }
 }
 
-/// One far value among the rows of a fit moves no prediction by much, where it does if columns are
-/// divided by deviations.
+/// An outlier in the training rows changes predictions only slightly, while it does change them if
+/// columns are divided by deviations.
 #[test]
 fn an_outlier_does_not_make_the_scale() {
     let (mut x, y) = long_tails(600);
@@ -122,7 +122,7 @@ fn an_outlier_does_not_make_the_scale() {
     assert!(moved(Standardize::Robust) < 0.2 && moved(Standardize::Rank) < 0.2);
 }
 
-/// What has no place for bends says so.
+/// Learners without support for transformations report it.
 #[test]
 fn densities_and_leaves_refuse_bends() {
     let (x, y) = long_tails(300);

@@ -1,5 +1,5 @@
-//! Random binning: bits at the edges of bins, probabilities against the exact kernels, the map
-//! fixed at fit.
+//! Random binning: exactness at the edges of bins, probabilities compared with the exact kernels,
+//! the map fixed at fit.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -21,7 +21,7 @@ fn grids(d: usize, count: usize) -> Grids {
     drawn.parameters().clone()
 }
 
-/// What float arithmetic would have made of the same grids: the reason for integers.
+/// Float arithmetic would give other bins on the same grids, which is why integers are used.
 #[test]
 fn floats_would_differ_at_edges() {
     let grids = grids(1, 200);
@@ -56,8 +56,8 @@ fn fixed_point_rounds_to_nearest() {
     assert_eq!(fixed(f32::NEG_INFINITY), 1);
 }
 
-/// 2^20 bin vectors on small lattices: neighbours in several coordinates are the likeliest to
-/// collide. Any 32 bits of the hash collide as often as chance has it, all 64 never.
+/// 2^20 bin vectors on small lattices, whose neighbours in several coordinates are most likely to
+/// collide. Any 32 bits of the hash collide as often as expected, all 64 never.
 #[test]
 fn the_hash_spreads_lattices() {
     for d in [2, 4, 20] {
@@ -87,8 +87,8 @@ fn the_hash_spreads_lattices() {
     }
 }
 
-/// Collision frequencies of 400 seeds against the exact kernels, within four standard deviations of
-/// the binomial; with a pitch 3 per cent off they are outside.
+/// Collision frequencies of 400 seeds compared with the exact kernels, within four standard
+/// deviations of the binomial; with a pitch 3 per cent off they are outside.
 #[test]
 fn two_rows_share_a_bin_as_often_as_the_kernel_says() {
     let (seeds, count, d) = (400, 256, 3);
@@ -218,7 +218,7 @@ fn models_with_bins_are_saved_and_predict_anywhere_on_devices() {
     let targets = Targets::real(&survey);
     let model = LinearModel::fit(Box::new(map.clone()), &mut source, targets, &options);
     let model = model.expect("fits");
-    // Training rows through the stored indices, by hand.
+    // Training rows through the stored indices, explicitly.
     let rows = Rows::from(x);
     let indices = map.indices(&cpu, &rows).expect("maps");
     let by_hand = Array2::from_shape_fn((900, 2), |(i, k)| {
@@ -285,8 +285,8 @@ fn what_cannot_be_binned_is_one_clear_line() {
     assert_eq!(error.remedies()[0], Remedy::ConjugateGradients, "{error}");
 }
 
-/// On real rows: no two bins of a grid share a hash, and the kernel error that the map is held to.
-/// Reads the file that BOCHNER_DATA names (`.../cpu/train.npz`); without it there is nothing to
+/// On real rows: no two bins of a grid share a hash, and the kernel error is within its bound.
+/// Reads the file named by BOCHNER_DATA (`.../cpu/train.npz`); without it there is nothing to
 /// check.
 #[test]
 #[ignore = "needs BOCHNER_DATA"]

@@ -1,5 +1,5 @@
 //! Features of the chi-squared kernels: means and variances of the skewed one over seeds, the
-//! additive one against the sum that it is and against published code, and what they refuse.
+//! additive one compared with its defining sum and with published code, and invalid inputs.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -19,7 +19,8 @@ fn counts(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     normal(rows, columns, seed).mapv(|v| f64::from(v).exp())
 }
 
-/// `prod 2 sqrt(x + c) sqrt(y + c) / (x + y + 2 c)`, with the differences of logarithms `times`.
+/// `prod 2 sqrt(x + c) sqrt(y + c) / (x + y + 2 c)`, with the differences of logarithms multiplied
+/// by `times`.
 fn skewed(c: f64, times: f64, x: &[f64], y: &[f64]) -> f64 {
     let columns = x.iter().zip(y);
     let secants = columns.map(|(x, y)| 1.0 / (times * ((x + c).ln() - (y + c).ln()) / 2.0).cosh());
@@ -33,7 +34,7 @@ fn kernels_are_their_formulas() {
     let exact = 2.0 * 1.5 * 0.5 / 2.0 + 0.2;
     assert!((additive.evaluate(&x, &y) - exact).abs() < 1e-15);
     assert_eq!(additive.evaluate(&[0.0], &[0.0]), 0.0);
-    // Minus the chi-squared distance, (x - y)^2 / (x + y), it is the sum of both, halved.
+    // Minus the chi-squared distance, (x - y)^2 / (x + y), it is half the sum of both.
     let apart: f64 = x
         .iter()
         .zip(y)
@@ -61,7 +62,7 @@ fn kernels_are_their_formulas() {
 #[test]
 fn the_density_is_that_of_the_draws() {
     let measure = SkewedChi2Kernel::frequencies();
-    // Quantiles against the integral of the density, by the midpoint rule.
+    // Quantiles compared with the integral of the density, by the midpoint rule.
     let mut at = [0.0];
     for t in [0.01, 0.3, 0.5, 0.77, 0.999] {
         measure.map_cube(&[t], &mut at);
@@ -157,7 +158,7 @@ fn skewed_features_are_cosines_of_logarithms_on_devices() {
         let map = map.build(Affine::identity(3)).expect("builds");
         let z = features_of(&map, &rows, device).expect("runs");
         for i in 0..21 {
-            // A quarter turn makes of a cosine minus the sine.
+            // A quarter turn changes a cosine to minus the sine.
             let exact = [-angle(i, 0).sin(), angle(i, 1).cos()];
             for (l, exact) in exact.into_iter().enumerate() {
                 let off = (z[[i, l]] - exact).abs();
@@ -184,7 +185,7 @@ fn skewed_features_are_cosines_of_logarithms_on_devices() {
     }
 }
 
-/// `sqrt(x y) (L + 2 L sum_j sech(pi j L) cos(j L ln(y / x)))` of each column, on every device.
+/// `sqrt(x y) (L + 2 L sum_j sech(pi j L) cos(j L ln(y / x)))` for each column, on every device.
 #[test]
 fn additive_features_have_the_sum_of_samples_on_devices() {
     let mut x = counts(23, 5, 6);
@@ -243,7 +244,7 @@ fn additive_features_have_the_sum_of_samples_on_devices() {
     }
 }
 
-/// What scikit-learn 1.9's `AdditiveChi2Sampler` gives for the same rows, to its digits.
+/// Output of scikit-learn 1.9's `AdditiveChi2Sampler` for the same rows, to the printed digits.
 #[test]
 fn additive_features_are_those_of_scikit_learn() {
     let x = array![[0.0, 0.5], [2.0, 0.125]];
@@ -307,7 +308,7 @@ fn additive_features_are_those_of_scikit_learn() {
     }
 }
 
-/// The error that is said, and that it falls with samples.
+/// The documented error, and that it decreases with the number of samples.
 #[test]
 fn more_samples_are_nearer_to_the_kernel() {
     let kernel = parse("additive-chi2").expect("known");
@@ -320,7 +321,7 @@ fn more_samples_are_nearer_to_the_kernel() {
         let map = AdditiveChi2Features::new().samples(samples);
         let map = map.build(Affine::identity(1)).expect("builds");
         let z = features_of(&map, &Rows::from(&x), &Device::cpu()).expect("runs");
-        // Of values that differ up to tenfold, as a share of sqrt(x y).
+        // For values that differ up to tenfold, relative to sqrt(x y).
         let error = (0..101).map(|i| {
             let exact = kernel.evaluate(&[1.0], &[ratios[i]]);
             (z.row(0).dot(&z.row(i)) - exact).abs() / ratios[i].sqrt()
@@ -334,7 +335,7 @@ fn more_samples_are_nearer_to_the_kernel() {
     assert!(before < 1e-4, "{before}");
 }
 
-/// One line that says where, on every way that rows take.
+/// One line with the position, for every way to pass rows.
 #[test]
 fn values_outside_of_the_domain_are_refused_by_row_and_column() {
     let mut x = counts(40, 2, 1);
@@ -361,7 +362,7 @@ fn values_outside_of_the_domain_are_refused_by_row_and_column() {
     let error = fitted.expect_err("negative");
     assert!(matches!(error, Error::Parameter(_)), "{error}");
     assert!(error.to_string().contains("row 33, column 1"), "{error}");
-    // More than -0.5 will do for the skewed one; -0.5 itself not.
+    // The skewed kernel accepts values above -0.5, but not -0.5 itself.
     let fit = |x: &Array2<f64>| {
         let ridge = Ridge::on(skewed()).bandwidth(Bandwidth::Sigma(1.0));
         ridge.fit((x, &y))
@@ -370,7 +371,7 @@ fn values_outside_of_the_domain_are_refused_by_row_and_column() {
     x[[33, 1]] = -0.5;
     let error = fit(&x).expect_err("no logarithm").to_string();
     assert!(error.contains("values of more than -0.5"), "{error}");
-    // A union takes what all of its parts take.
+    // A union accepts what all of its parts accept.
     x[[33, 1]] = -0.25;
     let union = "tensor-sketch+additive-chi2".parse().expect("maps");
     let spec = MapSpec::new(union, parse("additive-chi2").expect("known"));

@@ -1,5 +1,5 @@
-//! Kernel densities against the exact sum over rows and the law that rows are drawn from, and what
-//! kernels say of their integrals and spectral densities against quadrature.
+//! Kernel densities compared with the exact sum over rows and the distribution of the rows, and
+//! integrals and spectral densities of kernels compared with quadrature.
 
 use crate::common::devices;
 use bochner::{
@@ -14,8 +14,8 @@ use bochner::{
 use ndarray::{Array1, Array2, Axis, array, s};
 use std::f64::consts::TAU;
 
-/// The integral of `f` over the half line, by the trapezoidal rule for t = exp(pi/2 sinh u), which
-/// converges for tails of any kind.
+/// Integral of `f` over the half line, by the trapezoidal rule for t = exp(pi/2 sinh u), which
+/// converges for all tails.
 fn half_line(f: impl Fn(f64) -> f64) -> f64 {
     let step = 1.0 / 128.0;
     let at = |i: i32| {
@@ -62,7 +62,7 @@ fn kernels_know_their_integrals() {
     }
     for spec in ISOTROPIC {
         let kernel = kernels::parse(spec).expect("a kernel");
-        // Surfaces of spheres in 1, 2 and 3 dimensions.
+        // Surface areas of spheres in 1, 2 and 3 dimensions.
         for (d, sphere) in [(1, 2.0), (2, TAU), (3, 2.0 * TAU)] {
             let integral = half_line(|r| sphere * r.powi(d as i32 - 1) * at(kernel.as_ref(), r, d));
             let own = kernel.ln_integral(d).expect("known");
@@ -87,7 +87,7 @@ fn spectral_densities_are_the_fourier_transforms_of_kernels() {
         let ln = kernel.spectrum().expect("has one").ln_density(omega);
         TAU.powi(omega.len() as i32) * ln.expect("known").exp()
     };
-    // Fine steps of a midpoint rule, far enough out.
+    // A fine midpoint rule on a long enough interval.
     let line = |f: &dyn Fn(f64) -> f64, end: f64, n: i32| {
         let step = end / f64::from(n);
         (0..n).map(|i| f((f64::from(i) + 0.5) * step)).sum::<f64>() * step
@@ -98,7 +98,7 @@ fn spectral_densities_are_the_fourier_transforms_of_kernels() {
         for omega in [0.0, 0.3, 1.1, 2.5] {
             let f = |t: f64| 2.0 * at(kernel, t, 1) * (omega * t).cos();
             let expected = line(&f, 1000.0, 400_000);
-            // A tail of 1/t^2 is cut off where the cosine has turned often; at 0 it is 2/1000.
+            // A tail of 1/t^2 is truncated after many periods of the cosine; at 0 it is 2/1000.
             let error = (density(kernel, &[omega]) - expected).abs();
             assert!(error < 2.1e-3, "{spec} {omega}: {error}");
         }
@@ -161,14 +161,14 @@ fn kernels_know_how_wide_they_smooth_as_a_gaussian() {
             );
         }
     }
-    // Each column of a product has the same roughness and variance: R^2 of two.
+    // Each column of a product has the same roughness and variance: R^2 for two.
     let two: f64 = ((0.25_f64 * 0.25) * 2.0 * TAU / 4.0).powf(1.0 / 6.0);
     let own = Laplacian.smooths_as_gaussian(2).expect("known");
     assert!((own / two - 1.0).abs() < 1e-12, "{own} {two}");
     assert_eq!(Cauchy.smooths_as_gaussian(1), None);
 }
 
-/// Two bumps in two columns of other units.
+/// Two modes in two columns with different units.
 fn bumps(rows: usize, seed: u64) -> Array2<f64> {
     let mut draws = Seed(seed).stream(Stream::Data, 0);
     let mut x = Array2::from_shape_simple_fn((rows, 2), || draws.normal());
@@ -179,7 +179,7 @@ fn bumps(rows: usize, seed: u64) -> Array2<f64> {
     x
 }
 
-/// The sum over rows itself: kernel over its integral, by columns of `sigma`.
+/// The exact sum over rows: kernel over its integral, with `sigma` per column.
 fn exact(
     kernel: &dyn Kernel,
     sigma: &[f64],
@@ -241,8 +241,7 @@ fn with_every_row_a_landmark_the_density_is_the_exact_one_in_raw_units() {
     }
 }
 
-/// With standardised columns, one of them constant, the density is still of the raw units of the
-/// others.
+/// With standardised columns, one of them constant, the density is per raw unit of the others.
 #[test]
 fn standardised_columns_are_raw_units_and_constant_ones_are_left_out() {
     let x = bumps(80, 2);
@@ -320,8 +319,8 @@ fn random_features_are_unbiased_and_off_by_the_deviation_that_is_said() {
     }
 }
 
-/// N(0, 1) as weights of a fine grid, smoothed by a Gaussian, is N(0, 1 + h^2), and everything sums
-/// to one.
+/// N(0, 1) as weights of a fine grid, smoothed by a Gaussian, is N(0, 1 + h^2), and integrates to
+/// one.
 #[test]
 fn densities_are_those_of_the_law_and_sum_to_one() {
     let grid = Array2::from_shape_fn((1201, 1), |(i, _)| (i as f64 - 600.0) / 100.0);
@@ -340,7 +339,7 @@ fn densities_are_those_of_the_law_and_sum_to_one() {
         let model = density.fit(&mut source).expect("fits");
         let own = model.predict(&grid).expect("predicts");
         let noise = model.linear().facts.get("noise_deviation").copied();
-        // What is negative counts as 0: half of the noise has a mean of 0.4 deviations.
+        // Negative values count as 0: the positive half of the noise has a mean of 0.4 deviations.
         let clipped = noise.map_or(0.0, |noise| 12.0 * 0.4 * noise);
         let sum = own.sum() / 100.0;
         assert!(
@@ -361,7 +360,7 @@ fn densities_are_those_of_the_law_and_sum_to_one() {
             continue;
         }
         let variance = 1.0 + 0.2 * 0.2;
-        // Points that fill the line evenly are far better than the deviation of random ones.
+        // Points that fill the line evenly are far more accurate than random ones.
         let bound = if map == "fastfood" {
             4.0 * clipped / 4.8
         } else {
@@ -409,7 +408,7 @@ fn densities_are_the_same_on_every_device_in_any_chunks_and_from_a_file() {
 }
 
 /// `int f^2 - 2 mean of f left out`, pair by pair, from the density of the kernel and its
-/// convolution with itself, at unit scale. A row of weight w is left out as a whole.
+/// convolution with itself, at unit scale. A weighted row is left out as a whole.
 fn least_squares(
     x: &Array2<f64>,
     weights: &[f64],
@@ -454,8 +453,8 @@ fn the_score_is_that_of_all_pairs() {
         ("laplacian", laplacian),
         ("cauchy", cauchy),
     ] {
-        // Narrow, where what rows have of their own is much of the sum, to wide, where smoothing
-        // once more is.
+        // From narrow, where the terms of a row with itself dominate, to wide, where the
+        // convolution dominates.
         let all = [0.06, 0.5, 2.5].map(|sigma| (sigma, Form::Paired));
         for (sigma, form) in all.into_iter().chain([(0.5, Form::Phase)]) {
             for (weighted, weights) in [(false, vec![1.0; 40]), (true, weights.clone())] {
@@ -477,7 +476,7 @@ fn the_score_is_that_of_all_pairs() {
                 let score = model.linear().facts["cross_validation"];
                 let exact = least_squares(&x, &weights, 0.8 * sigma, functions);
                 let error = (score / exact - 1.0).abs();
-                // Narrow kernels are of high frequencies, of which there are fewer.
+                // For narrow kernels high frequencies matter, of which there are fewer.
                 let bound = if sigma < 0.1 { 0.012 } else { 0.005 };
                 assert!(
                     error < bound,
@@ -490,7 +489,7 @@ fn the_score_is_that_of_all_pairs() {
 
 #[test]
 fn the_multiple_chosen_is_that_of_the_exact_cross_validation() {
-    // Two narrow bumps far apart, for which Scott's rule is far too wide.
+    // Two narrow modes far apart, for which Scott's rule is far too wide.
     let mut x = line(400) / 10.0;
     x.slice_mut(s![..200, ..]).mapv_inplace(|v| v + 3.0);
     let multiples = DensityOptions::some_multiples();
@@ -516,7 +515,7 @@ fn the_multiple_chosen_is_that_of_the_exact_cross_validation() {
         "{score} {}",
         exact(best)
     );
-    // The model is that of the bandwidth chosen.
+    // The model equals that of the chosen bandwidth.
     let sigma = Bandwidth::Sigma(best * scott);
     let again = density
         .clone()
@@ -555,7 +554,7 @@ fn what_has_no_density_is_refused_in_one_line() {
             on(Box::new(ArcCosine::new())).bandwidth(sigma()).fit(&x),
             "arc-cosine",
         ),
-        // By the rule, too, which is not what is wrong.
+        // With the rule, too, which is not the problem.
         (
             on(Box::new(ArcCosine::new())).fit(&x),
             "arc-cosine:1 has no finite integral",
@@ -616,7 +615,7 @@ fn what_has_no_density_is_refused_in_one_line() {
             "{message}"
         );
     }
-    // One row, and rows that are all the same, have a density at a bandwidth that is given.
+    // A single row, and equal rows, have a density for a given bandwidth.
     for rows in [&one, &same] {
         let model = fourier("gaussian")
             .bandwidth(sigma())

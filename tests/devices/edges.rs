@@ -1,5 +1,5 @@
-//! What is empty or as narrow as can be: no rows, one column, one or two features, on every device
-//! and in every form.
+//! Empty and minimal inputs: no rows, one column, one or two features, on every device and in every
+//! form.
 
 use crate::common::{devices, normal, worst};
 use bochner::{
@@ -40,7 +40,7 @@ fn map(d: usize, s: usize, nonlinearity: Nonlinearity) -> DenseMap {
 
 const ROWS: [usize; 4] = [0, 1, 5, 70];
 
-/// Sums of few terms of size 4 and less, through a slope of 2 pi.
+/// Bound for sums of few terms of size at most 4, with a slope of 2 pi.
 const SMALL: f64 = 1e-5;
 
 #[test]

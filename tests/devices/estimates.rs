@@ -1,6 +1,6 @@
-//! Estimates of k over many seeds: arc-cosine maps, a user's own nonlinearity and leverage-weighted
-//! Fourier features are unbiased, and variances are those of the closed forms. Negative controls: a
-//! kernel slightly off must fail.
+//! Estimates of k over many seeds: arc-cosine maps, user-defined nonlinearities and
+//! leverage-weighted Fourier features are unbiased, with the variances of the closed forms.
+//! Negative controls: a slightly wrong kernel must fail.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -30,14 +30,15 @@ fn rows() -> Array2<f64> {
     ]
 }
 
-/// The largest deviation of a mean from `kernel`, in units of four standard errors.
+/// Largest deviation of a mean from `kernel`, relative to four standard errors.
 fn bias(kernel: &dyn Kernel, lengthscale: f64, estimates: &Estimates) -> f64 {
     let x = rows() / lengthscale;
     let mut worst = 0.0_f64;
     for (p, &(i, j)) in PAIRS.iter().enumerate() {
         let exact = kernel.evaluate(&x.row(i).to_vec(), &x.row(j).to_vec());
         let error = (estimates.variance[p] / estimates.seeds as f64).sqrt();
-        // Rows may have an estimate without variance: rounding of f32 then decides.
+        // Some rows have an estimate without variance, which then only differs by the rounding of
+        // f32.
         worst = worst.max((estimates.mean[p] - exact).abs() / (4.0 * error + 2e-6));
     }
     worst
@@ -67,7 +68,7 @@ fn arc_cosine_features_are_unbiased() {
                     "{sampling} {order} {kernel}: {bias}"
                 );
             }
-            // A scale 5 per cent off shows in every order that has one.
+            // A scale 5 per cent off is detected in every order that depends on it.
             let exact = parse(&format!("arc-cosine:{order}")).expect("known");
             if order > 0 {
                 assert!(bias(exact.as_ref(), 1.05, &run) > 1.0, "{sampling} {order}");
@@ -88,7 +89,7 @@ fn arc_cosine_features_are_unbiased() {
     );
 }
 
-/// The kernel of rows with one more column, a different number for each bias.
+/// The kernel of rows with an additional column, a different value for each bias.
 #[test]
 fn biased_arc_cosine_features_are_unbiased_estimates() {
     for (order, sampling) in (0..6).map(|i| (i % 3, ["monte-carlo", "antithetic"][i as usize / 3]))
@@ -119,8 +120,8 @@ fn biased_arc_cosine_features_are_unbiased_estimates() {
     assert!(parse("arc-cosine:1:x").is_err());
 }
 
-/// On rows that lie in no direction more than in another; pairs with lengths as they are drawn
-/// would have more than half of the orthogonal kind's error in order 1.
+/// For rows without preferred directions; pairs with independently drawn lengths would have more
+/// than half of the orthogonal kind's error in order 1.
 #[test]
 fn antithetic_arc_cosine_features_err_less() {
     let x = normal(60, 20, 3).mapv(f64::from);
@@ -149,7 +150,7 @@ fn antithetic_arc_cosine_features_err_less() {
     }
 }
 
-/// A map of waves would have each of its features twice.
+/// For cosine maps each feature would occur twice.
 #[test]
 fn antithetic_sampling_is_refused_where_pairs_tell_nothing_new() {
     let antithetic = "antithetic".parse().expect("a sampling");
@@ -163,7 +164,8 @@ fn antithetic_sampling_is_refused_where_pairs_tell_nothing_new() {
     }
 }
 
-/// Features of order 1 one by one: an amplitude 1 per cent off is within the noise of an estimate.
+/// Checks features of order 1 one by one: an amplitude 1 per cent off is within the noise of an
+/// estimate.
 #[test]
 fn arc_cosine_amplitudes_are_the_root_of_two_over_d() {
     for features in [1, 50, 300] {
@@ -184,7 +186,7 @@ fn arc_cosine_amplitudes_are_the_root_of_two_over_d() {
 fn arc_cosine_maps_agree_on_devices_and_survive_files() {
     let x = Rows::from(normal(37, 5, 1).mapv(f64::from));
     for order in 0..3 {
-        // With a bias, which a file keeps among the phases.
+        // With a bias, which a file stores among the phases.
         let map = ArcCosine::new().order(order).bias(0.5).features(70);
         let map = map.seed(Seed(1)).build(Affine::identity(5));
         let map = map.expect("builds");
@@ -199,7 +201,7 @@ fn arc_cosine_maps_agree_on_devices_and_survive_files() {
         );
         for device in devices() {
             let there = features_of(&map, &x, device).expect("runs");
-            // Parity bounds are the projection op's own; this is about the map.
+            // Bounds of parity are those of the projection op; this tests the map.
             let difference = (&there - &z).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
             assert!(difference < 1e-4, "{order} on {device:?}: {difference}");
         }
@@ -259,7 +261,7 @@ fn an_own_nonlinearity_is_unbiased() {
 
 #[test]
 fn leverage_weights_leave_the_estimate_unbiased() {
-    // Data on a line, where frequencies differ in what they tell.
+    // Rows on a line, so that frequencies differ in their leverage.
     let sample = normal(80, 3, 2).mapv(f64::from) * array![[2.0, 0.1, 0.1]];
     let input = Affine::identity(3).lengthscale(1.3).expect("positive");
     for form in [Form::Paired, Form::Phase] {

@@ -1,6 +1,6 @@
-//! Transforms by subgroup shuffles do the additions of those through workgroup memory in the same
-//! order: where a driver takes shaders at their word, as software adapters do, the bits are the
-//! same. Parity holds every adapter.
+//! Transforms by subgroup shuffles perform the same additions in the same order as those through
+//! workgroup memory: on drivers that do not reorder operations, such as software adapters, results
+//! are bit-identical. Parity tests check every adapter.
 
 use crate::common::gpus;
 use bochner::{
@@ -12,7 +12,7 @@ use bochner::{
 };
 use ndarray::Array2;
 
-/// The adapters with subgroups to shuffle in; says which have none, and sees that they say so too.
+/// The adapters with subgroups; prints those without, and checks that they report so.
 fn shuffling() -> impl Iterator<Item = (&'static Device, &'static GpuDevice)> {
     gpus().filter_map(|device| {
         let Device::Gpu(gpu) = device else {
@@ -34,7 +34,7 @@ fn transform(n: usize) -> WalshHadamard {
     WalshHadamard::new(n).expect("a power of two")
 }
 
-/// `H x` into another matrix, which must be what it is in place.
+/// `H x` into another matrix; must equal the result in place.
 fn run(device: &Device, op: WalshHadamard, x: &Array2<f32>) -> Array2<f32> {
     let mut x_nd = Matrix::upload(device, x.view()).expect("fits");
     let nan = Array2::from_elem(x.dim(), f32::NAN);
@@ -50,7 +50,7 @@ fn run(device: &Device, op: WalshHadamard, x: &Array2<f32>) -> Array2<f32> {
 fn every_exchange_gives_the_same_bits_on_devices() {
     for (device, gpu) in shuffling().filter(|(_, gpu)| gpu.is_software()) {
         for n in [32, 64, 128, 256, 512, 1024] {
-            // Rows around whole workgroups, of which one holds two to 128.
+            // Row counts around whole workgroups, which hold two to 128 rows.
             for rows in [1, 2, 3, 31, 33, 65] {
                 let x = normal(rows, n, 1);
                 let [memory, shuffles] = [Exchange::WorkgroupMemory, Exchange::SubgroupShuffles]
@@ -68,7 +68,7 @@ fn every_exchange_gives_the_same_bits_on_devices() {
 
 #[test]
 fn an_exchange_is_taken_where_there_is_a_choice_on_devices() {
-    // Devices of its own: other tests ask theirs for what they choose.
+    // Uses separate devices, since other tests query the choices of the shared ones.
     for device in Device::all_gpus().expect("every adapter opens") {
         let Device::Gpu(gpu) = &device else { continue };
         let able = gpu.subgroup().is_some();

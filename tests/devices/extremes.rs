@@ -1,6 +1,6 @@
-//! Inputs that go wrong elsewhere: denormal numbers, a million turns, columns without content,
-//! numbers at the end of f32. On every device the result is that of f64 within the rounding of a
-//! sum, or one clear error.
+//! Extreme inputs: denormal numbers, a million turns, constant columns, numbers at the limits of
+//! f32. On every device the result equals that of f64 within the rounding of a sum, or is one clear
+//! error.
 
 use crate::common::{devices, normal, worst};
 use bochner::{
@@ -19,8 +19,8 @@ use ndarray::{Array2, Axis};
 /// Half an ulp of 1, relative.
 const EPS: f64 = 1.0 / (1 << 24) as f64;
 
-/// The largest error of a feature over what the rounding of its phase allows: `2 pi` times four
-/// ulps of `1 + sum |x||w|`.
+/// Largest error of a feature relative to the rounding of its phase: `2 pi` times four ulps of `1 +
+/// sum |x||w|`.
 fn error_over_bound(device: &Device, map: &DenseMap, x: &Array2<f32>) -> f64 {
     let op = Projection::load(device, map).expect("loads");
     let x_nd = Matrix::upload(device, x.view()).expect("fits");
@@ -67,8 +67,8 @@ fn denormal_and_empty_columns_are_small_numbers_on_devices() {
 fn a_million_turns_keep_their_fraction_on_devices() {
     for device in devices() {
         for rows in [1, 2, 40] {
-            // One column and frequencies of a power of two: every product is exact, so the rounding
-            // of sums excuses nothing.
+            // One column and frequencies of a power of two: every product is exact, so there is no
+            // rounding of sums.
             let x = Array2::from_shape_fn((rows, 1), |(i, _)| 1e6 + 0.125 * i as f32);
             let mut map = map(1, 70);
             map.w_ds.fill(1.0);
@@ -89,8 +89,7 @@ fn a_million_turns_keep_their_fraction_on_devices() {
     }
 }
 
-/// A column that is constant, or zero, changes nothing once rows are standardised, and a fit on it
-/// is as good.
+/// A constant or zero column changes nothing after standardisation, and the fit is as good.
 #[test]
 fn columns_without_content_are_as_if_absent_on_devices() {
     let x = normal(300, 3, 1);

@@ -1,4 +1,4 @@
-//! Fits in the dual, stagewise fits and states that rows are added to, through the door.
+//! Fits in the dual, stagewise fits and incremental fits, through the builders.
 
 use crate::common::devices;
 use bochner::{
@@ -63,7 +63,7 @@ fn fewer_rows_than_features_are_solved_in_the_dual_with_the_same_coefficients_on
                 assert_eq!(auto.linear().facts["rows_in_memory"], 50.0);
                 assert!(!primal.linear().facts.contains_key("rows_in_memory"));
                 let off = apart(beta(auto.linear()), beta(primal.linear()));
-                // Sums of f32 features on a device, of which lambda leaves some rounding.
+                // Sums of f32 features on a device, whose rounding lambda does not hide completely.
                 assert!(off < 2e-5, "{device:?} {intercept} {weighted}: {off:e}");
                 let dimension = |m: &LinearModel| m.facts["effective_dimension"];
                 let of = (dimension(auto.linear()), dimension(primal.linear()));
@@ -71,7 +71,8 @@ fn fewer_rows_than_features_are_solved_in_the_dual_with_the_same_coefficients_on
             }
         }
     }
-    // More rows than features, and features that memory has no room for, are not.
+    // More rows than features, and features that do not fit into memory, are not solved in the
+    // dual.
     let (x, y) = data(100, 0);
     let ridge = || Ridge::on(map()).device(&Device::cpu());
     let many = ridge().fit((&x, &y)).expect("fits");
@@ -89,7 +90,8 @@ fn fewer_rows_than_features_are_solved_in_the_dual_with_the_same_coefficients_on
         let (held, streamed) = (dual(59_520), dual(20_000));
         apart(beta(streamed.linear()), beta(held.linear()))
     };
-    // Sums over features are in f32 where they do not show beside the penalty, else in f64.
+    // Sums over features are in f32 if the error is negligible compared with the penalty, otherwise
+    // in f64.
     let (beside_much, beside_little) = (off(1e-2), off(1e-6));
     assert!(beside_much < 1e-5, "{beside_much:e}");
     assert!(beside_little < 1e-8, "{beside_little:e}");
@@ -104,7 +106,7 @@ fn fewer_rows_than_features_are_solved_in_the_dual_with_the_same_coefficients_on
     assert!(dual.linear().facts["effective_dimension"] > 1.0);
 }
 
-/// Twice as many features as rows that memory has no room for: solved by the products of rows, with
+/// Twice as many features as rows that do not fit into memory: solved by the products of rows, with
 /// weights and without.
 #[test]
 fn products_of_rows_do_where_their_features_have_no_room_on_devices() {
@@ -135,7 +137,7 @@ fn products_of_rows_do_where_their_features_have_no_room_on_devices() {
             }
         }
     }
-    // 33 rows of 64 features are not twice as few.
+    // 64 features are less than twice 33 rows.
     let (x, y) = data(33, 0);
     let tight = Ridge::on(map()).device(&Device::cpu()).memory(23_000);
     let tight = tight.bandwidth(Bandwidth::Scale);
@@ -169,7 +171,7 @@ fn without_a_penalty_the_dual_interpolates() {
         .expect_err("negative")
         .to_string();
     assert!(message.contains("lambda is -1"), "{message}");
-    // Equal rows do no harm.
+    // Equal rows are handled.
     let twice = ndarray::concatenate![ndarray::Axis(0), x, x];
     let y_twice = ndarray::concatenate![ndarray::Axis(0), y, y];
     let model = ridge().fit((&twice, &y_twice)).expect("fits");
@@ -207,7 +209,7 @@ fn rows_are_added_and_forgotten_on_devices() {
         // Features are centred by the first rows, so functions are compared.
         let off = differ(&model, &whole, &x);
         assert!(off < 1e-4, "{device:?}: {off:e}");
-        // What was added and forgotten again leaves no trace but rounding.
+        // Adding and then subtracting rows leaves only rounding errors.
         let (gone_x, gone_y) = part(200, 300);
         state.forget((&gone_x, &gone_y)).expect("forgets");
         let (kept_x, kept_y) = part(0, 200);
@@ -221,7 +223,7 @@ fn rows_are_added_and_forgotten_on_devices() {
         assert!(off < 1e-4, "{device:?}: {off:e}");
         assert!(differ(&model, &whole, &x) > 1e-3);
         assert_eq!(model.linear().rows, 200);
-        // What cannot be is one line, and leaves the sums as they were.
+        // Invalid operations give one line, and leave the sums unchanged.
         let wide = Array2::<f64>::zeros((3, 5));
         assert!(state.add((&wide, &y.slice(s![..3]).to_owned())).is_err());
         assert!(state.forget((&x, &y)).is_err());
@@ -263,7 +265,7 @@ fn labels_are_added_by_their_names() {
     let (first_x, first_names) = first(0..100);
     let state = classifier.clone().lambda(1e-4);
     let mut state = state.start((&first_x, &first_names)).expect("starts");
-    // Rows whose labels come in another order, and not all of them.
+    // Rows whose labels come in another order, and only some of them.
     let (more_x, more_names) = first(100..120);
     state.add((&more_x, &more_names)).expect("adds");
     let model = state.model().expect("solves");
@@ -308,8 +310,8 @@ fn stagewise_fits_follow_a_wave_on_devices() {
     }
 }
 
-/// Features of a smooth kernel on a line are almost sums of each other: without regard to rounding
-/// a greedy fit follows it on some of these data sets, to errors of 1e5.
+/// Features of a smooth kernel on a line are nearly linearly dependent: ignoring rounding, a greedy
+/// fit overfits it on some of these data sets, with errors of 1e5.
 #[test]
 fn greedy_fits_do_not_follow_rounding() {
     for seed in 0..40 {
@@ -364,7 +366,7 @@ fn stagewise_edges() {
         let text = error.expect(says).to_string();
         assert!(text.contains(says) && !text.contains('\n'), "{text}");
     }
-    // Of one row none is held out.
+    // A single row cannot be held out.
     let one = MemorySource::new(x.slice(s![..1, ..]), Some(Array2::ones((1, 1))));
     let model = boosting().bandwidth(Bandwidth::Sigma(1.0));
     let model = model.fit(&mut one.expect("a row")).expect("fits");
@@ -377,7 +379,7 @@ fn stagewise_edges() {
         assert!(predicted.len() == 9 && predicted.iter().all(|p| own.contains(p)));
     }
     assert!(greedy.fit((&x, ["a"; 40])).is_err() && boosting.fit((&x, ["a"; 40])).is_err());
-    // Rows twice and a column that says nothing.
+    // Duplicated rows and an irrelevant column.
     let twice = ndarray::concatenate![ndarray::Axis(0), x, x];
     let y_twice = ndarray::concatenate![ndarray::Axis(0), y, y];
     let model = GreedyRegressor::on(map())
@@ -386,8 +388,7 @@ fn stagewise_edges() {
     model.expect("fits");
 }
 
-/// Parts that other processes sum come together as the one that sees all rows, and those that were
-/// not made alike are told apart.
+/// Merged sums of other processes equal a fit to all rows, and sums on other bases are refused.
 #[test]
 fn parts_merge_as_one_and_are_told_apart_on_devices() {
     let (x, y) = data(300, 0);
@@ -427,7 +428,7 @@ fn parts_merge_as_one_and_are_told_apart_on_devices() {
         let off = differ(&merged, &one, &x);
         // Values are about 10.
         assert!(off < 1e-5, "{device:?}: {off:e}");
-        // Those of half the rows are not.
+        // Half of the rows give another model.
         let half = process(2.0).start((&x_0, &y_0)).expect("starts");
         assert!(differ(&half.model().expect("fits"), &one, &x) > 1e-3);
         let message = process(3.0)

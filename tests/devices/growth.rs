@@ -1,5 +1,5 @@
-//! Learners that rows are added to and forgotten from: the same as one fit to the rows that are
-//! left, on the map of the first rows.
+//! Incremental learners with rows added and subtracted: equal to one fit to the remaining rows, on
+//! the map of the first rows.
 
 use crate::common::devices;
 use bochner::{
@@ -25,7 +25,7 @@ fn data(rows: usize) -> (Array2<f64>, Array1<f64>) {
     (x, y)
 }
 
-/// A map that does not look at the rows, not even at their means.
+/// A map that depends neither on the rows nor on their means.
 #[derive(Debug)]
 struct Fixed;
 
@@ -44,7 +44,7 @@ fn map() -> Fixed {
     Fixed
 }
 
-/// The largest difference of coefficients, over the largest.
+/// The largest difference of coefficients, relative to the largest.
 fn apart(a: &LinearModel, b: &LinearModel) -> f64 {
     let (a, b) = (&a.coefficients, &b.coefficients);
     assert_eq!(a.beta_dt.dim(), b.beta_dt.dim());
@@ -54,8 +54,8 @@ fn apart(a: &LinearModel, b: &LinearModel) -> f64 {
     beta.max(shift / size)
 }
 
-/// Rows that start, rows that are added in parts, and rows that are forgotten, against a start with
-/// all rows that are left, on a map that does not look at them.
+/// Compares a start with added and subtracted parts to a start with all remaining rows, on a map
+/// that does not depend on them.
 macro_rules! grows {
     ($learner:expr, $part:expr, $bound:expr $(, $by:tt)?) => {{
         let (learner, part) = ($learner, $part);
@@ -74,7 +74,7 @@ macro_rules! grows {
         let rest = learner.fit($($by)? part(70, 300)).expect("fits");
         let off = apart(growing.model().expect("a model").linear(), rest.linear());
         assert!(off < $bound, "forgotten: {off:e}");
-        // More than there are.
+        // More rows than there are.
         let message = growing
             .forget($($by)? part(0, 300))
             .expect_err("too many")
@@ -99,7 +99,7 @@ fn rows_are_added_and_forgotten_as_if_they_had_been_there_or_never_on_devices() 
         .collect();
     let rows = |from: usize, to: usize| x.slice(s![from..to, ..]);
     let with_y = |from: usize, to: usize| (rows(from, to), y.slice(s![from..to]).to_owned());
-    // The first of each part in another order than the names.
+    // The first rows of each part have their labels in another order than the names.
     let labelled = |from: usize, to: usize| (rows(from, to), labels[from..to].to_vec());
     for device in devices() {
         macro_rules! on {
@@ -110,10 +110,9 @@ fn rows_are_added_and_forgotten_as_if_they_had_been_there_or_never_on_devices() 
                     .device(device)
             };
         }
-        // Means alone are as exact as f64, on every device: features are summed on the host.
+        // Means are accurate to f64 on every device: features are summed on the host.
         grows!(on!(Density).log(true), rows, 1e-12, &);
-        // Gram matrices are summed in f32 for a while, and what they leave of small variances is
-        // amplified.
+        // Gram matrices are partly summed in f32, and errors are amplified for small variances.
         grows!(on!(KernelPca).components(3), rows, 1e-4, &);
         grows!(on!(GaussianProcess).noise(0.1).signal(1.0), with_y, 1e-3);
         let greedy = |share| on!(GreedyRegressor).steps(8).held_out(share);
@@ -143,8 +142,8 @@ fn a_map_of_bins_grows_in_the_bins_of_its_first_rows() {
     assert!(off < 1e-12, "{off:e}");
 }
 
-/// Rows are held out by what they hold: in any order and steps the same, equal rows together, so
-/// that a weight of 2 is a row that is there twice.
+/// Rows are held out by a hash of their contents: the same in any order and steps, equal rows
+/// together, so that a weight of 2 equals two rows.
 #[test]
 fn rows_are_held_out_by_what_they_hold() {
     let (x, y) = data(300);
@@ -169,7 +168,7 @@ fn rows_are_held_out_by_what_they_hold() {
     let grown = growing.model().expect("a model");
     same(grown.linear(), whole.linear());
     assert_eq!(whole.linear().rows, 300);
-    // Forgotten in other parts than they came in.
+    // Subtracted in other parts than added.
     growing.forget(part(220, 300)).expect("forgets");
     growing.forget(part(150, 220)).expect("forgets");
     let again = growing.model().expect("a model");
@@ -283,22 +282,22 @@ fn what_does_not_grow_says_so_in_one_line() {
     assert_eq!((growing.rows(), numbers.rows()), (50, 50));
 }
 
-/// Three blobs, in batches; by hand: rows to the nearest centre as it was, and centres at the means
-/// of all that ever came.
+/// Three blobs in batches; computed explicitly: rows are assigned to the nearest current centre,
+/// and centres move to the means of all their rows.
 #[test]
 fn batches_of_clusters_are_those_of_their_definition_on_devices() {
     let mut draws = Seed(12).stream(Stream::Data, 0);
     let centres = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
     let x = Array2::from_shape_fn((900, 2), |(i, j)| centres[i % 3][j] + 0.8 * draws.normal());
     let part = |from: usize, to: usize| x.slice(s![from..to, ..]);
-    // Every third row counts as two, in whole and in half numbers.
+    // Every third row has weight 2, with integer and fractional weights.
     let weight = |i: usize| [0.5, 1.0, 2.0][i % 3];
     let rows = |from, to| {
         let weights = Array1::from_shape_fn(to - from, |i| weight(from + i));
         let source = MemorySource::new(part(from, to), None).expect("rows");
         source.with_weights(weights).expect("weights")
     };
-    // Of chunks of any size.
+    // With chunks of any size.
     let all = devices().iter().flat_map(|d| [(d, 128 << 20), (d, 30_000)]);
     for (device, memory) in all {
         let kmeans = KMeans::on(map())
@@ -342,7 +341,7 @@ fn batches_of_clusters_are_those_of_their_definition_on_devices() {
         let off = (&own.t() - &centres).fold(0.0_f64, |m, v| m.max(v.abs()));
         assert!(off < 1e-5, "{}: {off:e}", device.describe());
         assert_eq!((growing.rows(), growing.weights()), (900, &counts[..]));
-        // Near to what Lloyd's iteration over all rows leaves.
+        // Close to the result of Lloyd's iteration over all rows.
         let inertia = |model: &Model<Vec<usize>>| {
             let clusters = model.predict(&x).expect("predicts");
             let beta = &model.linear().coefficients.beta_dt;
@@ -356,7 +355,7 @@ fn batches_of_clusters_are_those_of_their_definition_on_devices() {
         assert_eq!(model.linear().coefficients.beta_dt.len_of(Axis(1)), 5);
         assert!(growing.add(&x.slice(s![.., ..1])).is_err());
         assert_eq!(growing.rows(), 900);
-        // A model and its weights are all that clusters go on with.
+        // A model and its weights suffice to resume.
         let resumed = |learner: &str, weights: &[f64]| {
             let mut model = growing.linear();
             model.learner = learner.into();

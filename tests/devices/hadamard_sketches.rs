@@ -1,5 +1,6 @@
-//! Hadamard sketches: over all that can be drawn, and over seeds, against the polynomial kernel and
-//! the variance that is said; factor by factor on every device; files and what is refused.
+//! Hadamard sketches: mean and variance over all draws, and over seeds, compared with the
+//! polynomial kernel and the documented variance; factor by factor on every device; files and
+//! invalid inputs.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -12,13 +13,13 @@ use bochner::{
 };
 use ndarray::{Array2, ArrayView1, array};
 
-/// Complex and real features of D.
+/// Numbers of complex and real features of D.
 fn counts(features: usize) -> (usize, usize) {
     let real = if features.is_multiple_of(2) { 2 } else { 1 };
     ((features - real) / 2, real)
 }
 
-/// What is said of the estimate: its variance with `features` features.
+/// Documented variance of the estimate with `features` features.
 fn variance(degree: u32, constant: f64, features: usize, x: &[f64], y: &[f64]) -> f64 {
     let with = |v: &[f64]| match constant {
         0.0 => v.to_vec(),
@@ -46,8 +47,8 @@ fn variance(degree: u32, constant: f64, features: usize, x: &[f64], y: &[f64]) -
     (4.0 * (m as f64 * own + ordered_pairs * shared) + t as f64 * real) / (features as f64).powi(2)
 }
 
-/// Every choice of diagonals and rows once, of two columns: the mean is the kernel and the variance
-/// what is said, to the rounding of f32.
+/// Enumerates all diagonals and rows, for two columns: the mean equals the kernel and the variance
+/// the documented one, up to the rounding of f32.
 #[test]
 fn over_all_draws_mean_and_variance_are_exact() {
     let x = array![[0.8, -0.5], [1.1, 0.6]];
@@ -63,7 +64,7 @@ fn over_all_draws_mean_and_variance_are_exact() {
     ] {
         let (complex, real) = counts(features);
         let blocks = complex.div_ceil(2);
-        // Digits of a number: of each factor four for an entry of a block, two for one of a real
+        // Digits of a number: for each factor four for an entry of a block, two for one of a real
         // feature, and two for the order of the rows of a block.
         let sizes: Vec<u32> = [4, 2, 2]
             .iter()
@@ -119,7 +120,7 @@ fn over_all_draws_mean_and_variance_are_exact() {
     }
 }
 
-/// What is drawn, many columns, several blocks: within four standard errors of the kernel, with its
+/// Random draws, many columns, several blocks: within four standard errors of the kernel, with its
 /// gamma.
 #[test]
 fn drawn_sketches_are_unbiased_with_the_variance_that_is_said() {
@@ -147,7 +148,7 @@ fn drawn_sketches_are_unbiased_with_the_variance_that_is_said() {
             assert!(error < 4.0, "{degree} {i} {j}: {error} standard errors");
             let ratio = run.variance[p] / said;
             assert!((0.75..1.35).contains(&ratio), "{degree} {i} {j}: {ratio}");
-            // Negative control: another gamma by 3 %.
+            // Negative control: gamma changed by 3 %.
             let off = (run.mean[p] - 1.03_f64.powi(degree as i32) * exact).abs();
             assert!(
                 off > 4.0 * of_mean || degree != 2,
@@ -157,7 +158,7 @@ fn drawn_sketches_are_unbiased_with_the_variance_that_is_said() {
     }
 }
 
-/// Features of one row, as they are defined: factor by factor, in f64.
+/// Features of one row by their definition: factor by factor, in f64.
 fn defined(turns: &Turns, root: f64, features: usize, x: ArrayView1<'_, f64>) -> Vec<f64> {
     let (complex, real) = counts(features);
     let mut x = x.to_vec();
@@ -202,8 +203,8 @@ fn defined(turns: &Turns, root: f64, features: usize, x: ArrayView1<'_, f64>) ->
     z
 }
 
-/// On every device, with a constant and without, with blocks that are full and that are not;
-/// predictions are features times coefficients, and a file keeps all.
+/// On every device, with a constant and without, with full and partial blocks; predictions are
+/// features times coefficients, and a file stores everything.
 #[test]
 fn features_are_as_defined_on_devices() {
     let x = normal(37, 6, 4).mapv(f64::from);
@@ -248,7 +249,7 @@ fn features_are_as_defined_on_devices() {
     }
 }
 
-/// Rows of a block differ, so that all rows of a linear kernel are the kernel itself.
+/// Rows of a block differ, so that a full block of a linear kernel gives the exact kernel.
 #[test]
 fn full_blocks_of_degree_1_err_by_their_real_features_alone() {
     let x = normal(5, 8, 6).mapv(f64::from);

@@ -1,6 +1,6 @@
-//! Columns as they are, and kernel values computed elsewhere: ridge regression against
-//! scikit-learn's and against closed forms, and Nystrom of precomputed values against that of the
-//! library.
+//! Columns without a map, and precomputed kernel values: ridge regression compared with
+//! scikit-learn's and with closed forms, and Nystrom on precomputed values compared with that of
+//! the library.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -18,7 +18,7 @@ use ndarray::{Array1, Array2, array, s};
 const N: usize = 40;
 const ALPHAS: [f64; 5] = [0.004, 0.04, 0.4, 4.0, 40.0];
 
-/// Rows with a column far from 0, as scikit-learn was given them.
+/// Rows with a column far from 0, the same as for scikit-learn.
 fn data() -> (Array2<f64>, Array1<f64>) {
     let x = Array2::from_shape_fn((N, 4), |(i, j)| {
         let value = ((i * (3 + 2 * j) + j) % 17) as f64 / 17.0 * (j + 1) as f64;
@@ -108,7 +108,7 @@ fn ridge_classes_on_columns_are_those_of_scikit_learn() {
     }
 }
 
-/// What a loaded map makes of prepared rows, and of coefficients.
+/// Outputs of a loaded map for prepared rows, and their products with coefficients.
 fn on_device(
     map: &dyn FeatureMap,
     x: &Array2<f64>,
@@ -129,7 +129,7 @@ fn on_device(
     )
 }
 
-/// Features, predictions, formula and file, on every device, around the edges of tiles.
+/// Features, predictions, formula and file, on every device, at the edges of tiles.
 #[test]
 fn maps_without_draws_are_the_same_on_devices() {
     for (n, d) in [(1, 1), (33, 7), (130, 65)] {
@@ -179,7 +179,7 @@ fn maps_without_draws_are_the_same_on_devices() {
     }
 }
 
-/// Landmarks chosen by hand, their kernel values computed in f64: the same model either way.
+/// Given landmarks and kernel values computed in f64: both ways give the same model.
 #[test]
 fn precomputed_values_give_the_nystrom_of_the_library() {
     let x = normal(200, 3, 2).mapv(f64::from);

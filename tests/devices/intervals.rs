@@ -1,5 +1,5 @@
-//! Gaussian processes and calibrated intervals, by the door: against the exact process, against
-//! the share of rows that intervals promise to hold, on every device.
+//! Gaussian processes and calibrated intervals through the builders: compared with the exact
+//! process, and with their nominal coverage, on every device.
 
 use crate::common::devices;
 use bochner::{
@@ -100,7 +100,7 @@ fn a_gaussian_process_nears_the_exact_one_on_devices() {
     }
 }
 
-/// The variances that were put in are found.
+/// The true variances are recovered.
 #[test]
 fn the_likeliest_variances_are_near_the_true_ones() {
     let (x, y) = wave(800, 0.3, 2);
@@ -121,8 +121,8 @@ fn the_likeliest_variances_are_near_the_true_ones() {
 }
 
 /// More features than rows, and a kernel so smooth that most directions of the sums are rounding:
-/// they are taken for no features, whatever the device summed. Rounding wins on some draws of the
-/// rows only, so there are twelve.
+/// these are not treated as features, on any device. Only some draws of the rows are affected, so
+/// there are twelve.
 #[test]
 fn rounding_of_the_sums_is_no_signal_on_devices() {
     let (rows, noise) = (46, 0.15);
@@ -156,7 +156,8 @@ fn coverage(intervals: &bochner::models::Intervals, y: &Array1<f64>) -> f64 {
     held.count() as f64 / y.len() as f64
 }
 
-/// Whatever the model: here the noise has one side and grows with x, and the map is far too small.
+/// Coverage holds for any model: here the noise is skewed and grows with x, and the map is far too
+/// small.
 #[test]
 fn calibrated_intervals_hold_what_they_promise() {
     let skewed = |rows, seed| {
@@ -183,8 +184,9 @@ fn calibrated_intervals_hold_what_they_promise() {
         process += coverage(&model.intervals(&new, 0.8).expect("calibrated"), &y_new);
     }
     for share in [ridge, process].map(|sum| sum / repetitions as f64) {
-        // The mean over calibrations of m rows is between 0.8 and 0.8 + 1/(m + 1), m about 60; the
-        // share of one varies by sqrt(.8 .2 / 60 + .8 .2 / 300) = 0.056, of all by 0.008.
+        // The mean over calibrations with m rows is between 0.8 and 0.8 + 1/(m + 1), m about 60;
+        // the coverage of one varies by sqrt(.8 .2 / 60 + .8 .2 / 300) = 0.056, that of all by
+        // 0.008.
         assert!((0.78..0.845).contains(&share), "{share}");
     }
 }
@@ -212,7 +214,7 @@ fn intervals_are_saved_and_errors_say_what_to_do() {
         assert_eq!(a.expect("has"), b.expect("has"));
         assert_eq!(loaded.linear().learner, "gaussian-process");
         assert_eq!(loaded.linear().facts, model.linear().facts);
-        // The second target is the first, doubled.
+        // The second target is twice the first.
         let widths = model.intervals(&x, 0.7).expect("has").width();
         let ratio = widths[[3, 1]] / widths[[3, 0]];
         assert!((ratio - 2.0).abs() < 1e-6, "{ratio}");
@@ -240,7 +242,7 @@ fn intervals_are_saved_and_errors_say_what_to_do() {
     assert!(message.contains(".calibrate(0.2)"), "{message}");
 }
 
-/// Functions drawn from the posterior of the second target, as a model of as many outputs.
+/// Functions drawn from the posterior of the second target, as a model with one output each.
 #[test]
 fn drawn_functions_are_a_model() {
     let (x, y) = wave(150, 0.1, 5);
@@ -273,9 +275,9 @@ fn drawn_functions_are_a_model() {
     }
 }
 
-/// At landmarks that are all rows the kernel is exact, and so is everything else: means, deviations
-/// and bounds, the marginal likelihood and the effective dimension (Rasmussen & Williams 2006, sec.
-/// 2.2 and eq. 2.30).
+/// If all rows are landmarks the kernel is exact, and so are means, deviations and bounds, the
+/// marginal likelihood and the effective dimension (Rasmussen & Williams 2006, sec. 2.2 and eq.
+/// 2.30).
 #[test]
 fn with_every_row_a_landmark_the_process_is_the_exact_one() {
     let (x, y) = wave(40, 0.2, 7);
@@ -342,7 +344,7 @@ fn with_every_row_a_landmark_the_process_is_the_exact_one() {
     );
 }
 
-/// The ranked errors of the rows that calibrate, over the deviation where there is one.
+/// The ranked errors of the calibration rows, relative to the deviation if there is one.
 #[test]
 fn calibrated_bounds_are_the_ranked_errors_of_the_calibration() {
     let (x, y) = wave(90, 0.2, 8);

@@ -1,5 +1,5 @@
-//! What must not change a result: chunk size, thread count, batches of rows, merging parts, saving
-//! and loading. And what a seed must keep giving.
+//! Results do not depend on chunk size, thread count, batches of rows, merging, or saving and
+//! loading; and a seed always gives the same results.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -63,8 +63,8 @@ fn features_do_not_depend_on_batches_threads_or_order_on_devices() {
     }
 }
 
-/// One row and two read their frequencies in 16 bits on some machines and share them among threads:
-/// the same bits still.
+/// For one or two rows some machines read frequencies in 16 bits and distribute them over threads:
+/// with the same bits still.
 #[test]
 fn rows_alone_have_the_bits_of_their_batch_on_any_number_of_threads() {
     let x = normal(40, 257, 4);
@@ -81,8 +81,8 @@ fn rows_alone_have_the_bits_of_their_batch_on_any_number_of_threads() {
     }
 }
 
-/// Large results are written past the caches, with whole vectors where rows start on one and
-/// without.
+/// Large results are written with streaming stores, with and without whole vectors at the start of
+/// rows.
 #[test]
 fn large_features_have_the_bits_of_small_batches() {
     let x = normal(4200, 9, 3);
@@ -111,7 +111,7 @@ fn regression(rows: usize) -> (Array2<f32>, Array2<f64>) {
     let x = normal(rows, 5, 2);
     let y = Array2::from_shape_fn((rows, 2), |(i, k)| {
         let u = f64::from(x[[i, 0]]) + 0.5 * f64::from(x[[i, 3]]);
-        // A large offset with a small signal: lost if targets were rounded to f32 as they are.
+        // A large offset with a small signal, which rounding the targets to f32 would lose.
         [u.sin(), 1e6 + 0.01 * u.sin()][k]
     });
     (x, y)
@@ -159,7 +159,7 @@ fn sums_do_not_depend_on_chunks_devices_or_parts() {
             assert_eq!(sums.y_sum_t, whole.y_sum_t);
         }
     }
-    // Merging parts, in either grouping, is the whole.
+    // Merged parts, in either grouping, equal the whole.
     let part = |from: usize, to: usize| {
         let (x, y) = (
             x.slice(s![from..to, ..]).to_owned(),
@@ -188,7 +188,7 @@ fn sums_do_not_depend_on_chunks_devices_or_parts() {
             assert!(relative(&row(sum), &row(whole)) < 1e-6);
         }
     }
-    // The sums of targets themselves, second target around 1e6.
+    // Sums of the targets, the second of them around 1e6.
     let exact = (y.sum_axis(Axis(0)), (&y * &y).sum_axis(Axis(0)));
     for k in 0..2 {
         assert!((whole.y_sum_t[k] / exact.0[k] - 1.0).abs() < 1e-10);
@@ -197,8 +197,9 @@ fn sums_do_not_depend_on_chunks_devices_or_parts() {
     assert!(a.clone().merge(&NormalEquations::zero(3, 2)).is_err());
 }
 
-/// Blocks of rows are those of the data: chunks that no block is a multiple of, and chunks whose
-/// last has one row, change no bit of the sums on any device, nor do maps that multiply rows.
+/// Blocks of rows are counted from the start of the data: chunks that are no multiples of a block,
+/// and a last chunk of one row, change no bit of the sums on any device, nor of maps that multiply
+/// rows.
 #[test]
 fn sums_have_the_same_bits_in_chunks_of_any_size_on_devices() {
     let (x, y) = regression(2049);
@@ -326,7 +327,7 @@ fn damaged_models_are_refused_in_one_line() {
             "{message}"
         );
     }
-    // The properties are JSON inside a string of the header's JSON.
+    // The properties are JSON inside a string in the JSON header.
     let version = br#"\"format_version\":\"1"#;
     let mut later = bytes.clone();
     let at = bytes
@@ -342,7 +343,7 @@ fn damaged_models_are_refused_in_one_line() {
     assert!(again == bytes, "the same model is the same file");
 }
 
-/// What a file must not hold, in the last element of each array of a model with every kind of map.
+/// Invalid values in the last element of each array of a model, for every kind of map.
 #[test]
 fn values_that_are_not_finite_are_refused_by_the_name_of_their_array_on_devices() {
     let (x, y) = regression(60);
@@ -383,7 +384,7 @@ fn values_that_are_not_finite_are_refused_by_the_name_of_their_array_on_devices(
                 let message = LinearModel::load(&path)
                     .expect_err("not finite")
                     .to_string();
-                // Maps name their own arrays, a model those of its map with a prefix.
+                // Maps name their arrays, and a model adds a prefix to those of its map.
                 let named = message.split('"').nth(1).expect("a name");
                 assert!(
                     message.contains("model.safetensors: ")
@@ -400,7 +401,7 @@ fn values_that_are_not_finite_are_refused_by_the_name_of_their_array_on_devices(
 
 #[test]
 fn a_classifier_learns_on_devices() {
-    // Rings: no linear classifier separates them.
+    // Rings, which no linear classifier separates.
     let x = normal(1500, 2, 3);
     let label = |i: usize| match f64::from(x[[i, 0]]).hypot(f64::from(x[[i, 1]])) {
         r if r < 0.8 => -3.0,
@@ -430,7 +431,7 @@ fn a_classifier_learns_on_devices() {
     }
 }
 
-/// The bits that seed 42 gives, on every platform for ever: a model drawn again from its seed is
+/// Bits of seed 42 on every platform and in every version: redrawing a model from its seed gives
 /// the same model.
 #[test]
 fn golden_seed() {

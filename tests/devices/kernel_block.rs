@@ -1,5 +1,6 @@
-//! Kernel blocks times coefficients against the exact kernel in f64, on the CPU and on every
-//! adapter, and kernels without a shader. The blocks themselves are a suite of the registry.
+//! Kernel blocks times coefficients compared with the exact kernel in f64, on the CPU and on every
+//! adapter, and kernels without a shader. The blocks themselves are tested by a suite of the
+//! registry.
 
 use crate::common::{devices, gpus, normal, worst};
 use bochner::{
@@ -16,20 +17,20 @@ fn poisoned(device: &Device, rows: usize, cols: usize) -> Matrix {
     Matrix::upload(device, Array2::from_elem((rows, cols), f32::NAN).view()).expect("fits")
 }
 
-/// The block and the product behind it, with the padding of the block left for the product to read.
+/// The block followed by the product, which must ignore the padding of the block.
 #[test]
 fn times_is_block_then_product_on_devices() {
     let kernel = parse("gaussian").expect("known");
     for device in devices() {
         let mut scratch = None;
-        // The last is more than a GPU keeps at a time.
+        // The last one exceeds what a GPU keeps at a time.
         for (n, d, m, t) in [
             (70, 6, 67, 3),
             (130, 6, 67, 40),
             (1, 6, 67, 1),
             (300, 1, 32_768, 1),
         ] {
-            // Terms that are summed one after another.
+            // Number of sequential additions.
             let terms = if t > 16 { m } else { m / 16 + 40 };
             let unit = (terms + d + 20) as f64 * EPS;
             let (x, y) = block_rows(kernel.as_ref(), (n, d, m));
@@ -54,7 +55,7 @@ fn times_is_block_then_product_on_devices() {
     }
 }
 
-/// Near the top k - 1 keeps its digits, however small it is; k in f32 has lost them.
+/// Near its maximum k - 1 is accurate at any size, while k in f32 loses its digits.
 #[test]
 fn from_the_top_small_distances_keep_their_digits_on_devices() {
     for name in [

@@ -1,4 +1,4 @@
-//! Kernel ridge regression and Falkon against linear systems that are written out here.
+//! Kernel ridge regression and Falkon compared with explicit linear systems.
 
 use crate::common::devices;
 use bochner::{
@@ -21,7 +21,7 @@ fn data(rows: usize, from: usize) -> (Array2<f64>, Array1<f64>) {
     (x, y)
 }
 
-/// Rows as a map without standardisation sees them.
+/// Rows after the scaling of a map without standardisation.
 fn seen(x: &Array2<f64>, columns: &KernelColumnsMap) -> Array2<f64> {
     use bochner::{data::Rows, features::FeatureMap};
     columns.input().apply(&Rows::from(x)).expect("rows")
@@ -47,8 +47,8 @@ fn solve(mut a: Array2<f64>, mut b: Array1<f64>) -> Array1<f64> {
     (0..n).map(|i| b[i] / a[[i, i]]).collect()
 }
 
-/// `alpha` and `b` of the least `sum_i w_i (K alpha + b - y)_i^2 + n lambda alpha'H alpha`, n the
-/// sum of the weights, from the equations where its gradient is zero.
+/// `alpha` and `b` that minimise `sum_i w_i (K alpha + b - y)_i^2 + n lambda alpha'H alpha`, n the
+/// sum of the weights, from the equations of a zero gradient.
 fn direct(
     k: &Array2<f64>,
     h: &Array2<f64>,
@@ -86,7 +86,7 @@ fn worst(a: &Array1<f64>, b: &Array1<f64>) -> f64 {
     (a - b).fold(0.0, |m, e| m.max(e.abs()))
 }
 
-/// Where kernel values lie near k(0), and where they lie near 0: both levels of a block.
+/// Kernel values near k(0), and near 0: both reference levels of a block.
 const SIGMAS: [f64; 2] = [0.4, 2.0];
 
 #[test]
@@ -170,7 +170,7 @@ fn falkon_is_the_direct_solution_on_devices() {
                     "{sigma} {lambda:e} {intercept}: {error:e} {:?}",
                     model.linear().facts
                 );
-                // Where the kernel is wide coefficients are large, and a prediction rounds them.
+                // For a wide kernel coefficients are large, and predictions have rounding errors.
                 let most = if sigma < 1.0 { 1e-4 } else { 2e-2 };
                 assert!(error < most, "{sigma} {lambda} {device:?}: {error:e}");
                 assert!(model.linear().facts["iterations"] < 40.0);
@@ -208,7 +208,7 @@ fn nystrom_ridge_and_falkon_are_woodburys_formula_on_devices() {
         let r = lambda * 150.0;
         let inner = &h * r + c.t().dot(&c);
         let inverse = (eye(150) - c.dot(&solve_all(&inner, &c.t().to_owned()))) / r;
-        // The formula itself, against the matrix that it inverts.
+        // The formula itself, compared with the matrix that it inverts.
         let approximate = c.dot(&solve_all(&h, &c.t().to_owned()));
         let identity = inverse.dot(&(&approximate + &(eye(150) * r)));
         let off = (&identity - &eye(150)).fold(0.0, |m: f64, v| m.max(v.abs()));
@@ -234,14 +234,14 @@ fn nystrom_ridge_and_falkon_are_woodburys_formula_on_devices() {
             let falkon = falkon.lambda(lambda).fit((&x, &y)).expect("fits");
             for (model, name) in [(ridge, "ridge"), (falkon, "falkon")] {
                 let error = worst(&model.predict(&new).expect("predicts"), &expected);
-                // Of targets of about 10.
+                // For targets of about 10.
                 assert!(error < 5e-3, "{name} {sigma} {lambda}: {error:e}");
             }
         }
     }
 }
 
-/// With every row a landmark nothing is approximated.
+/// With every row as a landmark there is no approximation.
 #[test]
 fn falkon_comes_to_kernel_ridge_as_landmarks_come_to_all_rows() {
     let ((x, y), (new, _)) = (data(200, 0), data(50, 500));
@@ -358,7 +358,7 @@ fn what_cannot_be_done_is_one_line() {
         "KernelColumns",
     );
     let few = falkon(9).lambda(1e-9).max_iterations(1).tolerance(1e-12);
-    // What falls short of its tolerance is kept, and says how far it is.
+    // A fit that did not reach its tolerance is kept, and reports its residual.
     let facts = few.fit((&x, &y)).expect("kept").linear().facts.clone();
     assert_eq!(facts["iterations"], 1.0);
     assert!(facts["relative_residual"] > facts["tolerance"], "{facts:?}");
@@ -407,7 +407,7 @@ fn one_class_constants_and_more_classes_than_rows() {
         let text = error.expect("refused").to_string();
         assert!(text.contains("two classes"), "{text}");
     }
-    // Every row a class of its own, and one label more than the rows of any class can tell.
+    // Every row is a separate class, plus an additional label.
     let own: Vec<i64> = (0..30).collect();
     let predicted = exact
         .lambda(1e-6)

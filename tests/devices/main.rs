@@ -1,4 +1,4 @@
-//! What is tested on devices.
+//! Tests on all devices.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! Unions of maps and conjugate gradients: the same numbers as parts written side by side and as
-//! the Cholesky solver.
+//! Unions of maps and conjugate gradients: the same results as parts side by side and as the
+//! Cholesky solver.
 
 use crate::common::{devices, normal, worst};
 use bochner::{
@@ -49,7 +49,7 @@ fn place_agrees_with_f64_on_devices() {
                 };
                 let mut start = before.clone();
                 if !add {
-                    // What is overwritten must not matter; what lies outside must stay.
+                    // Overwritten values do not matter; values outside must stay.
                     start.slice_mut(s![..rows, col..col + cols]).fill(f32::NAN);
                 }
                 let mut to = Matrix::upload(device, start.view()).expect("fits");
@@ -143,7 +143,7 @@ fn a_union_is_its_parts_side_by_side_on_devices() {
         for (part, weight) in parts() {
             let own = featurize(&part, device, &rows).mapv(|v| f64::from(v) * f64::sqrt(weight));
             let block = z.slice(s![.., at..at + own.ncols()]);
-            // Rescaled rows carry two more roundings through phases of up to a few turns.
+            // Rescaled rows have two more roundings in phases of up to a few turns.
             let ratio = worst(block, own.view(), |_, _| 1e-5);
             assert!(ratio < 1.0, "columns {at}.. on {device:?}: {ratio}");
             at += own.ncols();
@@ -223,7 +223,7 @@ fn conjugate_gradients_agree_with_cholesky_on_devices() {
                         / size
                 };
                 let error = distance(&exact);
-                // The sums of a fit carry f32 roundings, which a small lambda magnifies.
+                // The sums of a fit have f32 roundings, which a small lambda amplifies.
                 let fitted = distance(
                     &Cholesky { lambda, intercept }
                         .solve(&summed)
@@ -254,7 +254,8 @@ fn in_f64(z: &Array2<f64>, y: &Array2<f64>) -> NormalEquations {
     }
 }
 
-/// One-hot here and only here: bins beside Fourier features, with weights, against Cholesky.
+/// The only test with one-hot features: bins combined with Fourier features, with weights, compared
+/// with Cholesky.
 #[test]
 fn bins_beside_fourier_features_agree_with_cholesky_on_devices() {
     let (x, y) = data(500, 4);
@@ -358,7 +359,7 @@ fn bins_beside_fourier_features_agree_with_cholesky_on_devices() {
     }
 }
 
-/// Every number of targets, with bins that no training row occupies, against Z written out.
+/// Any number of targets, with bins without training rows, compared with explicit Z.
 #[test]
 fn products_agree_with_the_matrix() {
     let (x, y) = data(611, 4);
@@ -368,7 +369,7 @@ fn products_agree_with_the_matrix() {
     let survey = Survey::new(&mut source, 100, 0).expect("surveys");
     let standard = Affine::standardize(&survey);
     let binned = bins(&mut seen, &standard, 2.0, 7);
-    // More columns than a thread takes at a time.
+    // More columns than a thread processes at a time.
     let dense = fourier(300, 2.0, &standard, 4);
     let (rows, cpu) = (Rows::from(x), Device::cpu());
     let indices = binned.indices(&cpu, &rows).expect("maps");

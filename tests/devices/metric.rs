@@ -1,5 +1,5 @@
-//! Average gradient outer products: gradients against finite differences, sums against rows, and
-//! the directions that they find.
+//! Average gradient outer products: gradients compared with finite differences, sums compared with
+//! rows, and the directions that they find.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -30,7 +30,7 @@ const KERNELS: [&str; 12] = [
     "product:gaussian@2*exponential@3",
 ];
 
-/// Kernels that a metric is learnt for, each with every map.
+/// Kernels for which metrics are learnt, each with every map.
 const SEARCHED: [&str; 6] = [
     "gaussian",
     "matern52",
@@ -48,7 +48,7 @@ fn rows(n: usize, d: usize, seed: u64) -> Array2<f64> {
     normal(n, d, seed).mapv(f64::from)
 }
 
-/// A model of `map` with coefficients of a normal law.
+/// A model of `map` with normally distributed coefficients.
 fn model(map: Box<dyn FeatureMap>, outputs: usize) -> LinearModel {
     let coefficients = Coefficients {
         beta_dt: rows(map.output_dim(), outputs, 77),
@@ -61,7 +61,7 @@ fn model(map: Box<dyn FeatureMap>, outputs: usize) -> LinearModel {
     LinearModel::new(map, coefficients, targets, &cpu())
 }
 
-/// The mean over rows of the outer products of central differences of what a model predicts.
+/// Mean over rows of the outer products of central differences of predictions.
 fn differences(model: &LinearModel, x: &Array2<f64>, h: f64) -> Array2<f64> {
     let (n, d) = x.dim();
     let mut predictor: Predictor<'_> = model.on(&cpu()).expect("loads");
@@ -91,7 +91,7 @@ fn largest(a: &Array2<f64>) -> f64 {
     a.iter().fold(0.0, |m, v| m.max(v.abs()))
 }
 
-/// The largest difference over the largest entry.
+/// The largest difference relative to the largest entry.
 fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     largest(&(a - b)) / largest(b)
 }
@@ -122,7 +122,7 @@ fn gradients_of_kernels_are_their_differences() {
                 assert!(error < 1e-7, "{spec}: {} for {slope}", gradient[j]);
             }
         }
-        // At the top, or at the kink, it is 0.
+        // At distance 0, the maximum or a kink, it is 0.
         let mut gradient = [f64::NAN; 3];
         let same = x.row(0).to_vec();
         assert!(kernel.gradient(&same, &same, &mut gradient));
@@ -136,7 +136,7 @@ fn gradients_of_kernels_are_their_differences() {
     assert_eq!(untouched, [5.0]);
 }
 
-/// Every map of the catalogue that is smooth, one by one and side by side.
+/// Every smooth map of the catalogue, alone and in a union.
 #[test]
 fn outer_products_are_those_of_differences() {
     let x = rows(40, 3, 3);
@@ -161,7 +161,7 @@ fn outer_products_are_those_of_differences() {
             let sampling = sampling.parse().expect("a sampling");
             add("fourier", kernel, &|spec| spec.sampling = sampling);
         }
-        // The others need frequencies of all directions alike.
+        // The others need isotropic frequencies.
         if kernel == "laplacian" {
             continue;
         }
@@ -204,9 +204,9 @@ fn outer_products_are_those_of_differences() {
             || name.starts_with("nystrom product")
             || name.starts_with("nystrom matern:0.8");
         let model = model(map, 2);
-        // Away from the landmarks a kernel has no kink.
+        // Avoids the landmarks, where a kernel may have a kink.
         let at = rows(25, 3, 9) + f64::from(u8::from(kinked)) * 0.01;
-        // Its frequencies are long.
+        // Its frequencies are large.
         let long = name.contains("laplacian") || name.contains("exponential");
         let h = if long && !kinked { 0.001 } else { 0.004 };
         let (got, expected) = (outer_product(&model, &at), differences(&model, &at, h));
@@ -250,7 +250,7 @@ fn maps_without_a_gradient_say_so() {
     );
 }
 
-/// Rows count by their weights in the sums.
+/// Sums are weighted by rows.
 #[test]
 fn rows_count_by_their_weights() {
     let x = rows(30, 2, 5);
@@ -267,7 +267,7 @@ fn rows_count_by_their_weights() {
     assert!(apart(&weighted, &outer_product(&model, &twice)) < 1e-6);
 }
 
-/// y of the second and the seventh column of ten.
+/// y depends on the second and the seventh of ten columns.
 fn of_two(x: &Array2<f64>) -> Array1<f64> {
     let y = x.rows().into_iter();
     y.map(|x| (1.5 * x[1]).sin() + 0.5 * x[6] * x[6]).collect()
@@ -295,13 +295,13 @@ fn two_columns_of_ten_are_found() {
         let others = (0..10).filter(|j| ![1, 6].contains(j)).map(|j| diagonal[j]);
         let others = others.fold(0.0, f64::max);
         assert!(diagonal[1] > 20.0 * others, "{name}: {diagonal:?}");
-        // E x^2 is 1, and ten columns are wide for so few features.
+        // E x^2 is 1, and ten columns are many for this number of features.
         assert!((diagonal[6] - 1.0).abs() < 0.15, "{name}: {diagonal:?}");
         assert!(others < 0.03, "{name}: {diagonal:?}");
     }
 }
 
-/// A kernel of distances does not see a rotation, so M turns with the rows.
+/// A kernel of distances is invariant under rotation, so M rotates with the rows.
 #[test]
 fn the_outer_product_turns_with_the_rows() {
     let x = rows(300, 3, 7);
@@ -370,7 +370,7 @@ fn devices_agree() {
     }
 }
 
-/// Rows are counted once each, in blocks as in one: the mean of two halves.
+/// Each row is counted once, in blocks as in one pass: compares with the mean of two halves.
 #[test]
 fn rows_are_counted_once() {
     let x = rows(1000, 3, 11);
@@ -382,7 +382,7 @@ fn rows_are_counted_once() {
     let one = outer_product(&model, &x.slice(s![..100, ..]).to_owned());
     assert!(apart(&outer_product(&model, &x), &mean) < 1e-9);
     assert!(apart(&one, &mean) > 1e-3);
-    // A block of few rows is no part of another.
+    // A block of few rows is separate from others.
     let rest = outer_product(&model, &x.slice(s![100..500, ..]).to_owned());
     assert!(apart(&((one + rest * 4.0) / 5.0), &half(0)) < 1e-9);
 }

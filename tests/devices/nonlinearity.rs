@@ -1,4 +1,4 @@
-//! A user's own nonlinearity: the same features, fits and predictions on the CPU and on every
+//! User-defined nonlinearities: the same features, fits and predictions on the CPU and on every
 //! adapter, expressions that are refused, and files.
 
 use crate::common::{devices, gpus, normal, worst};
@@ -17,7 +17,7 @@ fn gelu(t: f32) -> f32 {
     0.5 * t * (1.0 + (0.797_884_6 * (t + 0.044_715 * t * t * t)).tanh())
 }
 
-/// Right on every GPU: what would overflow is clamped.
+/// Works on every GPU: arguments that would overflow are clamped.
 const GELU: &str = "0.5 * t * (1.0 + tanh(clamp(0.7978846 * (t + 0.044715 * t * t * t), -20, 20)))";
 
 fn swish(t: f32) -> f32 {
@@ -55,11 +55,12 @@ fn pairs() -> Vec<(Custom, Function)> {
     custom.into()
 }
 
-/// Features and predictions, of few rows and of many, against f64; a lost scale is noticed.
+/// Features and predictions, for few rows and for many, compared with f64; a missing scale is
+/// detected.
 #[test]
 fn features_and_predictions_are_those_of_the_function_on_devices() {
     for (custom, f) in pairs() {
-        // A frequency more than whole vec4s: the padding must count for nothing, even where the
+        // One frequency more than whole vec4s: the padding must have no effect, even if the
         // function is infinite at zero.
         let map = custom
             .features(61)
@@ -81,12 +82,12 @@ fn features_and_predictions_are_those_of_the_function_on_devices() {
                 let mut z_nd = Matrix::upload(device, nan(61).view()).expect("fits");
                 loaded.featurize(&x_nd, &mut z_nd).expect(&what);
                 let z = z_nd.download().expect("reads back");
-                // A few millionths of t, and what WGSL leaves a function.
+                // A few millionths of t, and the accuracy that WGSL allows.
                 let close = |i: usize, j: usize| {
                     let exact: f64 = exact[[i, j]];
                     amplitude * 1e-3 + 1e-3 * exact.abs()
                 };
-                // Only where no jump or pole is near.
+                // Only away from jumps and poles.
                 let smooth = |i: usize, j: usize| {
                     if t[[i, j]].abs() > 0.01 {
                         close(i, j)
@@ -146,8 +147,8 @@ fn a_fit_and_its_predictions_agree_on_devices() {
     }
 }
 
-/// Negative control of the comparison at load: each of these is off somewhere, the last two where
-/// data seldom are.
+/// Negative control of the comparison at load: each of these is wrong somewhere, the last two where
+/// data are rare.
 #[test]
 fn an_expression_that_is_not_the_function_is_refused_by_every_adapter() {
     let tanh = |text: &str| Custom::new("tanh", f32::tanh).wgsl(text);
@@ -164,8 +165,8 @@ fn an_expression_that_is_not_the_function_is_refused_by_every_adapter() {
     ];
     for device in gpus() {
         for custom in &wrong {
-            // A function that has no jump at a quarter differs there alone only if the sweep has a
-            // quarter: it has.
+            // A difference only at a quarter, where the function has no jump, is detected if the
+            // sweep includes a quarter.
             let refused = built(custom, 3).load(device).expect_err("differs");
             assert!(matches!(refused, Error::Parameter(_)), "{refused}");
             let message = refused.to_string();
@@ -180,7 +181,8 @@ fn an_expression_that_is_not_the_function_is_refused_by_every_adapter() {
     }
 }
 
-/// One name, two texts: pipelines are told apart by the text, in one process and on one device.
+/// One name with two texts: pipelines are distinguished by the text, in one process and on one
+/// device.
 #[test]
 fn functions_of_one_name_do_not_share_a_shader_on_devices() {
     for device in gpus() {
@@ -239,7 +241,7 @@ fn a_registered_function_is_saved_and_loaded_in_another_process() {
         .features(30);
     let model = Ridge::on(custom.clone())
         .bandwidth(Bandwidth::Sigma(1.0))
-        // The other process predicts on it too: a GPU has bits of its own.
+        // The other process predicts on it too, since a GPU has different rounding.
         .device(&Device::cpu())
         .fit((&x, &y));
     let model = model.expect("fits");
@@ -260,7 +262,7 @@ fn a_registered_function_is_saved_and_loaded_in_another_process() {
             .to_string()
             .contains("swish")
     );
-    // Another function of the same name is not what a file would keep.
+    // Another function with the same name is not what a file would store.
     let other = built(&Custom::new("swish", f32::tanh), 3);
     let refused = other.write(&mut Store::default()).expect_err("is another");
     assert!(
@@ -327,7 +329,7 @@ fn loads_with_another_function_or_none() {
     assert!(message.contains("other values"), "{message}");
 }
 
-/// A part of a union keeps its function as a map does.
+/// A part of a union stores its function like a map.
 #[test]
 fn a_map_in_a_store_comes_back_with_its_function_on_devices() {
     let custom = Custom::new("cube", |t| t * t * t)

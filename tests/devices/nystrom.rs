@@ -1,6 +1,6 @@
 //! Nystrom maps: the kernel is reproduced with all rows as landmarks, equal rows and singular
-//! kernels do no harm, landmarks come with their probabilities, and prediction, files and devices
-//! agree with the features.
+//! kernels are handled, landmarks are drawn with their probabilities, and prediction, files and
+//! devices agree with the features.
 
 use crate::common::{devices, gpus, normal};
 use bochner::{
@@ -30,10 +30,10 @@ fn build(kernel: &str, map: impl Fn(Nystrom) -> Nystrom, x: &Array2<f64>) -> Nys
         .expect("builds")
 }
 
-/// The largest error of `z z'` on `x`, in units of what is allowed at m = n: eigenvalues up to m
-/// ULP max k are cut, and each feature has the rounding of m terms.
+/// Largest error of `z z'` on `x`, relative to the bound for m = n: eigenvalues up to m ULP max k
+/// are dropped, and each feature has the rounding of m terms.
 fn excess(kernel: &str, map: &NystromFeatures, x: &Array2<f64>, device: &Device) -> f64 {
-    // The exact kernel of the rows as the map sees them.
+    // The exact kernel of the rows rounded like the input of the map.
     let x32 = x.mapv(|v| f64::from(v as f32));
     let exact = gram(parse(kernel).expect("known").as_ref(), x32.view());
     let approximate = approximate_gram(map, &Rows::from(x), device).expect("runs");
@@ -91,13 +91,13 @@ fn equal_rows_and_singular_kernels_do_no_harm_on_devices() {
             let over = excess(kernel, &map, &x, device);
             assert!(over < 1.0, "{kernel} on {device:?}: {over}");
         }
-        // All rows nearly the same: f64 sees a constant, three linear and up to six quadratic
-        // directions, every other is its rounding.
+        // Nearly equal rows: in f64 there are a constant, three linear and up to six quadratic
+        // directions; all others are rounding.
         let near = &distinct * 1e-3;
         let map = build("gaussian", |n| n.features(20), &near);
         assert!((4..=10).contains(&map.output_dim()), "{}", map.output_dim());
         assert!(excess("gaussian", &map, &near, device) < 1.0);
-        // ReLU on the line sees two directions only.
+        // ReLU on a line has two directions only.
         let line = Array2::from_shape_fn((12, 1), |(i, _)| i as f64 - 5.0);
         let map = build("arc-cosine:1", |n| n.features(12), &line);
         assert_eq!(map.output_dim(), 2);
@@ -105,14 +105,15 @@ fn equal_rows_and_singular_kernels_do_no_harm_on_devices() {
     }
 }
 
-/// Rank k keeps the best rank-k part: on the landmarks the spectral error is the next eigenvalue.
+/// Rank k keeps the best rank-k approximation: on the landmarks the spectral error is the next
+/// eigenvalue.
 #[test]
 fn a_rank_keeps_the_largest_eigenvalues() {
     let x = rows(40, 2);
     let exact = gram(&Gaussian, x.view());
     let full = build("gaussian", |n| n.features(40), &x);
     let z = features_of(&full, &Rows::from(&x), &Device::cpu()).expect("runs");
-    // Features are uncorrelated on their landmarks, and their squares are the eigenvalues.
+    // Features are uncorrelated on their landmarks, and their squared norms are the eigenvalues.
     let eigenvalues = z.mapv(|v| v * v).sum_axis(Axis(0));
     for rank in [1, 4] {
         let map = build("gaussian", |n| n.features(40).rank(rank), &x);
@@ -124,9 +125,9 @@ fn a_rank_keeps_the_largest_eigenvalues() {
     }
 }
 
-/// Columns of the map with its own features in f64, from its own parameters: what rounding adds to
-/// a feature is at most 2^-12 in root mean square, however long the lengthscale, because the root
-/// stops growing where it would be more. Rounded k has lost those digits.
+/// Features compared with f64 features from the map's own parameters: rounding adds at most 2^-12
+/// in root mean square to a feature, for any lengthscale, because small eigenvalues are limited
+/// accordingly. k rounded to f32 would have lost those digits.
 #[test]
 fn rounding_stays_within_its_floor_on_devices() {
     let m = 120;
@@ -161,7 +162,7 @@ fn rounding_stays_within_its_floor_on_devices() {
             println!("{kernel} {spread}: {noise:.3} of what is allowed");
             assert!(noise < 1.0, "{kernel} {spread} on {device:?}: {noise}");
         }
-        // Negative control: k in f32, and then less 1.
+        // Negative control: k in f32, minus 1 afterwards.
         if kernel == "gaussian" && spread < 0.1 {
             let mut rounded = block.mapv(|v| f64::from((v + 1.0) as f32 - 1.0));
             rounded.column_mut(m).fill(1.0);
@@ -171,8 +172,8 @@ fn rounding_stays_within_its_floor_on_devices() {
     }
 }
 
-/// A smooth target of a kernel whose values are all near 1: what tells rows apart lies in
-/// eigenvalues of 1e-7 and less, which the rounding of k in f32 would drown.
+/// A smooth target with a kernel whose values are all near 1: the relevant eigenvalues are 1e-7 and
+/// less, below the rounding of k in f32.
 #[test]
 fn long_lengthscales_are_learned_from_on_devices() {
     let x = rows(500, 2) * 0.25;
@@ -192,7 +193,7 @@ fn long_lengthscales_are_learned_from_on_devices() {
             let squares = (&predicted - &y).mapv(|v| v * v).sum() / y.mapv(|v| v * v).sum();
             squares.sqrt()
         };
-        // Eigenvalues above 100 2^-23, as many as a cut at the rounding of k leaves.
+        // Eigenvalues above 100 2^-23, as many as a cut at the rounding of k keeps.
         let (all, few) = (error(100), error(14));
         println!("{}: {all:.2e} beside {few:.2e}", device.describe());
         assert!(all < 0.1 && few > 2.0 * all, "{device:?}: {all} {few}");
@@ -221,7 +222,7 @@ fn dropped_landmarks_are_told() {
     );
 }
 
-/// Files from before blocks were measured from the top hold a root of m rows: `k root`, as then.
+/// Older files, with blocks relative to zero, have a root of m rows: `k root`, as before.
 #[test]
 fn files_without_a_level_are_measured_from_zero() {
     let x = rows(50, 3) * 0.5;
@@ -287,11 +288,11 @@ fn every_choice_of_landmarks_follows_its_seed() {
     assert_eq!(map.landmarks(), given.mapv(|v| v as f32));
 }
 
-/// How often the single landmark is the last row, and how often it should be.
+/// How often the single landmark is the last row, and its expected frequency.
 #[test]
 fn landmarks_come_with_their_probabilities() {
     let runs = 600;
-    // Order 1: k(x, x) = |x|^2, so 1 and 9; columns (1, 0) and (0, 9) up to a little.
+    // Order 1: k(x, x) = |x|^2, so 1 and 9; columns (1, 0) and (0, 9) approximately.
     let lengths = array![[1.0, 0.0], [-3.0, 0.0]];
     // Nine equal rows and one far from them.
     let mut outlier = Array2::zeros((10, 2));
@@ -324,7 +325,7 @@ fn landmarks_come_with_their_probabilities() {
         let allowed = 4.0 * (n * p * (1.0_f64 - p)).sqrt();
         assert!((hits - n * p).abs() < allowed, "{text}: {hits} of {n}, {p}");
     }
-    // k-means++ never starts twice in one place, and two centres find two clusters.
+    // k-means++ never starts twice at one point, and two centres find two clusters.
     let two = |n: Nystrom| n.features(2).landmarks(Landmarks::KMeans);
     let mut centres = build("gaussian", two, &outlier)
         .landmarks()
@@ -332,7 +333,7 @@ fn landmarks_come_with_their_probabilities() {
         .to_vec();
     centres.sort_by(f32::total_cmp);
     assert_eq!(centres, [0.0, 100.0]);
-    // Nothing is left to choose after two different rows.
+    // After two different rows there is nothing left to choose.
     let all = |n: Nystrom| n.features(10).landmarks(Landmarks::PivotedCholesky);
     assert_eq!(build("gaussian", all, &outlier).landmarks().nrows(), 2);
 }
@@ -375,7 +376,7 @@ fn prediction_is_features_times_coefficients_on_devices() {
     }
 }
 
-/// Bit by bit on the CPU; a GPU may sum in another order for another shape.
+/// Bit-identical on the CPU; a GPU may sum in another order for another shape.
 #[test]
 fn features_do_not_depend_on_batches_or_threads_on_devices() {
     let x = rows(203, 5);
@@ -489,8 +490,8 @@ fn only_kernels_of_the_catalogue_are_saved() {
     assert!(error.to_string().contains("custom:own"), "{error}");
 }
 
-/// `z = K_mm^{-1/2} k_m(x)` with the symmetric root, against a root by eigenvectors of its own, and
-/// one feature for each landmark where some are the same.
+/// `z = K_mm^{-1/2} k_m(x)` with the symmetric root, compared with a root computed here from
+/// eigenvectors, and one feature for each landmark even if some are equal.
 #[test]
 fn the_symmetric_root_is_that_of_the_landmarks() {
     let x = rows(9, 3);
@@ -507,7 +508,7 @@ fn the_symmetric_root_is_that_of_the_landmarks() {
             .iter()
             .fold(0.0_f64, |a, b| a.max(b.abs()));
         assert!(asymmetry < 1e-6, "{asymmetry}");
-        // K R R = 1 on the span of K: R R K R R = R R, which is the pseudo-inverse.
+        // K R R = 1 on the span of K: R R K R R = R R, the pseudo-inverse.
         let k_mm = Array2::from_shape_fn((m, m), |(i, j)| {
             let distance = (&rows.row(i) - &rows.row(j)).mapv(|v| v * v).sum();
             (-0.5 * distance).exp()

@@ -1,5 +1,5 @@
-//! Columns far from 0, such as times and identifiers: what depends on differences alone loses no
-//! digits to the offset.
+//! Columns far from 0, such as times and identifiers: results that depend on differences only lose
+//! no digits to the offset.
 
 use crate::common::{devices, gpus};
 use bochner::{
@@ -14,7 +14,7 @@ use ndarray::Array2;
 
 const ROWS: usize = 600;
 
-/// 0 to 1, evenly, not in order.
+/// 0 to 1, uniform, shuffled.
 fn u(i: usize) -> f64 {
     (i * 7 % ROWS) as f64 / ROWS as f64
 }
@@ -34,8 +34,7 @@ fn rmse(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     (a - b).mapv(|e| e * e).mean().expect("rows").sqrt()
 }
 
-/// A fit of the wave and what it predicts of its rows, by the model as it is and as it is read back
-/// from a file.
+/// Fits the wave and predicts its rows, with the model itself and as read back from a file.
 fn error(map: &str, kernel: &str, offset: f64, device: &Device) -> Result<f64> {
     let (mut source, y) = wave(offset);
     let mut spec = MapSpec::new(map.parse()?, kernels::parse(kernel)?);
@@ -90,7 +89,7 @@ fn an_offset_costs_no_accuracy_on_devices() {
     }
 }
 
-/// z(x) of rows near 2^24 on every device beside the CPU's.
+/// z(x) of rows near 2^24 on every device, compared with the CPU's.
 #[test]
 fn devices_agree_on_large_whole_numbers() {
     let x = Array2::from_shape_fn((300, 2), |(i, j)| {
@@ -112,7 +111,7 @@ fn devices_agree_on_large_whole_numbers() {
         z_nd.download().expect("reads")
     };
     let cpu = on(&Device::cpu());
-    // The exact kernel, from the whole numbers.
+    // The exact kernel, from the integers.
     let k = |i: usize, j: usize| {
         let square = |c: usize| ((x[[i, c]] - x[[j, c]]) / 10.0).powi(2);
         (-0.5 * (square(0) + square(1))).exp()
@@ -129,7 +128,7 @@ fn devices_agree_on_large_whole_numbers() {
     }
 }
 
-/// A map that does not centre, in front, does not cost the centred one beside it its digits.
+/// A first part without centring does not cost the centred part of a union its digits.
 #[test]
 fn a_union_prepares_rows_for_the_part_that_centres_on_devices() {
     let offset = 1e7;
@@ -176,7 +175,7 @@ fn a_union_prepares_rows_for_the_part_that_centres_on_devices() {
     }
 }
 
-/// Nystrom's landmarks are centred as its rows are.
+/// Nystrom's landmarks are centred like its rows.
 #[test]
 fn landmarks_far_from_the_origin_reproduce_the_kernel() {
     let x = Array2::from_shape_fn((20, 1), |(i, _)| 1e9 + i as f64);

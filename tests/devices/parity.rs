@@ -1,4 +1,4 @@
-//! Every op against its f64 reference, on the CPU and on every adapter: the checks of
+//! Every op compared with its f64 reference, on the CPU and on every adapter: the checks of
 //! `bochner::registry`, which `bochner bench --check` runs as well, each with its negative control.
 
 use crate::common::{devices, normal};
@@ -27,12 +27,12 @@ fn agrees_on(op: &str, device: &Device) {
     let outcome = (row.check)(device, Extent::of_tests()).expect("runs");
     println!("{op} on {device:?}: {outcome:?}");
     assert!(outcome.passed(), "{op} on {device:?}: {outcome:?}");
-    // A fault that is noticed by a hair here may go unnoticed elsewhere.
+    // A fault that is barely detected here may be missed elsewhere.
     assert!(outcome.control > 4.0, "{op} on {device:?}: {outcome:?}");
 }
 
-/// Threads share rows where these are many, and columns where they are few: more of them than there
-/// are cores, too.
+/// Threads share rows if these are many, and columns if they are few; also with more threads than
+/// cores.
 #[test]
 fn ops_agree_with_f64_on_any_number_of_threads() {
     for threads in [1, 3, 5] {
@@ -87,10 +87,10 @@ fn structured_maps_agree_with_f64_on_devices() {
     agrees("structured");
 }
 
-/// Adapters of either kind take the other form of rows as well as their own.
+/// Adapters of either kind also use the form for few rows of the other kind.
 #[test]
 fn rows_agree_with_f64_however_registers_are_used_on_devices() {
-    // Devices of its own: other tests ask theirs for what they choose.
+    // Uses separate devices, since other tests query the choices of the shared ones.
     for device in Device::all_gpus().expect("every adapter opens") {
         let Device::Gpu(gpu) = &device else { continue };
         let other = if gpu.is_software() {
@@ -179,7 +179,7 @@ fn gram_of_a_million_rows_stays_within_1e_6_on_devices() {
     }
 }
 
-/// Sums of rows in plain f32, and of blocks of so many rows in f64.
+/// Sums of rows in plain f32, accumulated in f64 over blocks of `rows` rows.
 fn in_blocks(z: &Array2<f32>, y: &Array2<f32>, rows: usize) -> GramSums {
     let mut sums = gram::reference(z.slice(s![..0, ..]), y.slice(s![..0, ..]));
     let blocks = z.axis_chunks_iter(Axis(0), rows);
@@ -204,9 +204,9 @@ fn in_blocks(z: &Array2<f32>, y: &Array2<f32>, rows: usize) -> GramSums {
     sums
 }
 
-/// The rounding of sums becomes error of coefficients, the more the worse a fit's matrix is
-/// conditioned, by 1e5 here. Sums and coefficients of a GPU err at most twice as much as those of
-/// the CPU.
+/// Rounding errors of sums become errors of coefficients, amplified by the condition number of the
+/// fit's matrix, 1e5 here. Errors of sums and coefficients of a GPU are at most twice those of the
+/// CPU.
 #[test]
 fn sums_of_any_device_err_at_most_twice_as_much_as_those_of_the_cpu() {
     let (rows, features, draws) = (12_000, 64, 4);

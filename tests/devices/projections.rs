@@ -1,5 +1,5 @@
-//! Random projections: means and variances over seeds against their closed forms, and what they are
-//! to learners.
+//! Random projections: means and variances over seeds compared with their closed forms, and their
+//! use in learners.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -55,7 +55,7 @@ fn products_are_unbiased_with_the_variance_that_is_said() {
         let mean = estimates.iter().sum::<f64>() / n;
         let variance = estimates.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let expected = (own + product * product + (fourth - 3.0) * squares) / FEATURES as f64;
-        // A variance of n values of about normal law is off by its share sqrt(2 / n), 3 %.
+        // The relative error of a variance of n nearly normal values is sqrt(2 / n), 3 %.
         assert!(
             (variance / expected - 1.0).abs() < 0.13,
             "{entries}: {variance} {expected}"
@@ -68,7 +68,7 @@ fn products_are_unbiased_with_the_variance_that_is_said() {
     }
 }
 
-/// A lemma of Johnson and Lindenstrauss: all distances of 40 rows of 3,000 columns within 20 %.
+/// The lemma of Johnson and Lindenstrauss: all distances of 40 rows of 3,000 columns within 20 %.
 #[test]
 fn distances_are_kept_on_devices() {
     let x = normal(40, 3000, 5).mapv(f64::from);
@@ -98,7 +98,7 @@ fn distances_are_kept_on_devices() {
     }
 }
 
-/// With more features than columns, ridge regression on a projection is a linear one.
+/// With more features than columns, ridge regression on a projection is linear regression.
 #[test]
 fn learners_on_a_projection_are_linear_on_devices() {
     let mut draws = Seed(3).stream(Stream::Data, 0);
@@ -120,7 +120,7 @@ fn learners_on_a_projection_are_linear_on_devices() {
             assert!(worst < 2e-2, "{entries} {}: {worst}", device.describe());
         }
     }
-    // Principal components of the projection are those of the columns, to its error.
+    // Principal components of the projection approximate those of the columns.
     let wide = &x * &array![3.0, 1.0, 0.2, 0.1, 0.1];
     let pca = KernelPca::on(RandomProjection::new().features(3000))
         .bandwidth(Bandwidth::Sigma(1.0))

@@ -1,11 +1,11 @@
-//! Principal components from few random directions, against those of the whole covariance and of
-//! the Gram matrix of rows.
+//! Principal components by random directions, compared with those of the full covariance and of the
+//! Gram matrix of rows.
 
 use crate::common::devices;
 use bochner::{models::PcaSolver, prelude::*, seed::Stream};
 use ndarray::{Array2, Axis, s};
 
-/// Rows of three columns, each narrower than the one before.
+/// Rows of three columns with decreasing spread.
 fn cloud(rows: usize) -> Array2<f64> {
     let mut draws = Seed(11).stream(Stream::Data, 0);
     Array2::from_shape_fn((rows, 3), |(_, j)| [1.5, 1.0, 0.6][j] * draws.normal())
@@ -62,7 +62,7 @@ fn few_directions_give_the_components_of_the_covariance_on_devices() {
     }
 }
 
-/// More features than a covariance has room for, and so few rows that their Gram matrix is small.
+/// More features than a covariance has memory for, and so few rows that their Gram matrix is small.
 #[test]
 fn with_more_features_than_rows_components_are_those_of_the_gram_matrix() {
     let x = cloud(60);
@@ -105,7 +105,7 @@ fn with_more_features_than_rows_components_are_those_of_the_gram_matrix() {
     }
 }
 
-/// A narrow kernel, whose variances fall slowly, so that few directions miss much of them.
+/// A narrow kernel, whose variances decrease slowly, so that a few directions miss much of them.
 #[test]
 fn passes_come_nearer_from_below() {
     let x = cloud(500);

@@ -1,5 +1,4 @@
-//! Learned metrics and searches: what they are, that they find what there is, and that they do no
-//! harm.
+//! Learned metrics and searches: definitions, accuracy, and robustness.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -75,7 +74,7 @@ fn roots_are_their_formula() {
     let (a, b) = (2.001 / 1.001, 0.001 / 1.001);
     let expected = Array2::from_diag(&array![f64::sqrt(a), f64::sqrt(b)]);
     assert!((uneven.root() - expected).iter().all(|e| e.abs() < 1e-12));
-    // Nothing moves the model: the columns as they are.
+    // Without any gradient, the columns are unchanged.
     let none =
         LearnedMetric::from_matrix(&Array2::zeros((3, 3)), Metric::Full.into()).expect("a metric");
     assert!(
@@ -92,8 +91,8 @@ fn roots_are_their_formula() {
     assert!(LearnedMetric::from_matrix(&array![[f64::NAN]], Metric::Full.into()).is_err());
 }
 
-/// A map of mixed columns is the map of columns that were mixed before, on every device, and
-/// survives its file.
+/// A map of mixed columns equals the map of columns mixed beforehand, on every device, and after a
+/// round trip through its file.
 #[test]
 fn mixed_columns_are_columns_that_were_mixed_on_devices() {
     let x = rows(60, 3, 2);
@@ -155,10 +154,10 @@ fn mixed_columns_are_columns_that_were_mixed_on_devices() {
         };
         let expected = gram(map.as_ref(), &v, &cpu());
         let mixed = Mixed::compose(input.clone(), &root, map).expect("fits");
-        // Frequencies that took the matrix are rounded to 11 bits.
+        // Frequencies multiplied by the matrix are rounded to 11 bits.
         let bound = match name {
             "fourier" => 3e-3,
-            // Whitening enlarges the rounding of f32.
+            // Whitening amplifies the rounding of f32.
             "nystrom" => 2e-4,
             _ => 2e-5,
         };
@@ -199,7 +198,7 @@ fn mixed_columns_are_columns_that_were_mixed_on_devices() {
     assert!(Mixed::compose(input, &root, Box::new(map)).is_err());
 }
 
-/// y of two columns of twelve, or of two directions across them.
+/// y depends on two of twelve columns, or on two directions across them.
 fn few_directions(n: usize, seed: u64, turned: bool) -> (Array2<f64>, Array1<f64>) {
     let x = rows(n, 12, seed);
     let direction = |k: usize, x: ndarray::ArrayView1<'_, f64>| {
@@ -249,7 +248,7 @@ fn a_metric_finds_few_directions_and_predicts_better_on_devices() {
         if !turned {
             assert!(importance[1] + importance[4] > 0.97, "{importance:?}");
         }
-        // The file keeps it, and predicts the same on every device.
+        // The file stores it, and predicts the same on every device.
         let read = LinearModel::from_bytes(&linear.to_bytes().expect("writes")).expect("reads");
         assert_eq!(read.metric, linear.metric);
         let expected = linear
@@ -272,7 +271,7 @@ fn a_metric_finds_few_directions_and_predicts_better_on_devices() {
     }
 }
 
-/// Constant, noise, duplicate, binary and far columns, and maps that mix before they map.
+/// Constant, noise, duplicate, binary and far columns, and maps that mix columns themselves.
 #[test]
 fn odd_columns_and_other_maps_do_no_harm() {
     let noise = rows(900, 8, 5);
@@ -310,7 +309,7 @@ fn odd_columns_and_other_maps_do_no_harm() {
             let metric = model.linear().metric.clone().expect("was asked for");
             let share = metric.importance();
             assert_eq!(share[1], 0.0, "{name}: {share:?}");
-            // A column that says nothing keeps a lengthscale: the floor leaves it this much.
+            // An irrelevant column keeps a finite lengthscale due to the floor.
             let root = metric.root();
             let least = (1e-3_f64 / 1.001).sqrt();
             for own in root.diag() {
@@ -329,7 +328,7 @@ fn odd_columns_and_other_maps_do_no_harm() {
     }
 }
 
-/// Where no column says anything, and where there is nothing to say.
+/// No column is relevant, or the targets are constant.
 #[test]
 fn targets_without_a_signal_are_borne() {
     let x = rows(300, 3, 6);
@@ -342,7 +341,7 @@ fn targets_without_a_signal_are_borne() {
         let predicted = model.predict(&x).expect("predicts");
         assert!(predicted.iter().all(|p| p.is_finite()));
     }
-    // Rows that are all the same have no median distance.
+    // Equal rows have no median distance.
     let same = Array2::from_elem((50, 2), 3.0);
     let y = Array1::from_shape_fn(50, |i| i as f64);
     let model = ridge(20)
@@ -388,12 +387,12 @@ fn one_seed_gives_one_model_and_a_budget_is_kept() {
         assert_eq!(heard, trials);
         assert!(first == fit(trials).0, "{trials} trials");
     }
-    // It ends by itself.
+    // It ends on its own.
     let (_, heard) = fit(1000);
     assert!(heard < 100, "{heard}");
 }
 
-/// What is not asked for stays as it is.
+/// Settings that are given are not searched.
 #[test]
 fn what_is_given_stays() {
     let (x, y) = few_directions(300, 9, false);
@@ -410,7 +409,7 @@ fn what_is_given_stays() {
     let linear = model.linear();
     assert_eq!(linear.lambda, 3e-4);
     assert!(linear.metric.is_none());
-    // 1 / (2 pi 2.5): no rule moved it.
+    // 1 / (2 pi 2.5): not changed by a rule.
     let unit = Fourier::new(Gaussian).features(80).seed(Seed(1));
     let expected = unit.build(Affine::identity(12).lengthscale(2.5).expect("positive"));
     let mut source = MemorySource::new(&x, None).expect("finite");

@@ -1,5 +1,5 @@
-//! Tensor sketches: over all hashes, and over seeds, against the polynomial kernel and the variance
-//! that is said; the circular convolution that they stand for; devices, files and sparse rows.
+//! Tensor sketches: mean and variance over all hashes, and over seeds, compared with the polynomial
+//! kernel and the documented variance; the circular convolution; devices, files and sparse rows.
 
 use crate::common::{devices, normal};
 use bochner::{
@@ -12,7 +12,7 @@ use bochner::{
 };
 use ndarray::{Array2, ArrayView1, array, s};
 
-/// What is said of the estimate: its variance with `features` features.
+/// Documented variance of the estimate with `features` features.
 fn variance(degree: u32, constant: f64, features: f64, x: &[f64], y: &[f64]) -> f64 {
     let with = |v: &[f64]| [v, &[constant.sqrt()]].concat();
     let (x, y) = (with(x), with(y));
@@ -28,8 +28,8 @@ fn variance(degree: u32, constant: f64, features: f64, x: &[f64], y: &[f64]) -> 
         + twice * (p(a + b + e) - p(a + b) - p(a + e) + p(a)) / features.powi(2)
 }
 
-/// Every choice of places and signs once: the mean is the kernel and the variance what is said, to
-/// the rounding of f32.
+/// Enumerates all positions and signs: the mean equals the kernel and the variance the documented
+/// one, up to the rounding of f32.
 #[test]
 fn over_all_hashes_mean_and_variance_are_exact() {
     let x = array![[0.8, -0.5], [1.1, 0.6]];
@@ -79,7 +79,7 @@ fn over_all_hashes_mean_and_variance_are_exact() {
     }
 }
 
-/// Drawn hashes, many columns: within four standard errors of the kernel, with its gamma.
+/// Random hashes, many columns: within four standard errors of the kernel, with its gamma.
 #[test]
 fn drawn_sketches_are_unbiased_with_the_variance_that_is_said() {
     const SEEDS: u64 = 2000;
@@ -109,7 +109,7 @@ fn drawn_sketches_are_unbiased_with_the_variance_that_is_said() {
             let error = (run.mean[p] - exact).abs() / (said / SEEDS as f64).sqrt();
             assert!(error < 4.0, "{degree} {i} {j}: {error} standard errors");
             let off = (run.mean[p] - 1.03_f64.powi(degree as i32) * exact).abs();
-            // Negative control: another gamma by 3 %.
+            // Negative control: gamma changed by 3 %.
             let seen = off / (said / SEEDS as f64).sqrt() > 4.0;
             assert!(
                 seen || degree < 4 || i != j,
@@ -141,8 +141,8 @@ fn convolution(hashes: &Hashes, root: f64, features: usize, x: ArrayView1<'_, f6
     all
 }
 
-/// Features turn the convolution, and so keep its inner products, on every device; predictions are
-/// features times coefficients, and a file keeps all.
+/// Features are a Fourier transform of the convolution, and so have its inner products, on every
+/// device; predictions are features times coefficients, and a file stores everything.
 #[test]
 fn features_have_the_products_of_the_convolution_on_devices() {
     let x = normal(37, 6, 4).mapv(f64::from);
@@ -194,7 +194,7 @@ fn features_have_the_products_of_the_convolution_on_devices() {
     }
 }
 
-/// A ridge regression on enough of them finds a polynomial that no linear model has.
+/// Ridge regression on enough features fits a polynomial that no linear model can.
 #[test]
 fn learners_on_a_sketch_are_polynomial_on_devices() {
     let x = normal(400, 4, 8).mapv(f64::from);

@@ -1,4 +1,4 @@
-//! Maps that look at some of the columns, and sums of them.
+//! Maps of some of the columns, and sums of them.
 
 use crate::common::{devices, normal, worst};
 use bochner::{
@@ -16,7 +16,7 @@ fn rows() -> Array2<f64> {
     normal(ROWS, 4, 1).mapv(f64::from)
 }
 
-/// A map of the Laplacian kernel for these rows, with columns centred and of other scales.
+/// A map of the Laplacian kernel for these rows, with centred columns on different scales.
 fn map(choice: &str, x: &Array2<f64>) -> Box<dyn FeatureMap> {
     let kernel = kernels::parse("laplacian").expect("a kernel");
     let mut spec = MapSpec::new(choice.parse().expect("maps"), kernel);
@@ -38,7 +38,7 @@ fn featurize(map: &dyn FeatureMap, device: &Device, x: &Array2<f64>) -> Array2<f
     Array2::from_shape_vec((x.nrows(), map.output_dim()), z).expect("whole")
 }
 
-/// The sum of kernels of columns, by hand: `exp(-sum_j s_j |x_j - y_j|)`.
+/// The sum of kernels of columns, computed explicitly: `exp(-sum_j s_j |x_j - y_j|)`.
 fn kernel(x: &Array2<f64>, parts: &[(&[usize], f64)]) -> Array2<f64> {
     let scale = [0.5, 0.25, 0.5, 1.0];
     Array2::from_shape_fn((x.nrows(), x.nrows()), |(i, k)| {
@@ -55,8 +55,8 @@ fn kernel(x: &Array2<f64>, parts: &[(&[usize], f64)]) -> Array2<f64> {
     })
 }
 
-/// As many landmarks as rows give the kernel itself, so that weights, scales and columns of parts
-/// are seen to the last digits; and a column that no part sees changes nothing.
+/// With all rows as landmarks the kernel is exact, so that weights, scales and columns of parts are
+/// checked to the last digits; a column that no part uses has no effect.
 #[test]
 fn sums_of_parts_are_sums_of_their_kernels_on_devices() {
     let x = rows();
@@ -84,7 +84,7 @@ fn sums_of_parts_are_sums_of_their_kernels_on_devices() {
     }
 }
 
-/// Frequencies of a part are those that it would have in its columns alone, and lie along these.
+/// Frequencies of a part equal those of a map of its columns alone, and are 0 along others.
 #[test]
 fn fourier_parts_agree_with_maps_of_their_columns_on_devices() {
     let x = rows();
@@ -131,7 +131,7 @@ fn fourier_parts_agree_with_maps_of_their_columns_on_devices() {
     }
 }
 
-/// Bins of several parts, beside features, are a kernel machine of the sum of the kernels.
+/// Bins of several parts, combined with features, are a kernel machine of the sum of the kernels.
 #[test]
 fn bins_of_parts_fit_as_the_sum_of_their_kernels_on_devices() {
     let x = rows();

@@ -1,5 +1,5 @@
-//! Spectral embedding and clustering and kernel ICA, against the exact kernel and what must not
-//! matter.
+//! Spectral embedding and clustering and kernel ICA, compared with the exact kernel, and their
+//! invariances.
 
 use crate::common::devices;
 use bochner::{kernels::gram, models::LinearModel, prelude::*, seed::Stream};
@@ -7,7 +7,7 @@ use faer::prelude::SolveLstsq;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use std::collections::BTreeSet;
 
-/// Two rings around one centre, `rows` rows in turn: k-means cannot part them.
+/// Two concentric rings, `rows` rows in turn, which k-means cannot separate.
 fn rings(rows: usize) -> (Array2<f64>, Vec<usize>) {
     let mut draws = Seed(21).stream(Stream::Data, 0);
     let mut x = Array2::zeros((rows, 2));
@@ -20,7 +20,7 @@ fn rings(rows: usize) -> (Array2<f64>, Vec<usize>) {
     (x, (0..rows).map(|i| i % 2).collect())
 }
 
-/// Whether two partitions are the same but for the names of their parts.
+/// Whether two partitions are equal up to relabelling.
 fn same(a: &[usize], b: &[usize]) -> bool {
     let pairs: BTreeSet<_> = a.iter().zip(b).collect();
     let parts = |of: &[usize]| of.iter().collect::<BTreeSet<_>>().len();
@@ -32,7 +32,7 @@ fn signed(column: ArrayView1<'_, f64>, like: &Array1<f64>) -> Array1<f64> {
     &column * column.dot(like).signum()
 }
 
-/// Coordinates of the walk on the exact kernel, `[n, k]`: sqrt(volume) u / sqrt(d).
+/// Coordinates of the random walk on the exact kernel, `[n, k]`: sqrt(volume) u / sqrt(d).
 fn exact(x: &Array2<f64>, sigma: f64, k: usize) -> Array2<f64> {
     let n = x.nrows();
     let w = gram(&Gaussian, (x / sigma).view());
@@ -153,14 +153,14 @@ fn rings_are_parted_where_k_means_cannot() {
     }
 }
 
-/// The nearest centre c of coordinates y has the largest y'c - |c|^2/2; over the degree, which is
-/// one factor for all, that is z'(V c - s |c|^2/2) with the V and s of the embedding.
+/// The nearest centre c of coordinates y has the largest y'c - |c|^2/2; multiplied by the degree, a
+/// common factor, that is z'(V c - s |c|^2/2) with the V and s of the embedding.
 #[test]
 fn scores_of_clusters_are_those_of_the_nearest_centre() {
     let x = cloud(150);
     let map = || Fourier::new(Gaussian).features(64);
     let embedded = embedding(map()).dimensions(3).fit(&x).expect("fits");
-    // Rows of features that are as long as a kernel's.
+    // Rows of features with the norm of a kernel's.
     let Some(bochner::models::Link::OverDegree { floor }) = embedded.linear().link else {
         panic!("{:?}", embedded.linear().link)
     };
@@ -214,9 +214,9 @@ fn graphs_that_are_not_there_are_refused_in_one_line() {
     );
 }
 
-/// Where the symmetric iteration ends, a step E[tanh(s) s'] - diag(E[1 - tanh(s)^2]) of the centred
-/// sources turns none of them but by its sign: rows with the sign of their diagonal, it is
-/// symmetric. Of laws that lean, rows that are not centred end elsewhere.
+/// At a fixed point of the symmetric iteration, a step E[tanh(s) s'] - diag(E[1 - tanh(s)^2]) of
+/// the centred sources changes only their signs: after multiplying rows by the sign of their
+/// diagonal, it is symmetric. For skewed distributions, uncentred rows have another fixed point.
 #[test]
 fn sources_are_a_fixed_point_of_the_iteration() {
     let mut draws = Seed(24).stream(Stream::Data, 0);
@@ -244,7 +244,7 @@ fn sources_are_a_fixed_point_of_the_iteration() {
     assert!(apart < 2e-3, "{apart}: {step}");
 }
 
-/// Uniform sources, mixed: with a wide kernel features are all but linear.
+/// Mixed uniform sources: with a wide kernel features are nearly linear.
 #[test]
 fn mixed_sources_come_back_on_devices() {
     let mut draws = Seed(23).stream(Stream::Data, 0);
@@ -282,7 +282,7 @@ fn mixed_sources_come_back_on_devices() {
         let both = (0..2).map(|k| correlation(own.column(k), found.column(0)));
         assert!(both.fold(0.0, f64::max) > 0.999, "{}", device.describe());
     }
-    // Nothing is to be found in Gaussian sources, or more sources than directions.
+    // Gaussian sources, or more sources than directions, cannot be found.
     let same = KernelIca::on(Fourier::new(Gaussian))
         .bandwidth(Bandwidth::Sigma(1.0))
         .device(&Device::cpu());

@@ -1,5 +1,5 @@
-//! The Walsh-Hadamard transform and the structured maps on the CPU and on every adapter: what else
-//! holds of them than parity with f64, which is a suite of the registry.
+//! The Walsh-Hadamard transform and the structured maps on the CPU and on every adapter: properties
+//! other than parity with f64, which is a suite of the registry.
 
 use crate::common::{devices, normal, worst};
 use bochner::{
@@ -41,7 +41,7 @@ fn walsh_hadamard_of_a_slice_is_its_own_inverse() {
     assert!(two.run_slice(&mut [0.0; 3]).is_err());
 }
 
-/// Both kinds with D chosen so that there are s frequencies.
+/// Both kinds with D chosen to give s frequencies.
 fn maps(d: usize, s: usize, form: Form) -> [StructuredMap; 2] {
     let features = if form == Form::Paired { 2 * s } else { s };
     let input = || Affine::identity(d);
@@ -60,12 +60,11 @@ fn features(device: &Device, map: &StructuredMap, x: &Array2<f32>) -> Array2<f32
     z_nd.download().expect("reads back")
 }
 
-/// Rows of 8192 elements in one dispatch, where there is workgroup memory for them, do the
-/// additions of those in stages in the same order; SORF's second transform alone goes backwards
-/// there.
+/// Rows of 8192 elements in one dispatch, if there is enough workgroup memory, perform the same
+/// additions in the same order as in stages; only SORF's second transform runs backwards there.
 #[test]
 fn rows_of_8192_have_the_same_bits_in_one_dispatch_on_devices() {
-    // Devices of its own: other tests ask theirs for what they choose.
+    // Uses separate devices, since other tests query the choices of the shared ones.
     for device in Device::all_gpus().expect("every adapter opens") {
         let Device::Gpu(gpu) = &device else { continue };
         if !gpu.is_software() || gpu.report().workgroup_bytes < 32_768 {
@@ -87,7 +86,7 @@ fn rows_of_8192_have_the_same_bits_in_one_dispatch_on_devices() {
         let (one, stages) = (both.next().expect("few"), both.next().expect("many"));
         assert!(one.0 == stages.0, "transforms on {device:?}");
         assert!(one.1[0] == stages.1[0], "Fastfood on {device:?}");
-        // Negative control: it is another way.
+        // Negative control: it takes another path.
         assert!(one.1[1] != stages.1[1], "SORF on {device:?}");
     }
 }
@@ -172,7 +171,7 @@ fn structured_maps_survive_being_stored() {
     }
 }
 
-/// A row has the same features alone and in any batch, to the bit on one device.
+/// A row has the same features alone and in any batch, bit-identical on one device.
 #[test]
 fn structured_features_do_not_depend_on_the_batch_on_devices() {
     for (d, s) in [(13, 50), (700, 1030), (4100, 200)] {

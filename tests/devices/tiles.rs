@@ -1,6 +1,6 @@
-//! The tile shapes of the dense ops: all sum in one order, so where a driver takes shaders at their
-//! word, as software adapters do, the bits of a result are the same whichever is chosen. Other
-//! drivers may contract and reassociate; parity holds them.
+//! Tile shapes of the dense ops: all sum in the same order, so on drivers that do not reorder
+//! operations, such as software adapters, results are bit-identical for all shapes. Other drivers
+//! may contract and reassociate; parity tests check them.
 
 use crate::common::gpus;
 use bochner::{
@@ -35,7 +35,7 @@ fn map(d: usize, s: usize) -> DenseMap {
     }
 }
 
-/// Those of a menu that an adapter has the workgroup memory for.
+/// The shapes of a menu that fit into the workgroup memory of an adapter.
 fn able(device: &Device, menu: &[Tile]) -> Vec<Tile> {
     let Device::Gpu(gpu) = device else {
         unreachable!("tiles are of GPUs")
@@ -44,8 +44,8 @@ fn able(device: &Device, menu: &[Tile]) -> Vec<Tile> {
     able.copied().collect()
 }
 
-/// Runs `op` with every shape and asserts that the results have the same bits on a software
-/// adapter. They must not be empty or constant.
+/// Runs `op` with every shape and checks that results are bit-identical on a software adapter. They
+/// must not be empty or constant.
 fn same_bits<T: PartialEq + Clone>(
     device: &Device,
     menu: &[Tile],
@@ -92,7 +92,7 @@ fn projections_have_the_same_bits_with_every_tile_on_devices() {
     }
 }
 
-/// More rows of tiles than a band of workgroups has, and a last band of one row.
+/// More rows of tiles than a band of workgroups, and a last band of one row.
 #[test]
 fn every_workgroup_has_a_tile_of_its_own_on_devices() {
     for device in gpus() {
@@ -116,7 +116,7 @@ fn predictions_have_the_same_bits_with_every_tile_on_devices() {
         let x_nd = upload(device, &normal(131, 33, 1));
         for targets in [1, 19] {
             let beta_dt = upload(device, &normal(600, targets, 4));
-            // Without workgroup memory they sum in another order.
+            // Without workgroup memory the order of sums differs.
             let (staged, direct): (Vec<_>, Vec<_>) =
                 PREDICT_MENU.iter().copied().partition(|t| t.bk > 0);
             assert_eq!(staged.len(), PREDICT_MENU.len() - 1);
@@ -165,7 +165,7 @@ fn gram_sums_have_the_same_bits_with_every_tile_on_devices() {
 
 #[test]
 fn a_forced_tile_is_taken_and_changes_no_bit_on_devices() {
-    // Devices of its own: other tests ask theirs for what they choose.
+    // Uses separate devices, since other tests query the choices of the shared ones.
     for device in Device::all_gpus().expect("every adapter opens") {
         let Device::Gpu(gpu) = &device else { continue };
         let (x, map) = (normal(70, 9, 1), map(9, 40));
@@ -182,7 +182,7 @@ fn a_forced_tile_is_taken_and_changes_no_bit_on_devices() {
             assert_eq!(op.form(70), Some(DenseForm::Tile(*tile)));
             assert!(run() == own, "{} on {device:?}", tile.name);
         }
-        // Few rows take their own form again once nothing is forced.
+        // A few rows use their own form again if nothing is forced.
         tuning::force(gpu, Some(MENU[0].name)).expect("is known");
         assert_eq!(op.form(1), Some(DenseForm::Tile(MENU[0])));
         tuning::force(gpu, None).expect("is known");
@@ -191,7 +191,7 @@ fn a_forced_tile_is_taken_and_changes_no_bit_on_devices() {
     }
 }
 
-/// What `cargo bench --bench dense` measures against does the same work.
+/// The baselines of `cargo bench --bench dense` compute the same results.
 #[test]
 fn baselines_agree_with_the_ops_on_devices() {
     for device in gpus() {

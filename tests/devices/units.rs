@@ -1,5 +1,5 @@
-//! Projections and Gram sums on matrix units, on every adapter that lists them: `cargo xtask units`
-//! brings one. Where none does the tests say so; under BOCHNER_REQUIRE_UNITS=1 they fail then.
+//! Projections and Gram sums on matrix units, on every adapter that supports them: `cargo xtask
+//! units` provides one. Without one the tests print so; with BOCHNER_REQUIRE_UNITS=1 they fail.
 
 use crate::common::{gpus, normal, worst};
 use bochner::{
@@ -15,7 +15,7 @@ use bochner::{
 };
 use ndarray::{Array2, Axis};
 
-/// The adapters that list units, and the side of their fragments.
+/// The adapters with matrix units, and the size of their fragments.
 fn with_units() -> Vec<(&'static Device, u32)> {
     let mut found = Vec::new();
     for device in gpus() {
@@ -69,7 +69,7 @@ fn features_err_no_more_than_those_of_tiles_on_devices() {
             let errors = [&units, &tiles].map(|z| mean_error(z, &exact));
             println!("{errors:?} of units and tiles, {n} x {d} to {s}, on {device:?}");
             assert!(errors[0] <= errors[1], "{errors:?} on {device:?}");
-            // Negative control: frequencies half of a place of 11 bits off.
+            // Negative control: frequencies off by half a unit of 11 bits.
             let mut wrong = map.clone();
             wrong.w_ds *= 1.0 + 1.0 / 4096.0;
             let wrong = projection::reference(&wrong, x.view());
@@ -79,7 +79,7 @@ fn features_err_no_more_than_those_of_tiles_on_devices() {
     }
 }
 
-/// A row has the same bits in any batch: nothing of other rows, as their size, shows.
+/// A row has the same bits in any batch, independent of the size of other rows.
 #[test]
 fn rows_have_their_bits_in_any_batch_on_devices() {
     for (device, side) in with_units() {
@@ -98,8 +98,8 @@ fn rows_have_their_bits_in_any_batch_on_devices() {
     }
 }
 
-/// Nothing but what was allowed goes to units, and a map of few columns, sums of few features and
-/// of many targets do not.
+/// Units are used only where allowed, and not for maps of few columns, or sums of few features or
+/// many targets.
 #[test]
 fn units_are_taken_for_what_they_may_be_used_for_on_devices() {
     for (device, side) in with_units() {
@@ -132,7 +132,7 @@ fn words_for_units_are_known_or_refused() {
     assert!(refused.to_string().contains("`projections`"), "{refused}");
 }
 
-/// Sums of chunks of any size have the same bits, and err no more than those of tiles.
+/// Sums in chunks of any size have the same bits, and errors no larger than those of tiles.
 #[test]
 fn sums_have_their_bits_in_any_chunks_and_err_no_more_than_those_of_tiles_on_devices() {
     for (device, _) in with_units() {
@@ -175,7 +175,7 @@ fn sums_have_their_bits_in_any_chunks_and_err_no_more_than_those_of_tiles_on_dev
     }
 }
 
-/// What cannot go to units is refused by name, and so is a device without.
+/// Unsupported cases are refused by name, and so is a device without units.
 #[test]
 fn what_units_cannot_take_is_refused_on_devices() {
     let cannot = |device: &Device, map: &DenseMap| {

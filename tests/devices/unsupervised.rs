@@ -1,4 +1,4 @@
-//! Learners of rows alone, against the exact kernel and against what must not matter.
+//! Unsupervised learners compared with the exact kernel, and their invariances.
 
 use crate::common::devices;
 use bochner::{
@@ -12,13 +12,13 @@ use bochner::{
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
-/// Rows of three columns, each narrower than the one before.
+/// Rows of three columns with decreasing spread.
 fn cloud(rows: usize) -> Array2<f64> {
     let mut draws = Seed(11).stream(Stream::Data, 0);
     Array2::from_shape_fn((rows, 3), |(_, j)| [1.5, 1.0, 0.6][j] * draws.normal())
 }
 
-/// Three blobs of deviation 0.3, `rows` rows in turn, and their numbers.
+/// Three blobs of deviation 0.3, `rows` rows in turn, and the blob of each.
 fn blobs(rows: usize) -> (Array2<f64>, Vec<usize>) {
     let mut draws = Seed(12).stream(Stream::Data, 0);
     let centres = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
@@ -66,9 +66,8 @@ fn signed(column: ArrayView1<'_, f64>, like: ArrayView1<'_, f64>) -> Array1<f64>
     &column * column.dot(&like).signum()
 }
 
-/// Clusters of weighted rows, some of which count nothing and lie far off: the clusters without
-/// these, and the same bits whether or not memory holds their features. The weights tell: others
-/// give other centres.
+/// Clusters of weighted rows, some far away with weight 0: equal the clusters without these, bit
+/// for bit whether or not memory holds the features. Other weights give other centres.
 #[test]
 fn clusters_count_rows_by_their_weights_on_devices() {
     let (mut x, _) = blobs(900);
@@ -105,8 +104,8 @@ fn clusters_count_rows_by_their_weights_on_devices() {
     assert!(message.contains("weight 0"), "{message}");
 }
 
-/// Components of rows with weights are those of rows that are there as often; one of weight 0 is
-/// not there. Others give other components, and weights that count no two rows are refused.
+/// Components of weighted rows equal those of repeated rows; rows of weight 0 are ignored. Other
+/// weights give other components, and a total weight below two rows is refused.
 #[test]
 fn components_count_rows_by_their_weights_on_devices() {
     let x = cloud(400);
@@ -140,7 +139,7 @@ fn components_count_rows_by_their_weights_on_devices() {
         assert_eq!(with.linear().facts["weight"], often.len() as f64);
         let even = of(&pca.fit(&x).expect("fits"));
         assert!(worst(&even.0.beta_dt, &expected.beta_dt) > 1e-2);
-        // In parts, too.
+        // From merged parts, too.
         let mut growing = pca.start(&mut weighted(1.0)).expect("starts");
         growing.add(&mut weighted(1.0)).expect("adds");
         let twice = of(&growing.model().expect("solves")).1;
@@ -155,7 +154,7 @@ fn components_count_rows_by_their_weights_on_devices() {
         message.contains("weights") && message.contains("above 1"),
         "{message}"
     );
-    // In all directions nothing is left out by a sketch.
+    // With all directions a sketch is exact.
     let solver = PcaSolver::Randomized {
         oversampling: 61,
         passes: 3,
@@ -209,8 +208,8 @@ fn with_every_row_a_landmark_components_are_those_of_the_kernel_matrix() {
     }
 }
 
-/// A kernel of distances sees no turn, no shift and no mirror; components are of the kernel alone,
-/// have no mean and no covariance with each other, and as much variance as is said.
+/// A kernel of distances is invariant under rotation, shift and reflection; components depend on
+/// the kernel only, have zero mean and no covariance with each other, and the reported variance.
 #[test]
 fn components_turn_and_move_with_the_rows() {
     let x = cloud(60);
@@ -278,7 +277,7 @@ fn components_converge_to_the_kernels_as_features_grow() {
         seeds.sum::<f64>() / 4.0
     };
     let (few, many) = (error(64), error(4096));
-    // Errors of eigenvalues fall with 1/sqrt(D), those of eigenvectors faster.
+    // Errors of eigenvalues decrease as 1/sqrt(D), those of eigenvectors faster.
     assert!(many < few / 4.0 && many < 0.12, "{few} {many}");
 }
 
@@ -315,7 +314,7 @@ fn reconstruction_errors_are_what_the_components_leave() {
     let left = principal.total_variance * (1.0 - ratio) * 199.0 / 200.0;
     let mean = errors.mean().expect("rows");
     assert!((mean / left - 1.0).abs() < 1e-3, "{mean} {left}");
-    // Far from all rows every feature is unlike theirs.
+    // Far from all rows the reconstruction error is large.
     let far = model.reconstruction_errors(Array2::from_elem((1, 3), 40.0));
     assert!(far.expect("streams")[0] > 4.0 * mean);
 
@@ -369,7 +368,7 @@ fn components_that_are_not_there_are_refused_in_one_line() {
     );
 }
 
-/// Whether two partitions are the same but for the names of their parts.
+/// Whether two partitions are equal up to relabelling.
 fn same(a: &[usize], b: &[usize]) -> bool {
     let pairs: std::collections::BTreeSet<_> = a.iter().zip(b).collect();
     let parts = |of: &[usize]| of.iter().collect::<std::collections::BTreeSet<_>>().len();
@@ -385,7 +384,7 @@ fn blobs_are_found_on_every_device_in_any_chunks_order_and_place() {
     assert_eq!(whole.linear().facts["iterations_on_sample"], 0.0);
     let inertia = whole.linear().facts["inertia"];
     for device in devices() {
-        // Features are computed anew in each pass.
+        // Features are recomputed in each pass.
         let model = kmeans(3)
             .device(device)
             .memory(60_000)

@@ -1,4 +1,4 @@
-//! Fits that begin where an earlier model ended: the same least, in no more passes.
+//! Warm starts from an earlier model: the same minimum, in no more passes.
 
 use crate::common::devices;
 use bochner::{
@@ -13,7 +13,7 @@ use bochner::{
 use ndarray::{Array1, Array2, s};
 use std::sync::Arc;
 
-/// A map that does not look at the rows.
+/// A map that does not depend on the rows.
 #[derive(Debug, Clone, Copy)]
 struct Fixed;
 
@@ -54,7 +54,7 @@ fn check(warm: &LinearModel, cold: &LinearModel, what: &str) {
     let off = (&a.intercept_t - &b.intercept_t).fold(0.0_f64, |m, v| m.max(v.abs())) / size;
     assert!(off < 1e-4, "{what}: {off:e}");
     let passes = [warm, cold].map(|model| model.facts["passes"]);
-    // Of support vectors at so small a tolerance few passes are saved, if any.
+    // With support vectors at this tolerance few passes are saved, if any.
     let margin = if what.starts_with("svm") { 0.0 } else { 1.0 };
     assert!(passes[0] + margin <= passes[1], "{what}: {passes:?}");
     let values = [warm, cold].map(|model| model.facts["objective"]);
@@ -111,7 +111,7 @@ fn the_least_is_that_of_all_rows_in_no_more_passes_on_devices() {
     }
 }
 
-/// Classes keep their names and numbers, though the rows that came since are all of one.
+/// Classes keep their names and numbers, even if all new rows have the same class.
 #[test]
 fn classes_are_those_of_the_model() {
     let (x, y) = data(400);

@@ -18,7 +18,7 @@ fn on_cpu(features: usize) -> ConditionalIndependence {
 
 type Three = [Array2<f64>; 3];
 
-/// x -> z -> y, none of it linear: dependent, and independent given z.
+/// x -> z -> y, nonlinear: dependent, and independent given z.
 fn chain(n: usize, seed: u64) -> Three {
     let noise = |k: u64| normals(n, 1, 3 * seed + k);
     let x = noise(0);
@@ -43,7 +43,7 @@ fn rejects(variant: Variant, [x, y, z]: &Three, seed: u64) -> bool {
 #[test]
 fn false_alarms_come_at_the_level() {
     for variant in [Variant::Rcot, Variant::Rcit] {
-        // Independent of each other and of z: what the limit is the limit of.
+        // Independent of each other and of z: the case of the asymptotic distribution.
         assert_level(&format!("{variant:?}"), |seed| {
             let noise = |k: u64| normals(400, 1, 3 * seed + k);
             rejects(variant, &[noise(0), noise(1), noise(2)], seed)
@@ -57,7 +57,7 @@ fn a_chain_is_cut_by_its_middle() {
         assert_level(&format!("{variant:?} on a chain"), |seed| {
             rejects(variant, &chain(600, seed), seed)
         });
-        // Given something else than z the ends depend on each other.
+        // Given another variable than z the ends depend on each other.
         let found = (0..50).filter(|&seed| {
             let [x, y, _] = chain(300, seed);
             rejects(variant, &[x, y, normals(300, 1, 9000 + seed)], seed)
@@ -88,8 +88,9 @@ fn a_collider_is_opened_by_its_middle() {
     }
 }
 
-/// One feature each of a kernel that is very wide is linear. Then n |C|^2 over its law is the
-/// square of sum r_x r_y/sqrt(sum r_x^2 r_y^2) with the residuals of linear regression, and normal.
+/// A single feature of a very wide kernel is linear. Then n |C|^2 relative to its distribution is
+/// the square of sum r_x r_y/sqrt(sum r_x^2 r_y^2) with the residuals of linear regression, and
+/// normal.
 #[test]
 fn with_linear_features_it_is_the_test_of_partial_correlation() {
     let n = 500;
@@ -117,11 +118,11 @@ fn with_linear_features_it_is_the_test_of_partial_correlation() {
         assert!((p - closed).abs() < 0.02, "{seed}: {p} {closed}");
         p_values.push(p);
     }
-    // Not all on one side.
+    // Not all p-values are on one side.
     assert!(p_values.iter().any(|&p| p < 0.3) && p_values.iter().any(|&p| p > 0.05));
 }
 
-/// RCIT takes z beside x, so that its statistic is another one.
+/// RCIT combines z with x, so its statistic differs.
 #[test]
 fn the_variants_differ_by_what_they_see_of_z() {
     let [x, y, z] = collider(200, 3);
@@ -138,7 +139,7 @@ fn order_chunks_and_devices_change_nothing() {
     let y = &y + &normals(1500, 1, 77) * 12.0;
     let all = concatenate(Axis(1), &[x.view(), y.view(), z.view()]).expect("rows");
     let other = shuffled(&all, 4);
-    // A bandwidth by a rule that looks at sampled rows would see others.
+    // A bandwidth from sampled rows would differ, since it would use other rows.
     let test = on_cpu(25).bandwidth(Bandwidth::Scale);
     let whole = test.test(&x, &y, &z).expect("tests");
     let near = |other: ConditionalOutcome, allowed: f64| {
@@ -154,7 +155,7 @@ fn order_chunks_and_devices_change_nothing() {
         test.test(column(0), column(1), column(2)).expect("tests"),
         1e-3,
     );
-    // Sums in other portions differ by rounding, which a ridge of 1e-10 magnifies.
+    // Sums in other portions differ by rounding, which a ridge of 1e-10 amplifies.
     near(
         test.clone().memory(60_000).test(&x, &y, &z).expect("tests"),
         1e-6,
@@ -184,15 +185,15 @@ fn what_cannot_be_tested_is_told_in_one_line() {
     told(on_cpu(8).lambda(f64::NAN).test(&x, &y, &z), "lambda is NaN");
     let wide = on_cpu(8).outer(Fourier::new(Gaussian).features(100));
     told(wide.test(&x, &y, &z), "100 features of x");
-    // Duplicate columns of z are one, and so are rows that repeat.
+    // Duplicate columns of z count once, and repeated rows work.
     let twice = concatenate(Axis(1), &[z.view(), z.view()]).expect("rows");
     on_cpu(25).test(&x, &y, &twice).expect("tests");
     let steps = z.mapv(f64::round);
     on_cpu(25).test(&x, &y, &steps).expect("tests");
 }
 
-/// At what the command line and Python take by default: features in pairs, 100 of z, among whose
-/// cosines a slow one is nearly 1 in every row, so that little of their sums is their covariance.
+/// Defaults of the command line and Python: paired features, 100 of z, some of whose low-frequency
+/// cosines are nearly 1 in every row, so that their covariance is a small part of their sums.
 #[test]
 fn pairs_of_features_keep_the_level() {
     for features in [50, 100, 200] {

@@ -15,7 +15,7 @@ fn on_cpu(features: usize) -> Independence {
     Independence::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu())
 }
 
-/// y = |x| + noise: dependent on x and not correlated with it.
+/// y = |x| + noise: dependent on x but uncorrelated with it.
 fn folded(n: usize, seed: u64, noise: f64) -> (Array2<f64>, Array2<f64>) {
     let x = normals(n, 1, 2 * seed);
     let y = x.mapv(f64::abs) + noise * normals(n, 1, 2 * seed + 1);
@@ -79,7 +79,7 @@ fn dependence_without_correlation_is_found() {
 fn the_statistic_is_that_of_the_kernels() {
     let (x, y) = folded(150, 3, 0.7);
     let hsic = exact(&x, &y);
-    // Each map sees its own column.
+    // Each map depends on its own column.
     let sees = |j: usize| {
         let survey = bochner::data::Survey::new(
             &mut MemorySource::new(Array2::<f64>::zeros((1, 2)), None).expect("finite"),
@@ -104,7 +104,7 @@ fn the_statistic_is_that_of_the_kernels() {
         };
         errors.push((0..6).map(over).sum::<f64>().sqrt());
     }
-    // Eight and four times the features: errors fall to 0.35 and 0.5 on average.
+    // Eight and four times the features: errors decrease to 0.35 and 0.5 on average.
     assert!(
         errors[1] < 0.7 * errors[0] && errors[2] < 0.8 * errors[1],
         "{errors:?}"
@@ -130,7 +130,7 @@ fn the_statistic_is_that_of_the_kernels() {
     }
 }
 
-/// Under independence both laws are the same.
+/// Under independence both null distributions agree.
 #[test]
 fn both_nulls_give_one_p_value() {
     for seed in 0..5 {
@@ -169,7 +169,7 @@ fn order_chunks_and_devices_change_nothing() {
         assert!((small.outcome.p_value / whole.outcome.p_value - 1.0).abs() < 1e-9);
         assert_eq!(test.test(&x, &y).expect("tests"), whole);
         let swapped = test.test(&y, &x).expect("tests");
-        // Seeds go with the place, so y gets other features there.
+        // Seeds belong to positions, so y gets other features there.
         assert!((swapped.hsic / whole.hsic - 1.0).abs() > 1e-3);
         for device in devices() {
             let on = test.clone().device(device).test(&x, &y).expect("tests");
@@ -210,7 +210,7 @@ fn what_cannot_be_tested_is_told_in_one_line() {
     );
     told(on_cpu(8).test_columns(&mut source, &[0], &[2]), "column 2");
     told(on_cpu(8).test_columns(&mut source, &[], &[1]), "no columns");
-    // A constant column beside another is left aside, and a given bandwidth is each group's own.
+    // An additional constant column is ignored, and a given bandwidth applies to each group.
     let beside = concatenate(Axis(1), &[x.view(), flat.view()]).expect("rows");
     let test = on_cpu(24).bandwidth(Bandwidth::Sigma(1.0));
     assert!(

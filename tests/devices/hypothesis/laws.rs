@@ -1,5 +1,5 @@
-//! Asymptotic p-values against their laws written out: features by hand, covariances by hand, and
-//! the eigenvalues that the law has for weights.
+//! Asymptotic p-values compared with explicit null distributions: features and covariances computed
+//! here, and their eigenvalues as weights.
 
 use super::normals;
 use bochner::{
@@ -15,7 +15,7 @@ use bochner::{
 };
 use ndarray::{Array2, Axis, concatenate};
 
-/// A map that sees column `j` of so many.
+/// A map that depends on column `j` of `columns`.
 fn map(j: usize, columns: usize, features: usize) -> impl FeatureMap {
     let zeros = MemorySource::new(Array2::<f64>::zeros((1, columns)), None);
     // A constant column becomes 0.
@@ -90,12 +90,12 @@ fn two_samples() {
         .test(&map, &mut pooled, &Device::cpu())
         .expect("tests");
     let statistic = 70.0 * 50.0 / 120.0 * apart.dot(&apart);
-    // Few rows know the weights but so well, which the p-value counts in.
+    // With few rows the weights are inaccurate, which the p-value takes into account.
     agrees_to(0.1, found.outcome, statistic, &eigenvalues(&within));
     assert_eq!(found.outcome.null, Null::Asymptotic);
 }
 
-/// n |cov|^2 and every product of an eigenvalue of one covariance with one of the other.
+/// n |cov|^2 and all products of an eigenvalue of one covariance with one of the other.
 #[test]
 fn independence() {
     let x = normals(90, 1, 3);
@@ -135,9 +135,9 @@ fn solved(mut a: Array2<f64>, mut b: Array2<f64>) -> Array2<f64> {
     b / &a.diag().to_owned().insert_axis(Axis(1))
 }
 
-/// Residuals of ridge regression among standardised features: n |mean of products|^2, and the
-/// second moments of the products (Strobl et al. 2019, sec. 3) by the freedom that the regression
-/// leaves.
+/// Residuals of ridge regression on standardised features: n |mean of products|^2, and the second
+/// moments of the products (Strobl et al. 2019, sec. 3), corrected for the degrees of freedom of
+/// the regression.
 #[test]
 fn conditional_independence() {
     let n = 120.0;
@@ -155,7 +155,7 @@ fn conditional_independence() {
             .mapv(f64::sqrt);
         z / deviations
     });
-    // A ridge that shows.
+    // A ridge large enough to matter.
     let lambda = 0.2;
     let penalised = h.t().dot(&h) / n + Array2::<f64>::eye(6) * lambda;
     let residual = |f: &Array2<f64>| f - &h.dot(&solved(penalised.clone(), h.t().dot(f) / n));

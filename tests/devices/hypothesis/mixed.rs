@@ -1,4 +1,4 @@
-//! The same of tables of texts, dates, amounts and truth values, which are read from files.
+//! The same for tables with texts, dates, amounts and booleans, read from files.
 
 use super::{LEVEL, assert_level_of};
 use bochner::{
@@ -16,10 +16,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Repetitions at a number of rows.
+/// Repetitions for a number of rows.
 const DRAWS: u64 = 200;
 
-/// One of `kinds`, by their shares.
+/// Draws one of `kinds` by their shares.
 fn kind<'a>(draws: &mut Draws, kinds: &[(&'a str, f64)]) -> &'a str {
     let mut left = draws.uniform();
     let found = kinds.iter().find(|(_, share)| {
@@ -29,8 +29,8 @@ fn kind<'a>(draws: &mut Draws, kinds: &[(&'a str, f64)]) -> &'a str {
     found.unwrap_or(&kinds[0]).0
 }
 
-/// A table whose columns are independent of each other, but for what `row` makes of them: sizes,
-/// cities of some kinds, shops of hundreds of kinds of which most come once, prices, days, lifts.
+/// A table with independent columns, apart from `city`: sizes, cities, hundreds of shops of which
+/// most occur once, prices, days, lifts.
 fn table(path: &Path, rows: usize, seed: u64, city: impl Fn(&mut Draws) -> String) {
     let mut draws = Seed(seed).stream(Stream::Data, 0);
     let mut text = String::from("size,city,shop,price,day,lift\n");
@@ -55,7 +55,7 @@ fn any_city(draws: &mut Draws) -> String {
     kind(draws, &CITIES).to_owned()
 }
 
-/// A folder, and what is in it.
+/// A folder, and the paths of its files.
 fn folder() -> (TempDir, [PathBuf; 2]) {
     let folder = TempDir::new().expect("a folder");
     let paths = ["a.csv", "b.csv"].map(|name| folder.path().join(name));
@@ -75,7 +75,7 @@ fn drift(paths: &[PathBuf; 2], (features, null): (usize, Null), seed: u64) -> f6
     found.expect("tests").outcome.p_value
 }
 
-/// The shops are hundreds, so that each file has some that the other lacks.
+/// There are hundreds of shops, so that each file has some that the other lacks.
 #[test]
 fn drift_of_tables_keeps_its_level() {
     let (_kept, paths) = folder();
@@ -88,8 +88,8 @@ fn drift_of_tables_keeps_its_level() {
     }
 }
 
-/// A category whose share goes from 0.3 to 0.5, and a text that only the second file has, beside
-/// hundreds of texts that say nothing.
+/// A category whose share changes from 0.3 to 0.5, and a text that only the second file has, among
+/// hundreds of uninformative texts.
 #[test]
 fn drift_of_texts_is_found() {
     let (_kept, paths) = folder();
@@ -118,8 +118,8 @@ fn opened(path: &Path) -> Box<dyn ChunkSource> {
     open(path, &OpenOptions::default()).expect("opens")
 }
 
-/// Of the columns "x", "y" and "z" of a file: x and y are texts or amounts that z, a text, says
-/// something of, and nothing else does.
+/// A file with columns "x", "y" and "z": x and y are texts or numbers that depend on z, a text, and
+/// on nothing else.
 fn chain(path: &Path, rows: usize, seed: u64) {
     let mut draws = Seed(seed).stream(Stream::Data, 0);
     let mut text = String::from("x,y,z\n");
@@ -175,7 +175,8 @@ fn independence_of_texts_and_amounts_keeps_its_level() {
     }
 }
 
-/// A copy is what it is a copy of; what tells rows apart says nothing, and an error says so.
+/// A duplicate column is treated as its original; a row identifier is uninformative, and an error
+/// says so.
 #[test]
 fn columns_that_a_schema_leaves_out_are_none_of_x() {
     let (_kept, [path, _]) = folder();

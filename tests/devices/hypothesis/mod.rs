@@ -1,5 +1,5 @@
-//! Tests of hypothesis: that they err as rarely as they say, that they find what is there, and that
-//! they converge to the exact kernel statistics.
+//! Hypothesis tests: they keep their level, detect alternatives, and converge to the exact kernel
+//! statistics.
 
 mod conditional;
 mod independence;
@@ -16,18 +16,18 @@ pub(crate) fn normals(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     Array2::from_shape_simple_fn((rows, columns), || draws.normal())
 }
 
-/// Repetitions that the rate of false alarms is measured over.
+/// Repetitions for measuring the rate of false alarms.
 pub(crate) const REPETITIONS: u64 = 500;
-/// The rate that it should be.
+/// The nominal rate.
 pub(crate) const LEVEL: f64 = 0.05;
 
-/// That a test whose null hypothesis holds rejects it at the rate of its level: as many times in
-/// 500 as a binomial law has within four deviations, 6 to 44.
+/// Checks that a test rejects a true null hypothesis at the rate of its level: within four standard
+/// deviations of a binomial count, 6 to 44 of 500.
 pub(crate) fn assert_level(what: &str, rejects: impl Fn(u64) -> bool) {
     assert_level_of(what, REPETITIONS, rejects);
 }
 
-/// As [`assert_level`], of so many repetitions.
+/// As [`assert_level`], with `repetitions` repetitions.
 pub(crate) fn assert_level_of(what: &str, repetitions: u64, rejects: impl Fn(u64) -> bool) {
     let alarms = (0..repetitions).filter(|&seed| rejects(seed)).count() as f64;
     let n = repetitions as f64;

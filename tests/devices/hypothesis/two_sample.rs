@@ -15,7 +15,7 @@ fn on_cpu(features: usize) -> TwoSample {
     TwoSample::on(Fourier::new(Gaussian).features(features)).device(&Device::cpu())
 }
 
-/// The mean of exp(-|x - y|^2/2) over pairs, without those of a row with itself if `others`.
+/// Mean of exp(-|x - y|^2/2) over pairs, excluding pairs of a row with itself if `others`.
 fn mean_kernel(x: &Array2<f64>, y: &Array2<f64>, others: bool) -> f64 {
     let k = cross(&Gaussian, x.view(), y.view());
     if others {
@@ -47,7 +47,8 @@ fn of_map(map: &dyn FeatureMap, a: &Array2<f64>, b: &Array2<f64>, null: Null) ->
 
 #[test]
 fn false_alarms_come_at_the_level() {
-    // Of few rows in many columns the covariance is known badly, which the law counts in.
+    // With few rows of many columns the covariance is inaccurate, which the null distribution takes
+    // into account.
     for (null, [n, m], columns, features) in [
         (Null::Permutation(99), [40, 60], 2, 24),
         (Null::Asymptotic, [150, 100], 2, 24),
@@ -74,7 +75,7 @@ fn shifts_and_spreads_are_found() {
             });
             found.count()
         };
-        // Hotelling's test would find this shift in 98 of 100.
+        // Hotelling's test would detect this shift in 98 of 100 cases.
         assert!(found(|v| v + 0.5) >= 90, "{null:?}: {}", found(|v| v + 0.5));
         assert!(found(|v| 1.7 * v) >= 80, "{null:?}: {}", found(|v| 1.7 * v));
         assert!(found(|v| v) <= 15, "{null:?}");
@@ -123,7 +124,7 @@ fn the_statistic_is_that_of_the_kernel() {
     }
 }
 
-/// Without randomness in the map, both nulls see the same law.
+/// Without randomness in the map, both nulls use the same distribution.
 #[test]
 fn both_nulls_give_one_p_value() {
     for seed in 0..5 {
@@ -225,7 +226,7 @@ fn what_cannot_be_tested_is_told_in_one_line() {
     told(on_cpu(8).test(&flat, &flat), "no spread");
     let binning = TwoSample::on(Binning::new(bochner::kernels::Laplacian)).device(&Device::cpu());
     told(binning.test(&a, &b), "binning");
-    // A bandwidth that is given needs no spread: equal constants are one law, others two.
+    // A given bandwidth needs no spread: equal constants are the same distribution, others differ.
     for null in [Null::Permutation(199), Null::Asymptotic] {
         let given = on_cpu(8).bandwidth(Bandwidth::Sigma(1.0)).null(null);
         let given = given.standardize(Standardize::No);
@@ -233,7 +234,7 @@ fn what_cannot_be_tested_is_told_in_one_line() {
         assert_eq!(p(&flat), 1.0, "{null:?}");
         assert!(p(&(&flat + 1.0)) < 0.01, "{null:?}");
     }
-    // A constant column beside others takes nothing away.
+    // An additional constant column has no effect.
     let beside = |x: &Array2<f64>| {
         let flat = flat.slice(ndarray::s![.., ..1]);
         concatenate(Axis(1), &[x.view(), flat]).expect("rows")
