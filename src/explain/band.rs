@@ -38,7 +38,8 @@ pub(super) struct Covariance<'m> {
 enum Way<'m> {
     /// The root of a Gaussian process, and the mean of the features.
     Root(&'m Array2<f64>, Array1<f64>),
-    /// `L L' = Z'Z + m lambda I` for m rows, whose sums are `m / n` of those of the fit.
+    /// `L L' = Z'Z + m lambda I` for a sample of m of the n training rows, whose sums are scaled by
+    /// `m / n`.
     Features {
         factor: Lower,
         mean_d: Array1<f64>,

@@ -18,11 +18,10 @@ const TOGETHER: usize = 4096;
 /// Values are exact for functions of at most six columns, and for sums of such functions, by
 /// enumerating all subsets of the columns. For others permutations are sampled: a background row is
 /// changed to the explained row, column by column in a random order, and each column is assigned
-/// the change of the output. The value is the mean over the background and over permutations, each
-/// of which is also used in reverse (antithetic pairs; Mitchell, Cooper, Frank & Holmes 2022,
-/// "Sampling permutations for Shapley value estimation"). It is exact for functions without
-/// interactions of three columns. In any case, the values of a row sum to its prediction minus
-/// [`Self::base_k`].
+/// the change of the output. The value is the mean over the background and over permutations and
+/// their reverses (antithetic pairs; Mitchell, Cooper, Frank & Holmes 2022, "Sampling permutations
+/// for Shapley value estimation"). It is exact for functions without interactions of three columns.
+/// In any case, the values of a row sum to its prediction minus [`Self::base_k`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shapley {
     /// Index of each explained row in the data, counted from 0, `[rows]`.
@@ -165,7 +164,7 @@ impl Ways<'_> {
         ))
     }
 
-    /// Sets the model columns of a column to those of the explained row.
+    /// Copies the model columns of a column from the explained row.
     fn set(&self, at_d: &mut Array1<f64>, column: usize) {
         let own = s![self.columns[column].places.clone()];
         at_d.slice_mut(own).assign(&self.row_d.slice(own));

@@ -256,7 +256,7 @@ fn explained(f: &dyn Fn(&[f64]) -> f64, columns: &[Column]) -> (Array2<f64>, Arr
     (x_rd, background_bd, found.expect("a function"))
 }
 
-/// A background row with a subset of its columns replaced by those of the row x.
+/// A background row with a subset of its columns copied from the row x.
 pub(super) fn mixed(x: &[f64], row: &[f64], set: usize) -> Vec<f64> {
     let own = |j: usize| if set >> j & 1 == 1 { x[j] } else { row[j] };
     (0..x.len()).map(own).collect()

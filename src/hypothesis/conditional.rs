@@ -116,7 +116,7 @@ impl ConditionalIndependence {
         self
     }
 
-    /// Tests whether the rows of `x` and of `y` are independent given those of `z`.
+    /// Tests whether `x` and `y` are independent given `z`, by their rows.
     ///
     /// Errors if they have different numbers of rows or values that are not finite; with fewer than
     /// twice as many rows as features of z; if all of x, of y or of z is constant; if a map cannot
@@ -239,7 +239,7 @@ impl ConditionalOptions {
     }
 }
 
-/// Features of x and y regressed on those of z, all standardised.
+/// Features of x and y regressed on features of z, all standardised.
 struct Regression {
     dims: [usize; 3],
     mean_d: Array1<f64>,

@@ -29,7 +29,7 @@ pub(super) struct Drawn {
 impl Drawn {
     /// Surveys `source` once, which may infer a schema, determines the scales of each group from
     /// its own columns, and draws its map with a separate seed. Every map takes all columns of the
-    /// source, and scales those of other groups by 0, so that its kernel does not depend on them.
+    /// source, and scales columns of other groups by 0, so that its kernel does not depend on them.
     ///
     /// Errors on a group without columns or with constant columns only, on an invalid column, and
     /// as surveys, bandwidths and maps do.
@@ -100,8 +100,8 @@ impl Group<'_> {
         Ok(own)
     }
 
-    /// Replaces columns of a table by those that the schema derives from them. Errors with
-    /// [`Error::Shape`] if nothing is left of them.
+    /// Replaces columns of a table by the columns that the schema derives from them. Errors with
+    /// [`Error::Shape`] if none is left.
     fn become_columns(&mut self, schema: &Schema) -> Result<()> {
         let became = self.columns.iter().map(|&j| schema.columns_of(j));
         let mut columns: Vec<usize> = became.flatten().collect();

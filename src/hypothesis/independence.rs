@@ -73,7 +73,7 @@ impl Independence {
         self
     }
 
-    /// Tests whether the rows of `x` are independent of those of `y`.
+    /// Tests whether `x` and `y` are independent, by their rows.
     ///
     /// Errors if they have different numbers of rows, fewer than 4 rows, or values that are not
     /// finite; if all of x or of y is constant; if the map cannot be drawn or its features cannot
@@ -157,10 +157,10 @@ impl IndependenceOptions {
     /// [`Run`].
     ///
     /// With [`Null::Asymptotic`] n HSIC is compared with the squared norm of a normal vector whose
-    /// covariance is the Kronecker product of those of z(x) and z(y): time n (D_x + D_y)^2 and
-    /// memory (D_x + D_y)^2. [`Null::Permutation`] permutes y within windows of 1,024 consecutive
-    /// rows, which is exact for independent rows, and takes time n B D_x D_y and memory B D_x D_y:
-    /// for few features.
+    /// covariance is the Kronecker product of the covariances of z(x) and z(y): time n (D_x +
+    /// D_y)^2 and memory (D_x + D_y)^2. [`Null::Permutation`] permutes y within windows of 1,024
+    /// consecutive rows, which is exact for independent rows, and takes time n B D_x D_y and memory
+    /// B D_x D_y: for few features.
     ///
     /// Errors as [`Independence::test`] does, and with [`Error::Limit`] if the sums of the
     /// permutations take more than 4 GiB.

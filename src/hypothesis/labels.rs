@@ -7,8 +7,8 @@ use crate::{
 use ndarray::Array2;
 
 /// Random assignments of a known number of rows to two samples, drawn as the rows pass: each
-/// remaining row is equally likely to be among those that the first sample still needs (selection
-/// sampling, Knuth 3.4.2, algorithm S). Assignments are uniformly distributed.
+/// remaining row is equally likely to be one of the rows that the first sample still needs
+/// (selection sampling, Knuth 3.4.2, algorithm S). Assignments are uniformly distributed.
 #[derive(Debug)]
 pub(super) struct Assignments {
     /// Random stream of each, and the number of rows that its first sample still needs.

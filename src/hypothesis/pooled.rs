@@ -1,4 +1,4 @@
-//! Concatenation of two samples: rows of the first, then those of the second.
+//! Concatenation of two samples.
 
 use crate::{
     Result,

@@ -32,8 +32,8 @@ pub(super) fn each_block(parts: &[ArrayView2<'_, f32>], mut work: impl FnMut(Arr
 /// Sums and products of the columns of features, `[D]` and `[D, D]`.
 ///
 /// Both are of features minus a shift, the mean of the first rows. A cosine of low frequency is
-/// nearly 1 in every row: unshifted squares in f64 would not have enough digits of the variance for
-/// a regression on nearly collinear features.
+/// nearly 1 in every row: unshifted squares in f64 would lose digits of the variance that a
+/// regression on nearly collinear features needs.
 #[derive(Debug, Clone)]
 pub(super) struct Products {
     pub(super) rows: u64,

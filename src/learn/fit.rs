@@ -189,7 +189,7 @@ pub struct FitData<'a> {
     pub survey: &'a Survey,
     /// Kind of the targets.
     pub targets: Targets,
-    /// The kernel that the map approximates; `None` if there is none, or if it is unknown.
+    /// The kernel that the map approximates; `None` for no kernel or an unknown one.
     pub kernel: Option<ScaledKernel>,
     /// The rule or number that determined the lengthscales of the map, if known.
     pub bandwidth: Option<Bandwidth>,

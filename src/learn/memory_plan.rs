@@ -109,7 +109,7 @@ impl MemoryPlan {
     }
 
     /// Plans the predictions of a model whose file has `bytes` bytes, for rows with `targets`
-    /// target columns besides the features.
+    /// target columns in addition to the features.
     pub fn of_predictions(model: &LinearModel, bytes: u64, targets: usize, run: &Run) -> Self {
         let (map, device) = (model.map.as_ref(), &run.device);
         let (columns, outputs) = (map.input_dim(), model.coefficients.beta_dt.ncols());
@@ -238,8 +238,8 @@ impl MemoryPlan {
     }
 
     /// As [`Self::within`], for a fit to the rows of `source`. If these can be solved in the dual,
-    /// as in [`Self::require`], the chunks get all of the memory, or what the products of the rows
-    /// leave if the features of all rows do not fit.
+    /// as in [`Self::require`], the chunks get all of the memory, or the rest after the products of
+    /// the rows if the features of all rows do not fit.
     pub fn of_fit_within(
         &self,
         bytes: u64,

@@ -63,7 +63,7 @@ impl LinearModel {
 }
 
 impl Gradients<'_> {
-    /// Gradients at rows `[n, d]`: `[n, t, d]`, in units of the targets over those of the columns.
+    /// Gradients at rows `[n, d]`: `[n, t, d]`, in units of the targets over units of the columns.
     /// Temporary memory does not grow with rows or outputs.
     ///
     /// Errors with [`Error::Shape`] on rows of other columns, and with [`Error::Data`] on a value

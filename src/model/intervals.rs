@@ -233,8 +233,8 @@ fn raw(model: &LinearModel, branches: &[ArrayView2<'_, f32>]) -> Raw {
     }
 }
 
-/// Half width of an interval for each target, in units of its deviation if there is one, and the
-/// transformation of raw scores.
+/// Half width of an interval for each target, in units of its deviation for models with a variance,
+/// and the transformation of raw scores.
 struct Widths(Array1<f64>, Option<Link>);
 
 impl Widths {

@@ -129,7 +129,7 @@ numeric_labels!(
 );
 numeric_labels!("floats", |_, _| true, f32, f64);
 
-/// Encodes numbers as they are, and text as indices of the sorted distinct labels.
+/// Keeps numbers, and encodes text as indices of the sorted distinct labels.
 fn encode<'a, L: IsLabel + 'a>(
     labels: impl Iterator<Item = &'a L> + Clone,
 ) -> Result<(Array2<f64>, Option<Vec<String>>)> {

@@ -38,7 +38,7 @@ pub struct LinearModel {
     /// unknown.
     #[doc(hidden)]
     pub label_types: Option<String>,
-    /// Names of the input columns of the map, if they have names; with a [`Self::schema`], those of
+    /// Names of the input columns of the map, if they have names; with a [`Self::schema`], names of
     /// the columns that it produces.
     pub column_names: Option<Vec<String>>,
     /// How columns of the map are derived from a table, if it has other columns than numbers.

@@ -1,4 +1,4 @@
-//! Data of a kernel PCA model besides its components.
+//! Additional data of a kernel PCA model.
 
 use crate::{Result, store::Store};
 use ndarray::Array1;

@@ -30,8 +30,8 @@ pub(crate) const SUM_BYTES: u32 = 12;
 pub const COPY_EVERY: u64 = 1 << 20;
 
 /// CPU sums are added to the total at multiples of this number of rows, so that resuming there, or
-/// merging sums of rows split there, gives the same bits. One such pass over the sums replaces four
-/// or more that summation itself takes.
+/// merging sums of rows split there, gives the same bits. This takes one pass over the sums,
+/// compared with at least four for summing the rows themselves.
 pub const ADD_EVERY: u64 = 1 << 14;
 
 /// Parameters of the summation of a stream.
@@ -160,7 +160,7 @@ impl<'a> Accumulation<'a> {
         let gram = || format!("the Gram matrix of {features} features");
         let is_gpu = self.run.device.is_gpu();
         let stretches = is_gpu && source.rows().is_none_or(|n| n as u64 > self.stretch);
-        // The sums of an interval are added to those of all before.
+        // The sums of an interval are added to the total.
         let each = SUM_BYTES + if stretches { 8 } else { 0 };
         memory_left::require_square(features, each, gram)?;
         let end = Destination::Device {

@@ -26,8 +26,9 @@ impl OfTargets {
         }
     }
 
-    /// Adds these sums, and those of sparse and f64 rows, to a total that has the other products of
-    /// features already; `Z'Y` has a column of ones as last target. Errors if sums are not finite.
+    /// Adds these sums, and the sums of sparse and f64 rows, to a total that has the other products
+    /// of features already; `Z'Y` has a column of ones as last target. Errors if sums are not
+    /// finite.
     pub(super) fn join(
         self,
         (mut zty_dt, sparse): (Array2<f64>, Option<&mut SparseSums>),

@@ -10,8 +10,8 @@ use std::fmt::Debug;
 /// run.
 pub type Keep<'a, S> = dyn FnMut(S) -> Result<S> + 'a;
 
-/// Saved sums of an interrupted run, and a callback that saves those of this one. Resuming with the
-/// same rows from the first gives the bits of an uninterrupted run.
+/// Saved sums of an interrupted run, and a callback that saves the sums of this one. Resuming with
+/// the same rows from the first gives the bits of an uninterrupted run.
 ///
 /// ```
 /// use bochner::{Device, Run, data::MemorySource, kernels::Gaussian, seed::Seed};

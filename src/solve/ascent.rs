@@ -185,7 +185,8 @@ impl Iterate {
         v
     }
 
-    /// A point along `direction` with sufficient gain, and the step to it; `None` if there is none.
+    /// A point along `direction` with sufficient gain, and the step to it; `None` if no trial gains
+    /// enough.
     fn search(
         &self,
         direction: &[f64],

@@ -103,10 +103,10 @@ impl ConjugateGradients {
     /// Solves for targets `y` `[t, n]`. `progress` receives the number of iterations and the
     /// largest relative residual.
     ///
-    /// Ends at the tolerance or after [`Self::max_iterations`]; the result tells which. Errors with
-    /// [`Error::Parameter`] on parameters outside their domain, with [`Error::Shape`] if `y` has
-    /// another number of rows or there are none, and with [`Error::Numerical`] if a product is not
-    /// finite.
+    /// Ends at the tolerance or after [`Self::max_iterations`]; see [`Solution::converged`]. Errors
+    /// with [`Error::Parameter`] on parameters outside their domain, with [`Error::Shape`] if `y`
+    /// has another number of rows or there are none, and with [`Error::Numerical`] if a product is
+    /// not finite.
     pub fn solve(
         &self,
         features: &mut dyn FeatureProducts,

@@ -23,7 +23,7 @@ const FASTER: f64 = 10.0;
 /// preconditioner cannot pay off.
 const PASSES: f64 = 25.0;
 
-/// Parameters of the preconditioner `(Z - 1 m')'W(Z - 1 m') / total + penalty I` besides the
+/// Parameters of the preconditioner `(Z - 1 m')'W(Z - 1 m') / total + penalty I` in addition to the
 /// weights W, with a column of ones appended to the features if there is an intercept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Curvature<'a> {

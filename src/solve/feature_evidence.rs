@@ -19,8 +19,8 @@ use std::f64::consts::TAU;
 ///
 /// A row of weight w has the noise `noise / w`. With R the diagonal of the roots of the weights, `R
 /// y` has the covariance `signal (R Z)(R Z)' + noise I`, and all formulas use R Z and R y;
-/// densities of y are those of R y times `|R|`. An intercept projects the direction `R 1` out of
-/// both.
+/// densities of y are `|R|` times the densities of R y. An intercept projects the direction `R 1`
+/// out of both.
 #[derive(Debug)]
 pub(crate) struct FeatureEvidence {
     /// Targets times roots, with the intercept projected out, `[n, t]`.
@@ -104,8 +104,8 @@ impl FeatureEvidence {
         z_dn
     }
 
-    /// Maximum-likelihood variances at features `[D, n]`, for those that are not given, and the
-    /// range of the log ratio to search.
+    /// Maximum-likelihood variances at features `[D, n]`, unless they are given, and the range of
+    /// the log ratio to search.
     ///
     /// Errors as [`Evidence::maximize`] does.
     pub(crate) fn likeliest(&self, z_dn: Array2<f64>) -> Result<(Variances, (f64, f64))> {

@@ -84,8 +84,8 @@ impl FoldSums {
         }
     }
 
-    /// Scores of the kept rows, those of each fold by a fit to the others; `None` if rounding
-    /// leaves one of these without a factor. `rows` describes the kept rows.
+    /// Scores of the kept rows, each fold by a fit to the others; `None` if rounding leaves one of
+    /// these fits without a factor. `rows` describes the kept rows.
     pub(crate) fn scores<'a>(
         &'a self,
         lambda: f64,
@@ -135,9 +135,9 @@ impl FoldSums {
     /// The mean squared error of each penalty and target on held-out folds, `[L, t]`: one
     /// eigendecomposition per fold. lambda is PER SAMPLE of the training rows.
     ///
-    /// The squares are computed from the sums, whose features are f32: they are within some 1e-7 of
-    /// `|beta|^2` of those of predictions. Infinite at penalties below the rounding of the sums;
-    /// [`Self::errors_of_rows`] has no such limit.
+    /// The squares are computed from the sums, whose features are f32: they differ from squared
+    /// errors of predictions by some 1e-7 of `|beta|^2`. Infinite at penalties below the rounding
+    /// of the sums; [`Self::errors_of_rows`] has no such limit.
     ///
     /// Errors with [`Error::Parameter`] on a lambda that is negative or not finite.
     pub fn errors(&self, lambdas: &[f64], intercept: impl Into<Intercept>) -> Result<Array2<f64>> {
@@ -162,7 +162,7 @@ impl FoldSums {
 
     /// As [`Self::errors`], from predictions of the rows, which takes one more pass. Without
     /// cancellation in sums, it is accurate for large coefficients. `map`, `targets` and the rows
-    /// must be those that were summed.
+    /// must be the same as for the sums.
     ///
     /// Errors as [`Self::errors`] does, and as sources and devices do.
     pub fn errors_of_rows(

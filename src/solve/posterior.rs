@@ -22,8 +22,8 @@ use std::f64::consts::TAU;
 /// 1 combinations that are invariant under constants (restricted maximum likelihood).
 ///
 /// A row of weight w has the noise `noise / w`: with R the diagonal of the roots of the weights, R
-/// y is a process on the features R Z with equal noise, and densities of y are those of R y times
-/// `|R|`. The row counts as one of the n rows for any weight.
+/// y is a process on the features R Z with equal noise, and densities of y are `|R|` times the
+/// densities of R y. The row counts as one of the n rows for any weight.
 #[derive(Debug, Clone)]
 pub struct Evidence {
     /// The eigendecomposition, shared with ridge regression.

@@ -107,7 +107,7 @@ enum Factor {
     /// The diagonal of L.
     Alone(Array1<f64>),
     /// A separate factor for each direction among the outputs, a column of `[t, t]`, or a shared
-    /// one. The last row belongs to the intercept, if there is one.
+    /// one. With an intercept, the last row belongs to it.
     Each(Vec<Lower>, Array2<f64>),
 }
 
@@ -137,7 +137,7 @@ impl Point {
 
 impl Preconditioner {
     /// From factors for each direction among the outputs, orthonormal columns of `[t, t]`, or a
-    /// shared factor; the intercept is the last coordinate, if there is one.
+    /// shared factor; an intercept is the last coordinate.
     pub(crate) fn by_direction(factors: Vec<Lower>, turn_tt: Array2<f64>) -> Self {
         Self {
             factor: Factor::Each(factors, turn_tt),

@@ -101,7 +101,7 @@ struct Curvature<'m> {
     current: Option<Preconditioner>,
     /// Passes with this one.
     since: usize,
-    /// Passes until the next; `None` if there is none.
+    /// Passes until the next; `None` if this is the last.
     wait: Option<usize>,
 }
 
@@ -125,8 +125,7 @@ impl<'m> Curvature<'m> {
         self.wait.is_some_and(|passes| self.since >= passes)
     }
 
-    /// Computes the preconditioner at these scores, if there is one, in one pass; returns whether
-    /// it did.
+    /// Computes the preconditioner at these scores in one pass; returns whether that was possible.
     fn renew(
         &mut self,
         risk: &mut Risk<'_, '_>,
@@ -221,8 +220,8 @@ impl QuasiNewton {
         Ok(1 + usize::from(is_new))
     }
 
-    /// Accepts the trial step if it is good enough, and returns the first outputs of those that
-    /// have moved; otherwise the next trial is the best point along its line.
+    /// Accepts the trial step if it is good enough, and returns the first outputs of the groups
+    /// that have moved; otherwise the next trial is the best point along its line.
     fn judge(
         &self,
         descents: &mut [Descent],

@@ -151,7 +151,7 @@ impl<'a, 'f> Risk<'a, 'f> {
     }
 
     /// The preconditioner from the curvature at these scores, if the loss has one and the features
-    /// can be summed, in `memory` bytes in addition to those of one output. One pass over the rows.
+    /// can be summed, in `memory` bytes beyond the sums of one output. One pass over the rows.
     pub(crate) fn preconditioner(
         &mut self,
         scores_tn: &Array2<f64>,

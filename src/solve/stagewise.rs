@@ -26,7 +26,7 @@ struct Centred {
 }
 
 impl Centred {
-    /// Centred at these means, which may be those of other rows.
+    /// Centred at these means, possibly of other rows.
     fn around(sums: &NormalEquations, z_mean: &Array1<f64>, y_mean: &Array1<f64>) -> Self {
         let n = sums.weight;
         let column = |a: &Array1<f64>| a.clone().insert_axis(Axis(1));

@@ -18,7 +18,7 @@ use crate::{
 use block::Block;
 use ndarray::{Array2, ArrayView2};
 
-/// Options of recursive least squares, whose coefficients after row t are those of the weighted fit
+/// Options of recursive least squares, whose coefficients after row t equal the weighted fit
 ///
 /// ```text
 /// min  sum_i w_i 2^(-(t - i) / half_life) |y_i - b - beta'z_i|^2 + penalty_t |beta|^2

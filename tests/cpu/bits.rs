@@ -88,8 +88,8 @@ fn long_rows() -> u64 {
     hash(k.iter().flat_map(|v| v.to_le_bytes()))
 }
 
-/// Half of the digits, each class as a column; with all pixels or with squares of four, so few
-/// columns that no matrix unit is used.
+/// Half of the digits, each class as a column; with all pixels or with squares of four, few enough
+/// columns to use no matrix unit.
 fn digits(by_squares: bool) -> u64 {
     let text = include_str!("../../data/digits.csv");
     let numbers = text
@@ -343,7 +343,7 @@ fn memory_shows_in_no_bit() {
         beta(model.linear())
     };
     let (all_clusters, all_parts) = (clusters(1 << 30), parts(1 << 30));
-    // Memory for no features, for those of the sample, and for all.
+    // Memory for no features, for the features of the sample, and for all.
     for memory in [200_000, 12_200_000] {
         assert_eq!(clusters(memory), all_clusters, "k-means, {memory}");
     }

@@ -44,9 +44,9 @@ const R: usize = 400;
 /// Kernels and samplings with a larger variance than Monte Carlo, and the ratio, over 10,000 seeds.
 ///
 /// A shift moves a lattice as a whole, so its variance is the sum of the squared Fourier
-/// coefficients of the integrand over the dual lattice. Those of the Laplacian's frequencies,
-/// tangents of the points, decay slowly, and one vector of the dual lattice of 256 points in 4
-/// dimensions has the signs of this difference: its coefficient alone exceeds Monte Carlo's
+/// coefficients of the integrand over the dual lattice. For the Laplacian's frequencies, tangents
+/// of the points, the coefficients decay slowly, and one vector of the dual lattice of 256 points
+/// in 4 dimensions has the signs of this difference: its coefficient alone exceeds Monte Carlo's
 /// variance (the estimates' kurtosis of 2.3 is near the 1.5 of a single cosine). Other signs give
 /// 0.40, 64 points 0.82, 1024 points 0.28.
 const WORSE_THAN_MONTE_CARLO: [(&str, &str, [f64; 4], f64); 1] =

@@ -282,7 +282,7 @@ fn held_out_cells_do_not_stop_a_fit() {
     assert_says(read("1,000", seed), &says);
 }
 
-/// Hexadecimal codes, some of which look like decimal numbers, and one like an overflow.
+/// Hexadecimal codes; some look like decimal numbers, and one like an overflow.
 #[test]
 fn codes_in_base_sixteen_are_texts() {
     let hex = |i: usize| match i % 9 {

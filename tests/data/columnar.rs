@@ -219,7 +219,7 @@ fn what_is_nested_is_refused_when_it_is_asked_for() {
     assert_says(all, &["column \"record\" holds records", "leave it out"]);
 }
 
-/// The schema and rows of a typed table equal those of the same values as text.
+/// The schema and rows of a typed table equal the schema and rows of the same values as text.
 #[test]
 fn columns_become_what_those_of_text_become() {
     let (_folder, csv) = place("flats.csv");

@@ -428,7 +428,7 @@ fn features_are_chosen_by_name() {
     assert_says(open("x.npy", &options), &["x.npy", "no column names"]);
 }
 
-/// Preamble lines shift the table; line numbers in messages are those of the file.
+/// Preamble lines shift the table; line numbers in messages count from the start of the file.
 #[test]
 fn lines_in_front_of_a_table_count_in_errors() {
     let (_directory, path) = place("data.csv");

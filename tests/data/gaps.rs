@@ -28,8 +28,8 @@ fn write(path: &Path, rows: &Array2<f32>) {
     writer.finish().expect("writes");
 }
 
-/// The schema drops a column of codes; rows with a missing value there keep their encoded values
-/// from the time of inference only if this is requested.
+/// The schema drops a column of codes. Rows with a missing code are dropped only if `same_rows`
+/// requests the rows from which the schema was inferred.
 #[test]
 fn rows_are_the_same_by_the_schema_that_was_learnt_from_them() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -194,7 +194,7 @@ fn rows_without_a_target_are_left_out() {
     let (rows, (_, y)) = survey(TABLE, Missing::Mean, &gaps).expect("reads");
     assert_eq!((rows, y), (4, vec![1.0, 2.0, 3.0, 6.0]));
     assert_eq!(gaps.dropped(), 3);
-    // Three dropped rows precede the line, whose number counts all rows of the file.
+    // Three dropped rows precede the line, whose number counts all lines of the file.
     let text = "a,y\n1,\n\n1,NA\n2,2\n5,-inf\n,3\n";
     for (text, says) in [
         (text, "line 7, column \"a\": is empty"),

@@ -67,7 +67,7 @@ fn targets_far_from_zero_lose_no_digits() {
     );
 }
 
-/// Deviations equal those of centred targets, too.
+/// Deviations equal the deviations for centred targets, too.
 #[test]
 fn intervals_of_targets_far_from_zero_are_as_wide() {
     let (x, y) = data();

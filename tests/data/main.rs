@@ -1,5 +1,4 @@
-//! The data layer: what sources read, what they refuse and with which messages, independent of
-//! chunks.
+//! The data layer: valid inputs, error messages of invalid ones, and independence of chunks.
 
 mod by_target;
 mod cells;

@@ -1,4 +1,4 @@
-//! Column transformations: clipping at quartiles, and ranks.
+//! Column transformations: clipping based on quartiles, and ranks.
 
 use crate::common::devices;
 use bochner::{

@@ -371,7 +371,7 @@ fn values_outside_of_the_domain_are_refused_by_row_and_column() {
     x[[33, 1]] = -0.5;
     let error = fit(&x).expect_err("no logarithm").to_string();
     assert!(error.contains("values of more than -0.5"), "{error}");
-    // A union accepts what all of its parts accept.
+    // A union accepts values in the common domain of its parts.
     x[[33, 1]] = -0.25;
     let union = "tensor-sketch+additive-chi2".parse().expect("maps");
     let spec = MapSpec::new(union, parse("additive-chi2").expect("known"));

@@ -302,7 +302,7 @@ fn random_features_are_unbiased_and_off_by_the_deviation_that_is_said() {
             let integral = model.linear().facts["ln_integral"].exp();
             let raw = scores.column(0).to_owned() / integral;
             mean += &(&raw / seeds as f64);
-            // Where there are no rows.
+            // Far from all rows.
             square += raw.slice(s![3..]).mapv(|f| f * f).mean().expect("four");
             said += model.linear().facts["noise_deviation"].powi(2);
             let predicted = model.predict(&at).expect("predicts");
@@ -476,7 +476,7 @@ fn the_score_is_that_of_all_pairs() {
                 let score = model.linear().facts["cross_validation"];
                 let exact = least_squares(&x, &weights, 0.8 * sigma, functions);
                 let error = (score / exact - 1.0).abs();
-                // For narrow kernels high frequencies matter, of which there are fewer.
+                // For narrow kernels high frequencies matter, which are fewer.
                 let bound = if sigma < 0.1 { 0.012 } else { 0.005 };
                 assert!(
                     error < bound,

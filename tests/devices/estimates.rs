@@ -201,7 +201,7 @@ fn arc_cosine_maps_agree_on_devices_and_survive_files() {
         );
         for device in devices() {
             let there = features_of(&map, &x, device).expect("runs");
-            // Bounds of parity are those of the projection op; this tests the map.
+            // Parity tests check the bounds of the projection op; this tests the map.
             let difference = (&there - &z).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
             assert!(difference < 1e-4, "{order} on {device:?}: {difference}");
         }

@@ -344,7 +344,7 @@ fn with_every_row_a_landmark_the_process_is_the_exact_one() {
     );
 }
 
-/// The ranked errors of the calibration rows, relative to the deviation if there is one.
+/// The ranked errors of the calibration rows, relative to the deviation for models with a variance.
 #[test]
 fn calibrated_bounds_are_the_ranked_errors_of_the_calibration() {
     let (x, y) = wave(90, 0.2, 8);

@@ -384,7 +384,7 @@ fn values_that_are_not_finite_are_refused_by_the_name_of_their_array_on_devices(
                 let message = LinearModel::load(&path)
                     .expect_err("not finite")
                     .to_string();
-                // Maps name their arrays, and a model adds a prefix to those of its map.
+                // Maps name their arrays, and a model adds a prefix to arrays of its map.
                 let named = message.split('"').nth(1).expect("a name");
                 assert!(
                     message.contains("model.safetensors: ")

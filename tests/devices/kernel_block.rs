@@ -23,7 +23,7 @@ fn times_is_block_then_product_on_devices() {
     let kernel = parse("gaussian").expect("known");
     for device in devices() {
         let mut scratch = None;
-        // The last one exceeds what a GPU keeps at a time.
+        // The last one exceeds the block size of a GPU.
         for (n, d, m, t) in [
             (70, 6, 67, 3),
             (130, 6, 67, 40),
@@ -73,7 +73,7 @@ fn from_the_top_small_distances_keep_their_digits_on_devices() {
         let (x, y) = block_rows(kernel.as_ref(), (37, 6, 21));
         let (x, y) = (x * 3e-3, y * 3e-3);
         let exact = kernel_block::reference_from(kernel.as_ref(), x.view(), y.view(), Level::Top);
-        // Terms of the size of z nearly cancel in these two, whose k - 1 is of the size of z^2.
+        // Terms of size z nearly cancel in these two, whose k - 1 has size z^2.
         let allowed = if ["matern32", "matern52"].contains(&name) {
             1e-3
         } else {

@@ -262,7 +262,7 @@ fn a_registered_function_is_saved_and_loaded_in_another_process() {
             .to_string()
             .contains("swish")
     );
-    // Another function with the same name is not what a file would store.
+    // Another function with the same name cannot be stored.
     let other = built(&Custom::new("swish", f32::tanh), 3);
     let refused = other.write(&mut Store::default()).expect_err("is another");
     assert!(

@@ -126,8 +126,8 @@ fn a_rank_keeps_the_largest_eigenvalues() {
 }
 
 /// Features compared with f64 features from the map's own parameters: rounding adds at most 2^-12
-/// in root mean square to a feature, for any lengthscale, because small eigenvalues are limited
-/// accordingly. k rounded to f32 would have lost those digits.
+/// in root mean square to a feature, for any lengthscale, because the inverse root is capped where
+/// it would amplify rounding more. k rounded to f32 would have lost those digits.
 #[test]
 fn rounding_stays_within_its_floor_on_devices() {
     let m = 120;

@@ -205,8 +205,8 @@ fn in_blocks(z: &Array2<f32>, y: &Array2<f32>, rows: usize) -> GramSums {
 }
 
 /// Rounding errors of sums become errors of coefficients, amplified by the condition number of the
-/// fit's matrix, 1e5 here. Errors of sums and coefficients of a GPU are at most twice those of the
-/// CPU.
+/// fit's matrix, 1e5 here. Errors of sums and coefficients of a GPU are at most twice as large as
+/// on the CPU.
 #[test]
 fn sums_of_any_device_err_at_most_twice_as_much_as_those_of_the_cpu() {
     let (rows, features, draws) = (12_000, 64, 4);

@@ -120,7 +120,7 @@ fn learners_on_a_projection_are_linear_on_devices() {
             assert!(worst < 2e-2, "{entries} {}: {worst}", device.describe());
         }
     }
-    // Principal components of the projection approximate those of the columns.
+    // Principal components of the projection approximate the components of the columns.
     let wide = &x * &array![3.0, 1.0, 0.2, 0.1, 0.1];
     let pca = KernelPca::on(RandomProjection::new().features(3000))
         .bandwidth(Bandwidth::Sigma(1.0))

@@ -1,5 +1,5 @@
-//! Principal components by random directions, compared with those of the full covariance and of the
-//! Gram matrix of rows.
+//! Principal components by random directions, compared with the full covariance and the Gram matrix
+//! of rows.
 
 use crate::common::devices;
 use bochner::{models::PcaSolver, prelude::*, seed::Stream};
@@ -62,7 +62,8 @@ fn few_directions_give_the_components_of_the_covariance_on_devices() {
     }
 }
 
-/// More features than a covariance has memory for, and so few rows that their Gram matrix is small.
+/// More features than a covariance has memory for, and few rows, so that their Gram matrix is
+/// small.
 #[test]
 fn with_more_features_than_rows_components_are_those_of_the_gram_matrix() {
     let x = cloud(60);

@@ -84,7 +84,8 @@ fn sums_of_parts_are_sums_of_their_kernels_on_devices() {
     }
 }
 
-/// Frequencies of a part equal those of a map of its columns alone, and are 0 along others.
+/// Frequencies of a part equal the frequencies of a map of its columns alone, and are 0 along
+/// others.
 #[test]
 fn fourier_parts_agree_with_maps_of_their_columns_on_devices() {
     let x = rows();

@@ -132,7 +132,7 @@ fn words_for_units_are_known_or_refused() {
     assert!(refused.to_string().contains("`projections`"), "{refused}");
 }
 
-/// Sums in chunks of any size have the same bits, and errors no larger than those of tiles.
+/// Sums in chunks of any size have the same bits, and errors no larger than with tiles.
 #[test]
 fn sums_have_their_bits_in_any_chunks_and_err_no_more_than_those_of_tiles_on_devices() {
     for (device, _) in with_units() {

@@ -104,8 +104,8 @@ fn clusters_count_rows_by_their_weights_on_devices() {
     assert!(message.contains("weight 0"), "{message}");
 }
 
-/// Components of weighted rows equal those of repeated rows; rows of weight 0 are ignored. Other
-/// weights give other components, and a total weight below two rows is refused.
+/// Components of weighted rows equal the components of repeated rows; rows of weight 0 are ignored.
+/// Other weights give other components, and a total weight below two rows is refused.
 #[test]
 fn components_count_rows_by_their_weights_on_devices() {
     let x = cloud(400);
@@ -277,7 +277,7 @@ fn components_converge_to_the_kernels_as_features_grow() {
         seeds.sum::<f64>() / 4.0
     };
     let (few, many) = (error(64), error(4096));
-    // Errors of eigenvalues decrease as 1/sqrt(D), those of eigenvectors faster.
+    // Errors of eigenvalues decrease as 1/sqrt(D), errors of eigenvectors faster.
     assert!(many < few / 4.0 && many < 0.12, "{few} {many}");
 }
 

@@ -7,10 +7,10 @@ impl WeightedChiSquares {
     /// Corrects for estimation with `nu` degrees of freedom: unbiased estimates of the sums of
     /// powers of the true eigenvalues, for normal rows.
     ///
-    /// With `a_k` the traces of powers of the true covariance and `s_k` those of the estimate `S =
-    /// W / nu`, W Wishart, linear equations give `a_1^2, a_2` from `s_1^2, s_2`, and `a_1^3, a_1
-    /// a_2, a_3` from `s_1^3, s_1 s_2, s_3` (moments of W: Muirhead 1982, section 3.2; those with a
-    /// factor `tr W` by a shift of the covariance).
+    /// With `a_k` the traces of powers of the true covariance and `s_k` the traces for the estimate
+    /// `S = W / nu`, W Wishart, linear equations give `a_1^2, a_2` from `s_1^2, s_2`, and `a_1^3,
+    /// a_1 a_2, a_3` from `s_1^3, s_1 s_2, s_3` (moments of W: Muirhead 1982, section 3.2; moments
+    /// with a factor `tr W` by a shift of the covariance).
     ///
     /// Errors with [`Error::Numerical`] if cubes of the trace exceed f64.
     pub(in crate::hypothesis) fn of_sample(&self, nu: f64) -> Result<Self> {
@@ -55,8 +55,8 @@ impl WeightedChiSquares {
         self.sums[2]
     }
 
-    /// Upper bound on the number of directions that share the trace: with more, the eigenvalues of
-    /// an estimate would be more even than those observed.
+    /// Upper bound on the effective number of directions, `a_1^2 / a_2`, which limits the corrected
+    /// sums.
     fn rank(&self, nu: f64) -> f64 {
         let [first, second, _] = self.sums;
         // An estimate is never more even than its matrix; a factor of a hundred is a safe bound.

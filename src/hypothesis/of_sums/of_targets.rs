@@ -173,7 +173,8 @@ impl Compared {
     }
 }
 
-/// The targets of both samples, without those that are the opposite of an earlier one in all sums.
+/// The targets of both samples; a target that is the opposite of an earlier one in all sums is
+/// omitted.
 fn told_apart(a: &NormalEquations, b: &NormalEquations) -> Vec<usize> {
     let opposite = |sums: &NormalEquations, i: usize, j: usize| {
         let mut pairs = sums.zty_dt.column(i).into_iter().zip(sums.zty_dt.column(j));

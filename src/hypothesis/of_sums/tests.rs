@@ -215,8 +215,8 @@ fn partials_are_compared_on_one_map_alone() {
     assert!(load_partial(path("text")).is_err());
 }
 
-/// The corrected sums of powers of eigenvalues are unbiased, while those of the estimates
-/// themselves have a large bias.
+/// The corrected sums of powers of eigenvalues are unbiased, while the uncorrected ones have a
+/// large bias.
 #[test]
 fn powers_of_eigenvalues_are_right_on_average() {
     const DRAWS: usize = 4000;

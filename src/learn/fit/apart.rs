@@ -213,7 +213,8 @@ mod tests {
         seed::Seed,
     };
 
-    /// Predictions are the mean, by shares, of those of single fits, for any weights of the parts.
+    /// Predictions are the weighted mean of single fits by their shares, for any weights of the
+    /// parts.
     #[test]
     fn predictions_are_the_mean_of_single_fits() {
         let x =
@@ -261,7 +262,7 @@ mod tests {
         assert!(off < 1e-5, "{off}");
         assert!((&single[0] - &single[1]).fold(0.0, |m: f64, v| m.max(v.abs())) > 1e-3);
         assert_eq!((model.rows, model.lambda), (90, 1e-4));
-        // Leave-one-out scores are the mean of those of single fits.
+        // Leave-one-out scores are the mean over single fits.
         let alone = [0, 1].map(|seed| fit(ridge().as_ref(), draw(seed)).expect("fits"));
         let errors = |model: &LinearModel| {
             let rows = model.left_out.as_ref().expect("rows left out");

@@ -87,7 +87,7 @@ impl ClassWeights {
     }
 }
 
-/// Multiplies the weights of rows (1 if there are none) by those of their classes.
+/// Multiplies the weights of rows (1 if there are none) by class weights.
 pub(in crate::learn) fn weigh(chunk: &mut Chunk, labels: &[f64], weight_k: &[f64]) {
     let given = chunk.weights.take();
     let mut weights = given.unwrap_or_else(|| Array1::ones(chunk.y.nrows()));
@@ -99,7 +99,7 @@ pub(in crate::learn) fn weigh(chunk: &mut Chunk, labels: &[f64], weight_k: &[f64
     chunk.weights = Some(weights);
 }
 
-/// Source that multiplies the weights of rows by those of their classes.
+/// Source that multiplies the weights of rows by class weights.
 struct Weighing<'a> {
     inner: &'a mut dyn ChunkSource,
     labels: &'a [f64],

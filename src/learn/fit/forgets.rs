@@ -11,7 +11,7 @@ use crate::{
 const HALF_LIFE: &str = "half-life";
 
 impl Basis {
-    /// Sets the half-life of the sums, if there is one.
+    /// Sets the half-life of the sums; `None` changes nothing.
     pub(crate) fn forget_by(&mut self, half_life: Option<f64>) {
         let option = half_life.map(|rows| (HALF_LIFE.to_owned(), format!("{rows:?}")));
         self.options.extend(option);

@@ -84,7 +84,7 @@ impl Lambda {
         }
     }
 
-    /// A given penalty, or the default if it is to be chosen and that is not possible.
+    /// A given penalty, or the default for choices that are not possible here.
     pub(crate) fn settled(&self) -> Self {
         match self {
             Self::Usual => Self::Fixed(Self::USUAL),

@@ -47,7 +47,7 @@ pub struct Basis {
     pub seed: Seed,
     /// Settings of the fit, which its model keeps.
     pub job: Option<Settings>,
-    /// Transformation of the targets, if there is one.
+    /// Transformation of the targets; `None` for the original scale.
     pub rescaled: Option<Rescaled>,
     /// How the sums were computed, by name: all values must be equal for sums to merge.
     pub options: BTreeMap<String, String>,
@@ -275,7 +275,7 @@ impl Basis {
 
 const NAMES: [&str; 3] = ["class_names", "column_names", "target_names"];
 
-/// Partial sums on a [`Basis`], which can be merged with those of other rows and solved.
+/// Partial sums on a [`Basis`], which can be merged with sums of other rows and solved.
 ///
 /// The serialized form is a safetensors file, with the same bytes for the same contents;
 /// `docs/long-runs.md` documents it.

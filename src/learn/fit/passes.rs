@@ -52,8 +52,7 @@ pub(in crate::learn) struct Passes<'a> {
     pub(in crate::learn) rows: FittedRows,
 }
 
-/// Source that keeps the targets and weights that pass through, and multiplies weights by those of
-/// classes.
+/// Source that keeps the targets and weights that pass through, and applies class weights.
 pub(in crate::learn) struct Keeping<'a> {
     source: &'a mut dyn ChunkSource,
     /// Labels and the weight of each class.

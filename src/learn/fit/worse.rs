@@ -11,7 +11,7 @@ pub(crate) fn than_mean(error: f64, rows: u64, chosen: &str) {
     }
 }
 
-/// The warning, if there is one. The leave-one-out error of the mean is `(n / (n - 1))^2`.
+/// The warning, or `None`. The leave-one-out error of the mean is `(n / (n - 1))^2`.
 fn said(error: f64, rows: u64, chosen: &str) -> Option<String> {
     let rows = (rows as f64).max(2.0);
     let of_mean = (rows / (rows - 1.0)).powi(2);

@@ -263,7 +263,7 @@ impl FalkonOptions {
         }
     }
 
-    /// Reads the rows once to sample those that choose the penalty.
+    /// Reads the rows once to sample the rows that choose the penalty.
     fn choose(
         &self,
         choice: &Choice,

@@ -152,7 +152,7 @@ impl Fit for ResidualOptions {
             }
             Some(ResidualLoss::Own(_)) => settings.text("loss", "custom"),
         };
-        // The default loss is of this kind, with a width that depends on the targets.
+        // The default loss is epsilon-insensitive, with a width that depends on the targets.
         let usual = ResidualLoss::EpsilonInsensitive(0.0);
         let stopping = self
             .stopping

@@ -13,8 +13,8 @@ use ndarray::{Array1, Array2, s};
 /// Rows and their targets.
 type Table = (Array2<f64>, Array1<f64>);
 
-/// Ten correlated columns, and a target of which a few explain half of the variance: 265 training
-/// rows and 400 test rows.
+/// Ten correlated columns, and a target with half of its variance explained by a few columns: 265
+/// training rows and 400 test rows.
 fn noisy() -> (Table, Table) {
     let mut draws = Seed(17).stream(Stream::Data, 0);
     let x = Array2::from_shape_simple_fn((665, 10), || draws.normal());
@@ -168,7 +168,7 @@ fn what_grows_stops_in_time() {
         assert_eq!(linear.rows, 265, "{name}");
         assert!(linear.facts["held_out_error"] < 1.0, "{name}");
     }
-    // The held-out rows are refitted too: the means are those of all rows.
+    // The held-out rows are refitted too: the means are over all rows.
     let (rows, targets) = noisy().0;
     for model in &usual {
         let left = model.predict(&rows).expect("predicts") - &targets;

@@ -114,7 +114,7 @@ fn classifiers_minimise_what_they_say() {
         let (x, group_n) = groups(count);
         let row_n: Array1<f64> = (0..40 * count).map(|i| 1.0 + (i % 4) as f64).collect();
         let class_k: Vec<f64> = vec![1.0, 2.5, 0.5][..count].to_vec();
-        // Class weights multiply those of rows.
+        // Class weights multiply weights of rows.
         let weight_n: Vec<f64> = (0..40 * count)
             .map(|i| row_n[i] * class_k[group_n[i]])
             .collect();

@@ -266,8 +266,7 @@ impl Sums {
         &self.gy_kk - w_kk * &self.slope_k.view().insert_axis(Axis(1))
     }
 
-    /// 1 for a source whose contrast is at a maximum at the fixed point of its step, -1 at a
-    /// minimum.
+    /// 1 for a source whose contrast has a maximum at the end of its step, -1 for a minimum.
     fn sides(&self, w_kk: &Array2<f64>) -> Array1<f64> {
         let along_k = (self.newton_kk(w_kk) * w_kk).sum_axis(Axis(1));
         along_k.mapv(|a| if a < 0.0 { -1.0 } else { 1.0 })

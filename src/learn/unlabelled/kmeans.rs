@@ -33,7 +33,7 @@ use std::{collections::BTreeMap, time::Duration};
 pub struct KMeansOptions {
     /// Number of clusters, k.
     pub clusters: usize,
-    /// Number of initializations, of which the best is kept.
+    /// Number of initializations; the best one is kept.
     pub starts: usize,
     /// Convergence threshold: squared moves of all centres, relative to the mean variance of a
     /// feature.
@@ -43,7 +43,7 @@ pub struct KMeansOptions {
 }
 
 /// Rows of the sample that k-means starts on, limited by its number of entries (256 MiB in f32).
-/// The sample is large enough that its centres are close to those of all rows, and mostly fits into
+/// The sample is large enough for its centres to be close to the final ones, and mostly fits into
 /// memory. The last constant is the minimum number of rows per cluster.
 const SAMPLE: usize = 1 << 15;
 const SAMPLE_ENTRIES: usize = 1 << 26;
@@ -240,7 +240,7 @@ pub(in crate::learn) fn weights(
 }
 
 impl KMeansOptions {
-    /// Adds the options to the settings, those of `bochner fit` only if they differ from the
+    /// Adds the options to the settings; options of `bochner fit` only if they differ from the
     /// defaults.
     pub(in crate::learn) fn said(&self, settings: Settings) -> Settings {
         let usual = Self::default();

@@ -273,8 +273,8 @@ pub(in crate::learn) fn scores(columns: usize) -> Targets {
 impl LinearModel {
     /// Streams a source through a kernel PCA model. `sink` gets `|z(x) - mean|^2 - |scores|^2` for
     /// the rows of each chunk, in order: the squared distance in feature space from the span of the
-    /// components. It is large for rows unlike those of the fit. `run` is a `&Device` or a [`Run`].
-    /// Returns the number of rows.
+    /// components. It is large for rows unlike the training rows. `run` is a `&Device` or a
+    /// [`Run`]. Returns the number of rows.
     ///
     /// Errors with [`Error::Unsupported`] on other models, and as
     /// [`Predictor::stream`](crate::models::Predictor::stream) does.

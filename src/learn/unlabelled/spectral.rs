@@ -71,8 +71,8 @@ impl FitRows for SpectralClusteringOptions {
 }
 
 /// Defaults for graphs. Edges connect near rows, so the kernel is narrow: one as wide as the
-/// distances between rows would not show gaps. Edge weights are not negative, as those of cosine
-/// features can be.
+/// distances between rows would not show gaps. Unlike with cosine features, edge weights are not
+/// negative.
 fn of_graph() -> Usual {
     Usual {
         map: MapKind::Nystrom,

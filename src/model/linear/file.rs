@@ -259,7 +259,7 @@ fn read_targets(store: &Store, (outputs, columns): (usize, usize)) -> Result<Tar
     }
 }
 
-/// The metric of a map with `columns` columns, if there is one.
+/// The metric of a map with `columns` columns, if present.
 fn read_metric(store: &Store, columns: usize) -> Result<Option<LearnedMetric>> {
     let metric = LearnedMetric::read(store)?;
     if let Some(metric) = metric.as_ref().filter(|m| m.columns() != columns) {

@@ -11,8 +11,8 @@ use ndarray::{Array2, ArrayView1};
 
 impl LinearModel {
     /// Probabilities from scores `[n, t]`. Errors with [`Error::Unsupported`] if the model has
-    /// none, and if they depend on the rows as well: [`Self::probabilities_on`] computes those of
-    /// any model.
+    /// none, and if they depend on the rows as well: [`Self::probabilities_on`] supports all models
+    /// with probabilities.
     pub fn probabilities_of(&self, scores_nt: Array2<f64>) -> Result<Array2<f64>> {
         match self.has_probabilities()? {
             Probabilities::Averaged => {

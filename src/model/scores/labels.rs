@@ -13,7 +13,7 @@ const RANKED: usize = 40;
 /// Number of bins of equal width for the calibration error.
 const PARTS: usize = 15;
 
-/// Running counts for metrics of classification: [`Self::add`] takes chunks.
+/// Accumulates counts for metrics of classification: [`Self::add`] takes chunks.
 ///
 /// ```
 /// use bochner::models::LabelScores;
@@ -49,7 +49,7 @@ pub struct ClassScore {
     pub f1: Option<Score>,
 }
 
-/// Counts for a group of rows.
+/// Sums over a group of rows.
 #[derive(Debug, Clone)]
 struct Counts {
     rows: f64,

@@ -122,7 +122,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Sets directions conjugate to those of `before`; without it, along the gradient.
+    /// Sets directions conjugate to the directions of `before`; without it, along the gradient.
     pub(super) fn turn(&mut self, left: &Left, before: Option<&Left>) {
         let share = |k: usize| before.map_or(0.0, |b| ratio(left.rho_t[k], b.rho_t[k]));
         let rows = self.p_td.rows_mut().into_iter().zip(left.z_td.rows());

@@ -133,7 +133,7 @@ fn auto_takes_a_sketch_where_the_diagonal_is_slow() {
 }
 
 /// Eigenvalues that decrease as j^-3 to far below the penalty: a sketch of the initial rank leaves
-/// most iterations, and twice the rank far fewer, including those that were needed to detect it.
+/// most iterations, and twice the rank far fewer, including the iterations that showed it.
 #[test]
 fn auto_doubles_the_rank_where_a_sketch_is_too_small() {
     let (n, d) = (1000, 900);

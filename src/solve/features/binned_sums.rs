@@ -1,11 +1,11 @@
-//! Normal equations of binned rows: exact counts for each pair of grids.
+//! Normal equations of binned rows by exact counting for each pair of grids.
 
 use super::{BinnedRows, FeatureProducts};
 use crate::{Error, Result, features::UNSEEN, normal::NormalEquations, parallel};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use std::ops::Range;
 
-/// A grid with its columns among those of all maps, and the value of its features.
+/// A grid, its columns in the union of all maps, and the value of its features.
 struct Grid<'a> {
     columns_n: &'a [u32],
     /// Its first column in the numbering of its map.

@@ -187,8 +187,8 @@ mod tests {
         map.build(Affine::identity(3)).expect("builds")
     }
 
-    /// One group of all rows, groups with edges unlike those of chunks, and groups of one row; in
-    /// f64 and in blocks of f32. Features of rows before a group are not computed for it.
+    /// One group of all rows, groups that do not align with chunks, and groups of one row; in f64
+    /// and in blocks of f32. Features of rows before a group are not computed for it.
     #[test]
     fn products_of_groups_are_those_of_all_rows() {
         let map = map();

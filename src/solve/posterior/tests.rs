@@ -226,7 +226,7 @@ fn the_variances_are_where_the_likelihood_is_largest() {
 fn samples_have_the_mean_and_variance_of_the_posterior() {
     let (z, y) = data();
     let mut rows = ndarray::array![[0.3, -0.2, 0.1, 0.5, 0.0], [4.0, -6.0, 5.0, 1.0, -3.0]];
-    // At the mean of the data only the intercept varies, if there is one.
+    // At the mean of the data only an intercept varies.
     let mean = z.mean_axis(Axis(0)).expect("rows");
     rows.push_row(mean.view()).expect("as wide");
     for intercept in [false, true] {

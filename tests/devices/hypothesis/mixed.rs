@@ -29,8 +29,8 @@ fn kind<'a>(draws: &mut Draws, kinds: &[(&'a str, f64)]) -> &'a str {
     found.unwrap_or(&kinds[0]).0
 }
 
-/// A table with independent columns, apart from `city`: sizes, cities, hundreds of shops of which
-/// most occur once, prices, days, lifts.
+/// A table with independent columns, apart from `city`: sizes, cities, hundreds of shops that
+/// mostly occur once, prices, days, lifts.
 fn table(path: &Path, rows: usize, seed: u64, city: impl Fn(&mut Draws) -> String) {
     let mut draws = Seed(seed).stream(Stream::Data, 0);
     let mut text = String::from("size,city,shop,price,day,lift\n");
@@ -175,8 +175,8 @@ fn independence_of_texts_and_amounts_keeps_its_level() {
     }
 }
 
-/// A duplicate column is treated as its original; a row identifier is uninformative, and an error
-/// says so.
+/// A duplicate column is treated as its original; a row identifier is uninformative, and is an
+/// error.
 #[test]
 fn columns_that_a_schema_leaves_out_are_none_of_x() {
     let (_kept, [path, _]) = folder();

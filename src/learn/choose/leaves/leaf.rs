@@ -90,7 +90,7 @@ impl Done {
 }
 
 /// Shares of the columns that vary in the rows of `survey`, normalized to sum 1. Along constant
-/// columns a model changes only where there are no rows.
+/// columns the gradient of a model is irrelevant, since no rows differ in them.
 pub(super) fn moving(importance: &[f64], survey: &Survey) -> Vec<f64> {
     let constant = survey
         .min

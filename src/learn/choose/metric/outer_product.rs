@@ -24,7 +24,7 @@ const BLOCK: usize = 256;
 const BLOCKS: usize = 16;
 
 /// `M = (1/n) sum_i sum_t grad f_t(x_i) grad f_t(x_i)'`, `[d, d]`, with respect to the raw columns
-/// of the rows of `source`: symmetric, in units of the targets over those of the columns, summed
+/// of the rows of `source`: symmetric, in units of the targets over units of the columns, summed
 /// over the outputs f_t of the model (the scores of a classifier). `run` is a `&Device` or a
 /// [`Run`].
 ///
@@ -133,7 +133,8 @@ fn of_rows(
     Ok((&sum + &sum.t()) / (2.0 * n as f64))
 }
 
-/// Chain rule: M with respect to columns whose multiples by `scale` are those of `inner`.
+/// Chain rule: from M with respect to scaled columns to M with respect to the columns before
+/// multiplication by `scale`.
 fn by_columns(inner: &Array2<f64>, scale: &[f64]) -> Array2<f64> {
     Array2::from_shape_fn(inner.dim(), |(i, j)| inner[[i, j]] * (scale[i] * scale[j]))
 }

@@ -227,8 +227,8 @@ impl Landscape {
         Ok(best.0)
     }
 
-    /// Maximizes the evidence from lengthscales multiplied by `start`, or from those of the
-    /// bandwidth if these are more likely.
+    /// Maximizes the evidence, starting from lengthscales multiplied by `start`, or from the
+    /// unchanged ones if these are more likely.
     fn maximise(&self, start: f64, hear: &mut dyn FnMut(usize, f64)) -> Result<Maximised> {
         let mut from = self.along(1.0)?;
         let before = from.value;

@@ -80,8 +80,8 @@ mod tests {
     };
     use ndarray::{Axis, s};
 
-    /// Merged rows have the solution of all rows: the coefficients of equal rows sum to those of
-    /// the merged row.
+    /// Merged rows have the solution of all rows: the coefficients of equal rows sum to the
+    /// coefficient of the merged row.
     #[test]
     fn merged_rows_have_the_same_solution() {
         let x = Array2::from_shape_fn((40, 2), |(i, j)| [(i * 7 % 5) as f64, (i % 3) as f64][j]);

@@ -16,12 +16,12 @@ use std::f64::consts::TAU;
 
 impl LinearModel {
     /// Draws functions by Matheron's rule from the posterior of target `target` given the rows of
-    /// `source`, which has that single target. Kernel, lengthscales, noise and signal are those of
-    /// this model of a [`GaussianProcess`](crate::models::GaussianProcess) on Fourier features;
-    /// `features` is the number of features of the prior. The functions equal those of
-    /// [`PosteriorFunctions`](crate::models::PosteriorFunctions) with these variances: near the
-    /// rows the kernel itself decides, away from them they return to the prior. An intercept is
-    /// fitted unless the model's settings have none.
+    /// `source`, which has that single target. Kernel, lengthscales, noise and signal are taken
+    /// from this model of a [`GaussianProcess`](crate::models::GaussianProcess) on Fourier
+    /// features; `features` is the number of features of the prior.
+    /// [`PosteriorFunctions`](crate::models::PosteriorFunctions) with these variances draw the same
+    /// functions: near the rows the kernel itself decides, away from them they return to the prior.
+    /// An intercept is fitted unless the model's settings have none.
     ///
     /// ```
     /// use bochner::{data::MemorySource, prelude::*};

@@ -53,7 +53,7 @@ fn exact(kernel: &dyn Kernel) -> (Array1<f64>, Array2<f64>) {
 }
 
 /// Mean and covariance of functions over many seeds, each with its own draw of the prior. Since the
-/// update is exact, both equal those of the exact process for any number of features.
+/// update is exact, both equal the exact process for any number of features.
 #[test]
 fn mean_and_covariance_are_those_of_the_exact_process() {
     let (x, y, new) = rows();

@@ -22,7 +22,7 @@ use crate::{
 use ndarray::{Array1, Array2, Axis, s};
 
 /// Maximum number of unknowns, (C - 1)(D + 1), for a full Hessian, whose factor and root take the
-/// square of that. Beyond it, there is one block for each direction among the scores.
+/// square of that. Beyond it, each direction among the scores has one block.
 const WHOLE: usize = 3_000;
 
 /// Errors unless the approximation is defined for the objective of `options`.

@@ -50,7 +50,7 @@ const CLEAR_SHARE: f64 = 0.8;
 
 /// The point with the smallest error. A penalty of at most `rounding` must be clearly better than
 /// all above it, since errors there are partly rounding, and better than the mean; otherwise the
-/// best above `rounding` is taken. Errors if there is none.
+/// best above `rounding` is taken. Errors if no point is left.
 pub(in crate::learn) fn trusted(curve: &LambdaCurve, rounding: f64) -> Result<LambdaPoint> {
     let best = curve.best();
     let above = |p: &&LambdaPoint| p.lambda > rounding && p.error.is_finite();

@@ -56,8 +56,8 @@ fn the_best_penalty_is_chosen_and_its_curve_kept() {
         assert!(message.contains(says), "{message}");
     }
 }
-/// Leave-one-out errors of a sample of rows agree with those of all rows within sampling noise; a
-/// sample of all rows gives the same errors.
+/// Leave-one-out errors of a sample of rows agree with the errors of all rows within sampling
+/// noise; a sample of all rows gives the same errors.
 #[test]
 fn some_rows_tell_what_all_do() {
     let x = Array2::from_shape_fn((6000, 1), |(i, _)| (i * 37 % 6000) as f64 / 600.0);
@@ -143,7 +143,7 @@ fn a_penalty_below_rounding_gives_way() {
     assert_eq!(taken([f64::NAN, 1.3, 1.01], 1.0).ok(), None);
 }
 
-/// Leave-one-out errors and the choice equal those of refitting without each row.
+/// Leave-one-out errors and the choice equal refitting without each row.
 #[test]
 fn leave_one_out_chooses_as_refitting_does() {
     const N: usize = 50;

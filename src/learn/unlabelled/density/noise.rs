@@ -127,7 +127,7 @@ pub(super) fn warn(share: f64) {
     }
 }
 
-/// The warning, if there is one.
+/// The warning, or `None`.
 fn said(share: f64) -> Option<String> {
     (share > MUCH).then(|| {
         format!(

@@ -54,8 +54,8 @@ impl GrowingClusters {
     /// to each, `[k]`, as if these had been one mini-batch. With weights of 0 the first batch alone
     /// determines the centres.
     ///
-    /// Errors with [`Error::Parameter`] if the model is no k-means, and unless there is one finite
-    /// weight >= 0 for each cluster.
+    /// Errors with [`Error::Parameter`] if the model is no k-means, and unless each cluster has one
+    /// finite weight >= 0.
     #[doc(hidden)]
     pub fn resume(model: LinearModel, weights: Vec<f64>, run: Run) -> Result<Self> {
         if model.learner != "kmeans" {

@@ -119,7 +119,7 @@ impl Sketch {
     /// pass over the rows per iteration. The last pass gives the Nystrom approximation of the
     /// covariance instead of a new start, so that a single pass suffices for an approximation (sec.
     /// 5.5 there). Memory is some matrices of `D (k + p)`, most of them during orthonormalization;
-    /// weights, which take a pass of their own, add 8 bytes per row.
+    /// weights, which take an additional pass, add 8 bytes per row.
     pub(super) fn components(
         self,
         map: &dyn FeatureMap,

@@ -30,7 +30,7 @@ fn leaves_follow_what_changes_from_place_to_place() {
     assert_eq!(facts["leaf_rows_least"], 500.0);
     assert_eq!(facts["leaf_rows_most"], 500.0);
     assert_eq!(facts["depth"], 3.0);
-    // Hold-out errors are those of the noise over the deviation in each leaf.
+    // Hold-out errors equal the noise over the deviation in each leaf.
     let expected: f64 = map
         .tree()
         .route(&Rows::from(x.clone()))

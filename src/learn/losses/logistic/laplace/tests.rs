@@ -118,7 +118,7 @@ fn probabilities_are_means_over_the_posterior() {
             assert!(off < 2e-5, "{i}: {} {expected}", found[[i, 1]]);
             assert!((found.row(i).sum() - 1.0).abs() < 1e-12);
         }
-        // Labels equal those of the mode, and probabilities are on the same side of 1/2.
+        // Labels equal the labels at the mode, and probabilities are on the same side of 1/2.
         let predicted = model.predict(&x).expect("predicts");
         assert_eq!(predicted, plain.predict(&x).expect("predicts"));
         let likely = found.rows().into_iter().map(|p| p[1] > p[0]);

@@ -50,8 +50,8 @@ fn plain(z: &Array2<f32>, mut centres: Array2<f64>) -> (Array2<f64>, f64, usize)
     unreachable!("it ends when nothing changes")
 }
 
-/// Overlapping clusters, which take many iterations: the steps equal those of the textbook
-/// iteration, with fewer points visited.
+/// Overlapping clusters, which take many iterations: the steps equal the textbook iteration, with
+/// fewer points visited.
 #[test]
 fn the_steps_are_those_of_the_plain_iteration_and_fewer_points_are_visited() {
     for (seed, columns) in [(1, 3), (2, 8), (3, 20)] {
