@@ -113,10 +113,9 @@ impl LinearModel {
     /// Which classes are in the set of each row that contains the right one with probability
     /// `level`, `[n, classes]`, from its probabilities ([`ClassSets`]).
     ///
-    /// Errors with [`Error::Unsupported`] if the fit has no leave-one-out scores, with
-    /// [`Error::Shape`] if the number of columns is not that of classes, and with
-    /// [`Error::Parameter`] unless the level is between 0 and 1, and low enough for the number of
-    /// calibration rows.
+    /// Errors with [`Error::Unsupported`] if the model has no [`ClassSets`], with [`Error::Shape`]
+    /// if the number of columns is not the number of classes, and with [`Error::Parameter`] unless
+    /// the level is between 0 and 1, and low enough for the number of calibration rows.
     pub fn sets_of(&self, p_nt: &Array2<f64>, level: f64) -> Result<Array2<bool>> {
         let Some(sets) = &self.class_sets else {
             return Err(self.has_no_sets());

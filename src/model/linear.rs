@@ -57,7 +57,7 @@ pub struct LinearModel {
     pub lengthscales: Option<FoundLengthscales>,
     /// How scores become probabilities, for classifiers that support them.
     pub probabilities: Option<Probabilities>,
-    /// Calibration of sets of classes, for classifiers with leave-one-out scores.
+    /// Calibration of sets of classes, for classifiers with leave-one-out or hold-out scores.
     pub class_sets: Option<ClassSets>,
     /// Covariance of the coefficients, for a Gaussian process or a Laplace approximation.
     pub spread: Option<Spread>,

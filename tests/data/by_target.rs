@@ -137,7 +137,8 @@ fn means(schema: &Schema) -> &TargetMeans {
     found.unwrap_or_else(|| panic!("no means in {schema}"))
 }
 
-/// The target of a row changes the means of other folds, but not the means of its own fold.
+/// The target of a row changes the means of other folds, but not the means of the fold with the
+/// row.
 #[test]
 fn the_target_of_a_row_is_no_part_of_what_it_becomes() {
     let (_directory, path) = place("rows.csv");

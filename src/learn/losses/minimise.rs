@@ -17,7 +17,8 @@ use crate::{
 };
 use ndarray::Array1;
 
-/// Methods of [`Fit`] shared by all learners that minimise a loss plus an L2 penalty.
+/// Methods of [`Fit`](crate::learn::Fit) shared by all learners that minimise a loss plus an L2
+/// penalty.
 macro_rules! minimises {
     () => {
         fn takes_line(&self) -> bool {

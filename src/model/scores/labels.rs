@@ -13,7 +13,7 @@ const RANKED: usize = 40;
 /// Number of bins of equal width for the calibration error.
 const PARTS: usize = 15;
 
-/// Accumulates counts for metrics of classification: [`Self::add`] takes chunks.
+/// Accumulates counts for classification metrics; chunks are added by [`Self::add`].
 ///
 /// ```
 /// use bochner::models::LabelScores;

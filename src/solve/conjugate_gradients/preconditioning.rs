@@ -6,9 +6,9 @@ use crate::device::memory_left;
 /// different numbers of iterations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preconditioning {
-    /// Starts with the diagonal. If this has not come near the tolerance within the cost of a
-    /// sketch, uses a sketch whose rank depends on the numbers of targets and columns, and doubles
-    /// the rank as long as the expected remaining iterations cost more.
+    /// Starts with the diagonal. If it has not converged after 25 iterations, uses a sketch whose
+    /// rank depends on the numbers of targets and columns, and doubles the rank as long as the
+    /// expected remaining iterations cost more than a larger sketch.
     #[default]
     Auto,
     /// As [`Self::Auto`], with a memory limit for sketches during their computation.
@@ -82,10 +82,11 @@ impl Schedule {
     /// The rank of a sketch that is worth its cost after `iterations` iterations with relative
     /// residual `residual`; 0 for none.
     ///
-    /// The first sketch costs as much as 12 iterations in products, but has at least rank 200 if
-    /// computing features dominates. The rank is doubled if the remaining iterations, at the rate
-    /// since the last sketch, cost twice as much: the doubling of Frangella, Tropp & Udell 2023, by
-    /// cost instead of a bound on the eigenvalues.
+    /// The first sketch, after 25 iterations, has 12 directions per target, which cost as much as
+    /// 12 iterations, but at least 200 and at most 500, and no more than a quarter of the columns.
+    /// The rank is doubled if the remaining iterations, at the rate since the last sketch, cost
+    /// twice as much: the doubling of Frangella, Tropp & Udell 2023, by cost instead of a bound on
+    /// the eigenvalues.
     pub(super) fn worth(&self, iterations: usize, residual: f64, tolerance: f64) -> usize {
         let Size {
             rows,

@@ -210,8 +210,9 @@ impl Task<'_> {
         Ok(tried)
     }
 
-    /// Metrics that may be learnt, and no metric unless one is required. The diagonal metric is
-    /// useless for directions across columns, unless nothing else is requested.
+    /// Metrics to try, and no metric unless one is required. A kernel of the L1 norm cannot use
+    /// directions across columns, so full metrics are skipped for it if a diagonal one is
+    /// requested.
     fn kinds(&self) -> Vec<Option<MetricOptions>> {
         let all = &self.search.metrics;
         let alone = |options: &&MetricOptions| options.kind == Metric::Diagonal;

@@ -78,7 +78,7 @@ fn mean_square(found: &Array1<f64>, truth: &Array1<f64>) -> f64 {
     (found - truth).mapv(|e| e * e).mean().expect("rows")
 }
 
-/// Labels in four bands, some of which each leaf contains, and one pure leaf.
+/// Labels in four bands, of which each leaf contains a part, and one pure leaf.
 fn bands(rows: usize, seed: u64) -> (Array2<f64>, Vec<&'static str>) {
     let x = uniform(rows, 2, seed);
     let names = ["north", "east", "south", "west"];
