@@ -25,9 +25,8 @@ const COARSE: f64 = 0.5;
 const FINE: f64 = 0.7;
 /// Maximum number of steps in one direction.
 const STEPS: usize = 6;
-/// Penalties of the first leaf, the smallest of which is at the rounding of f32 sums; factors
-/// around a penalty that was best before; and factors if only the lengthscale or the metric
-/// changes, by little.
+/// Penalties of the first leaf, starting at the rounding of f32 sums; factors around a penalty that
+/// was best before; and factors if only the lengthscale or the metric changes, by little.
 const LEAST: f64 = 1e-8;
 const LAMBDAS: [f64; 5] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
 const BESIDE: [f64; 3] = [0.1, 1.0, 10.0];

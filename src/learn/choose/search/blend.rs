@@ -190,14 +190,14 @@ mod tests {
     use super::*;
     use ndarray::array;
 
-    /// Of two models the shares have a closed form, `(G_22 - G_12) / (G_11 + G_22 - 2 G_12)`; of
-    /// several the slopes of all that count are the same, and of others no less.
+    /// For two models the weights have a closed form, `(G_22 - G_12) / (G_11 + G_22 - 2 G_12)`; for
+    /// several the slopes of all models with positive weight are equal, and not smaller for others.
     #[test]
     fn shares_are_those_of_the_least_squares() {
         let two = array![[2.0, 0.5], [0.5, 3.0]];
         let expected = (3.0 - 0.5) / (2.0 + 3.0 - 1.0);
         assert!((shares(&two)[0] - expected).abs() < 1e-12);
-        // One whose residuals are those of another and more has no share.
+        // A model with the residuals of another plus additional ones has weight 0.
         let worse = array![[1.0, 1.2], [1.2, 2.0]];
         assert_eq!(shares(&worse), [1.0, 0.0]);
         let four = array![
@@ -221,8 +221,8 @@ mod tests {
         assert_eq!(super::shares(&array![[3.0]]), [1.0]);
     }
 
-    /// The mean of two draws has the products that its residuals have, and of the same draws more
-    /// of them gain nothing.
+    /// The average of two draws has the products of its residuals; for identical draws a larger
+    /// number gains nothing.
     #[test]
     fn means_of_draws_have_their_products() {
         let residuals = array![[1.0, -2.0, 0.5], [0.4, -1.0, 2.0], [3.0, 0.1, -0.7]];
@@ -237,7 +237,8 @@ mod tests {
         assert!((&two - &expected).iter().all(|off| off.abs() < 1e-12));
         let direct = (0.3 * &mean + 0.7 * &last).mapv(|v| v * v).sum();
         assert!((squared(&two, &[0.3, 0.7]) - direct).abs() < 1e-12);
-        // Of five the diagonal has a fifth of one draw's own and four of what two share.
+        // With five draws, the diagonal has a fifth of the product of a draw with itself and four
+        // fifths of that of two draws.
         let own = (products[[0, 0]] + products[[1, 1]]) / 2.0;
         let five = of_draws(&products, 5)[[0, 0]];
         assert!((five - (0.2 * own + 0.8 * products[[0, 1]])).abs() < 1e-12);

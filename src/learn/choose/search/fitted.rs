@@ -69,7 +69,7 @@ pub(super) fn of_one(all: &Coefficients, at: usize, outputs: usize) -> Coefficie
     }
 }
 
-/// Returns a model whose outputs are those of all penalties, concatenated.
+/// Returns a model with the concatenated outputs of all penalties.
 pub(super) fn stacked(
     map: Box<dyn FeatureMap>,
     solved: Coefficients,

@@ -48,7 +48,7 @@ pub struct Found {
 pub struct Member {
     /// Its map.
     pub builder: Arc<dyn MapBuilder>,
-    /// Metric, if there is one.
+    /// Its metric, if any.
     pub metric: Option<LearnedMetric>,
     /// The lengthscale of the metric's distances.
     pub lengthscale: f64,

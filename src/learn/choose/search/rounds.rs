@@ -141,7 +141,7 @@ impl<'s, 'a> Rounds<'s, 'a> {
     fn best(&mut self, own: Arc<dyn Kernel>) -> Result<(Plan, Option<Done>)> {
         let size = self.builder.features();
         let all = size.filter(|&d| self.builder.variant(own.clone(), d).is_some());
-        // Maps without a smaller variant are tried as they are.
+        // Maps without a smaller variant are tried at full size.
         let explored = all.map(|d| d.min(self.effort().explored_features));
         let given = self.plan(own.clone(), all, 0)?;
         let mut kernels = vec![own];

@@ -1,17 +1,17 @@
-//! How many features are enough.
+//! Choice of the number of features.
 
 use crate::{Error, Result};
 use std::fmt;
 
-/// What the number of features is chosen by.
+/// Criterion for the number of features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Enough {
-    /// The kernel matrix of rows of the data is off by this at most, relative and in the Frobenius
-    /// norm: `|Z Z' - K|_F <= e |K|_F` on 1,000 rows, measured with the map that is fitted.
+    /// Maximum relative error of the kernel matrix in the Frobenius norm, `|Z Z' - K|_F <= e
+    /// |K|_F`, on 1,000 rows, measured with the map that is fitted.
     KernelError(f64),
-    /// Twice as many features lower the error on rows held out by less than this share. Of labels
-    /// both the share of wrong ones and the root of the squared error count, because wrong labels
-    /// are few.
+    /// Twice as many features lower the hold-out error by less than this share. For classes both
+    /// the share of wrong labels and the root of the squared error count, because wrong labels are
+    /// few.
     AccuracyLoss(f64),
 }
 
@@ -24,17 +24,17 @@ impl fmt::Display for Enough {
     }
 }
 
-/// How many features are enough, and how that was found.
+/// Chosen number of features, and the numbers that were tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Size {
-    /// What was asked for.
+    /// The criterion.
     pub enough: Enough,
-    /// D.
+    /// Number of features D.
     pub features: usize,
-    /// Numbers of features that were tried, with the kernel error or the error on rows held out of
-    /// each, in the order of the trials.
+    /// Numbers of features that were tried, each with its kernel error or hold-out error, in the
+    /// order of the trials.
     pub tried: Vec<(usize, f64)>,
-    /// Whether these are as many as memory or the budget allows, and fewer than were asked for.
+    /// Whether memory or the budget limited the number before the criterion was met.
     pub limited: bool,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Errors unless what is asked for is a positive number below 1.
+/// Errors unless the value of the criterion is positive and below 1.
 pub(super) fn check(enough: Enough) -> Result<()> {
     let (Enough::KernelError(value) | Enough::AccuracyLoss(value)) = enough;
     if value > 0.0 && value < 1.0 {

@@ -1,4 +1,4 @@
-//! Steps of a search, on samples that are smaller than those of users.
+//! Steps of a search, on smaller samples than in use.
 
 mod blends;
 mod curves;
@@ -31,7 +31,7 @@ fn rows(n: usize, d: usize, seed: u64) -> Array2<f64> {
     Array2::from_shape_fn((n, d), |_| draws.normal())
 }
 
-/// Rows and what is said of them.
+/// Rows with the inputs of a search.
 struct Table {
     source: MemorySource,
     survey: Survey,
@@ -74,7 +74,7 @@ impl Table {
         }
     }
 
-    /// What a search finds whose sample has so many rows, and its trials in their order.
+    /// Plan and trials, in order, of a search whose sample has at most `most` rows.
     fn search(&mut self, search: &Search, map: Fourier, most: usize) -> (Plan, Vec<Trial>) {
         let builder: Arc<dyn MapBuilder> = Arc::new(map);
         let sample = Sample::of_most(self.data(1.0), most).expect("reads");
@@ -118,29 +118,30 @@ fn trial(features: usize, error: f64, squared: f64) -> Trial {
     }
 }
 
-/// By error times squared error; squares decide between equals, and most features come first.
+/// By error times squared error; ties are decided by the squared error, and trials with the most
+/// features come first.
 #[test]
 fn trials_are_ranked_by_error_times_squares() {
     assert_eq!(loss(0.2, 0.3), (0.2 * 0.3, 0.3));
-    // Fewer wrong labels by chance, but squares that say otherwise; and the other way round.
+    // Fewer wrong labels by chance, but a larger squared error; and the other way round.
     let (lucky, sound) = (trial(500, 0.10, 0.30), trial(500, 0.11, 0.25));
     assert!(sound.better_than(&lucky) && !lucky.better_than(&sound));
     let (sharp, blunt) = (trial(500, 0.05, 0.30), trial(500, 0.10, 0.25));
     assert!(sharp.better_than(&blunt));
-    // Without a wrong label squares decide.
+    // Without a wrong label the squared error decides.
     assert!(trial(500, 0.0, 0.1).better_than(&trial(500, 0.0, 0.2)));
     let mut all = [sound.clone(), lucky.clone(), trial(1000, 0.4, 0.4)];
     all.sort_by(Trial::cmp_to);
     let order: Vec<f64> = all.iter().map(|trial| trial.error).collect();
     assert_eq!(order, [0.4, 0.11, 0.10]);
-    // A metric that is less simple must win by one per cent of an amount's error.
+    // A more complex metric must reduce the error by one per cent for real targets.
     let plain = trial(500, 0.1, 0.01);
     let of = |error: f64| trial(500, error, error * error);
     assert!(of(0.0985).clearly_better_than(&plain));
     assert!(!of(0.0995).clearly_better_than(&plain));
 }
 
-/// Where the sample is not all rows, those go on that it cannot tell apart.
+/// If the sample is a part of the rows, trials that it cannot distinguish continue.
 #[test]
 fn finalists_are_those_that_a_sample_cannot_tell_apart() {
     assert_eq!(close(&[0.100, 0.104, 0.106], false), 2);
@@ -149,8 +150,8 @@ fn finalists_are_those_that_a_sample_cannot_tell_apart() {
     assert_eq!(close(&[], true), 0);
 }
 
-/// A trial of so many rows and features takes as long as others say, and none begins that would end
-/// after the time: a fit to all rows has room behind it, in half of the time at most.
+/// The time of a trial is forecast from other trials, and no trial begins that would end too late:
+/// it must leave time for a fit to all rows, and take at most half of the time.
 #[test]
 fn trials_that_would_end_late_are_left_out() {
     let took = |features, rows, seconds| Trial {
@@ -158,7 +159,7 @@ fn trials_that_would_end_late_are_left_out() {
         seconds,
         ..trial(features, 0.1, 0.1)
     };
-    // 500 (500 + 500) and 1000 (1000 + 500) a row.
+    // 500 (500 + 500) and 1000 (1000 + 500) per row.
     let trials = [took(500, 100, 0.5), took(1000, 1000, 6.0)];
     let seconds = forecast(&trials, 2000.0, 2000);
     let expected = 6.0 * 2000.0 * 2000.0 * 2500.0 / (1000.0 * 1000.0 * 1500.0);
@@ -168,7 +169,7 @@ fn trials_that_would_end_late_are_left_out() {
     let y = x.column(0).mapv(f64::sin);
     let mut table = Table::new(&x, &y, false);
     let map = || Fourier::new(Gaussian).features(100);
-    // A few ten trials end in an hour, one in no time.
+    // Some ten trials fit into an hour, a single one into no time.
     for (time, expected) in [(3600, 10..100), (0, 1..2)] {
         let search = Search {
             budget: Budget::Time(std::time::Duration::from_secs(time)),
@@ -177,7 +178,7 @@ fn trials_that_would_end_late_are_left_out() {
         let (_, trials) = table.search(&search, map(), 900);
         assert!(expected.contains(&trials.len()), "{}", trials.len());
     }
-    // Time for trials of a sample, and for none of all rows beside the fit.
+    // Enough time for trials of a sample, but not for trials of all rows in addition to the fit.
     let sample = Sample::of_most(table.data(1.0), 100).expect("reads");
     assert!((sample.fitted(Extent::Sample) - 80.0).abs() < 20.0);
     assert_eq!(sample.fitted(Extent::All), 720.0);
@@ -188,14 +189,14 @@ fn trials_that_would_end_late_are_left_out() {
     let builder: Arc<dyn MapBuilder> = Arc::new(map());
     let mut hear = |_: &Trial, _: f64| Ok(());
     let mut rounds = Rounds::new(&search, &builder, sample, Instant::now(), &mut hear);
-    // 5.2 s for 80 rows are 47 for 720, and 58 for all, of which 30 count.
+    // 5.2 s for 80 rows give 47 s for 720, and 58 s for all, with a limit of 30 s.
     let ends = rounds.ends_after(took(100, 80, 5.2)).expect("plans");
     assert_eq!(ends, [false, true]);
     let ends = rounds.ends_after(took(100, 80, 1.0)).expect("plans");
     assert_eq!(ends, [false, false]);
 }
 
-/// Waves that are short beside the median distance take a walk of many steps to their bandwidth.
+/// Waves that are short compared with the median distance need many steps to their bandwidth.
 #[test]
 fn the_bandwidth_walks_on_while_that_helps() {
     let x = rows(900, 1, 2);
@@ -220,7 +221,7 @@ fn the_bandwidth_walks_on_while_that_helps() {
         lambda: true,
         ..Search::default()
     };
-    // The best of a grid, without a walk.
+    // The best of a grid, without steps.
     let mut least = 1.0_f64;
     for power in [2, 4, 6, 7, 8, 9, 10] {
         let lengthscale = plan.median * 0.7_f64.powi(power);
@@ -229,7 +230,7 @@ fn the_bandwidth_walks_on_while_that_helps() {
     }
     assert!(plan.multiple < 0.2, "{trials:#?}");
     assert!(best < 1.2 * least, "{best} for {least}: {trials:#?}");
-    // The trial that was best is the plan that is found.
+    // The best trial is the resulting plan.
     let chosen = trials.iter().find(|trial| trial.error == best);
     assert_eq!(
         chosen.map(|trial| trial.lengthscale),
@@ -237,7 +238,7 @@ fn the_bandwidth_walks_on_while_that_helps() {
     );
 }
 
-/// Where all is given, what it predicts of rows held out is said all the same.
+/// If all settings are given, their hold-out error is reported all the same.
 #[test]
 fn a_search_for_nothing_tries_what_is_given() {
     let x = rows(200, 2, 8);
@@ -252,8 +253,8 @@ fn a_search_for_nothing_tries_what_is_given() {
     }
 }
 
-/// What is found is found with fewer features: all of them are for the last trials, of what was
-/// found and of the metric of that, whether the sample has all rows or not.
+/// The search uses fewer features; all of them are used in the last trials only, of the best plan
+/// and of its learnt metric, whether or not the sample has all rows.
 #[test]
 fn all_features_are_for_what_was_found() {
     let x = rows(900, 2, 5);
@@ -275,7 +276,7 @@ fn all_features_are_for_what_was_found() {
     }
 }
 
-/// With all rows the metric is that of a fit to them, of any kind.
+/// On all rows the metric is learnt again from a fit to them, for each kind.
 #[test]
 fn the_metric_is_learnt_anew_with_more_rows() {
     let x = rows(1000, 6, 5);
@@ -303,19 +304,19 @@ fn the_metric_is_learnt_anew_with_more_rows() {
         .map(|(kind, _)| kind)
         .collect();
     assert!(kinds.contains(&Metric::Full), "{trials:#?}");
-    // The first has the metric of the sample. The next is that of all rows, which gains so much
-    // that it is learnt once more.
+    // The first has the metric of the sample. The next is learnt on all rows, with a gain that
+    // makes the search learn it once more.
     assert!(
         whole.iter().any(|turns| *turns > whole[0] + 1),
         "{trials:#?}"
     );
-    // It is the direction of the sine, (1, 1), beside which the slope is small.
+    // It has the direction of the sine, (1, 1); the other slope is small.
     let root = plan.metric.expect("was asked for").root();
     assert!(root[[0, 1]] > 0.8 * root[[0, 0]], "{root}");
     assert!(root[[0, 0]] > 10.0 * root[[5, 5]], "{root}");
 }
 
-/// So many features of the Gaussian kernel, of columns as they are.
+/// A plan with `features` features of the Gaussian kernel, on unscaled columns.
 fn plan(features: usize) -> Plan {
     Plan {
         builder: Arc::new(Fourier::new(Gaussian).features(features)),
@@ -333,9 +334,9 @@ fn plan(features: usize) -> Plan {
     }
 }
 
-/// A fit of more rows than features is by sums. So is a trial of all rows, though the four fifths
-/// that it fits are fewer: in the dual it would take a penalty that the sums of the fit do not
-/// bear.
+/// A fit of more rows than features uses sums, and so does a trial of all rows, although its
+/// training part has fewer rows than features: in the dual it could choose a penalty that is too
+/// small for the sums of the fit.
 #[test]
 fn trials_of_all_rows_are_solved_as_the_fit_is() {
     let x = rows(110, 3, 8);
@@ -361,7 +362,7 @@ fn trials_of_all_rows_are_solved_as_the_fit_is() {
     assert!(solved.is_ok(), "at {lambda:e}");
 }
 
-/// The coefficients that a trial keeps are those of the penalty that it chose, of all outputs.
+/// A trial keeps the coefficients of its best penalty, for all outputs.
 #[test]
 fn coefficients_are_those_of_the_best_penalty() {
     let x = rows(400, 2, 5);
@@ -377,12 +378,12 @@ fn coefficients_are_those_of_the_best_penalty() {
         let mut sample = Sample::of_most(table.data(1.0), 1000).expect("reads");
         sample.run(&plan, &lambdas, Extent::All).expect("runs")
     };
-    // Not the first, whose coefficients come first.
+    // Not the first penalty, whose coefficients come first.
     assert!(tried.lambda < lambdas[0]);
     let map = Fourier::new(Gaussian).features(60).seed(Seed(3));
     let input = table.scaling.input(&[1.0]).expect("positive");
     let map = map.build(input).expect("draws");
-    // Those of the split of the trial.
+    // The training part of the trial's split.
     let mut fitted = Split::new(&mut table.source, Part::Train, 0.2, 6).expect("splits");
     let run = Run::on(&Device::cpu());
     let sums = NormalEquations::accumulate(&map, &mut fitted, &targets, &run).expect("sums");

@@ -1,4 +1,4 @@
-//! How many features are enough for a plan.
+//! Chooses the number of features of a plan.
 
 use super::{Done, Rounds};
 use crate::{
@@ -10,23 +10,23 @@ use crate::{
     text::counted,
 };
 
-/// Rows that kernel matrices are compared on.
+/// Number of rows of the compared kernel matrices.
 const COMPARED: usize = 1000;
-/// Maps that are measured, at most.
+/// Maximum number of maps that are measured.
 const MEASURED: usize = 10;
-/// A number of features is known once the interval that holds it is so narrow.
+/// Stops when the ratio of the ends of the interval is below this.
 const NARROW: f64 = 1.03;
-/// Features that are doubled first.
+/// Initial number of features for doubling.
 const START: usize = 250;
 
-/// The most features whose sums, `8 D^2` bytes, fit into so many bytes; an even number.
+/// Maximum number of features whose sums, `8 D^2` bytes, fit into `memory` bytes; an even number.
 fn most_features(memory: u64) -> usize {
     let most = ((memory / 8) as f64).sqrt() as usize;
     (most - most % 2).max(2)
 }
 
-/// The next number to measure, between one that was too few and one that was enough: the square of
-/// the error falls as 1 / D. `None` when the interval is narrow.
+/// The next number to measure, between one that was too few and one that was enough: the squared
+/// error decreases as 1 / D. `None` if the interval is narrow.
 fn next(
     (features, found): (usize, f64),
     error: f64,
@@ -39,17 +39,17 @@ fn next(
     let wanted = if wanted > few as f64 && wanted < enough as f64 {
         wanted
     } else {
-        // Chance moved the error more than the number did.
+        // Random variation exceeded the effect of the number.
         (few.max(1) as f64 * enough as f64).sqrt()
     };
     let even = 2 * (wanted / 2.0).ceil() as usize;
-    // Both ends are even, too: odd numbers cannot be paired.
+    // Both ends are even, too: paired features need an even number.
     let (least, most) = (few + 2 - few % 2, (enough - 1) / 2 * 2);
     Some(even.min(most).max(least))
 }
 
 impl Rounds<'_, '_> {
-    /// The plan with as many features as are enough.
+    /// The plan with the chosen number of features.
     pub(in crate::learn::choose::search) fn sized(
         &mut self,
         plan: Plan,
@@ -78,7 +78,7 @@ impl Rounds<'_, '_> {
         let exact_nn = gram(plan.kernel.as_ref(), u_nd.view());
         let exact = ExactKernel::from_matrix(exact_nn, rows)?;
         let first = expected_features(plan.kernel.as_ref(), &u_nd, Form::Paired, error);
-        // Landmarks and grids have no closed form, and start where any map is not bad.
+        // Landmarks and grids have no closed form, and start with a generous number.
         let first = first.unwrap_or_else(|_| (1.0 / (error * error)).ceil() as usize);
         let mut features = first.clamp(2, most);
         let (mut few, mut tried) = (0, Vec::new());
@@ -158,8 +158,8 @@ impl Rounds<'_, '_> {
     }
 }
 
-/// By what share one trial has less of the error than another, or less of the root of the squared
-/// error where that is more.
+/// Relative decrease of the error from one trial to another, or of the root of the squared error if
+/// that is larger.
 fn gain(from: &Trial, to: &Trial) -> f64 {
     let share = |from: f64, to: f64| if from > 0.0 { 1.0 - to / from } else { 0.0 };
     let roots = share(from.squared.sqrt(), to.squared.sqrt());
@@ -170,7 +170,7 @@ fn gain(from: &Trial, to: &Trial) -> f64 {
 mod tests {
     use super::next;
 
-    /// Numbers that are tried lie between those that were and are even: pairs have no half.
+    /// Numbers to try are between the measured ones and even, as pairs require.
     #[test]
     fn numbers_between_are_even() {
         for few in (0..60).step_by(2) {

@@ -1,4 +1,4 @@
-//! What stands in the place of one fit, and how columns are prepared.
+//! Averaged models, and preparations of columns.
 
 use super::{Extent, Plan, Sample, Table, Trial, rows, search};
 use crate::{
@@ -15,14 +15,15 @@ const BOTH: Blend = Blend {
     nystrom: false,
 };
 
-/// Bins have a large share of stairs, and none of a wave; draws differ, and shares are 1 together.
+/// Bins have a large weight for a step function, and none for a wave; draws are distinct, and
+/// weights sum to 1.
 #[test]
 fn bins_stand_beside_where_targets_jump() {
     let x = rows(700, 2, 3);
     let noise = rows(700, 1, 4);
     let stairs = |i: usize| (2.0 * x[[i, 0]]).floor() + f64::from(u8::from(x[[i, 1]] > 0.3));
     let wave = |i: usize| x[[i, 0]].sin() + x[[i, 1]] + 0.02 * noise[[i, 0]];
-    // So many that fits of the wave err by its noise, which bins have no part in.
+    // Enough features for fits of the wave to reach its noise, which bins cannot improve.
     let map = || Fourier::new(Gaussian).features(150);
     for (jumps, y) in [
         (true, Array1::from_shape_fn(700, stairs)),
@@ -47,14 +48,14 @@ fn bins_stand_beside_where_targets_jump() {
         assert_eq!(draws.len(), all);
         assert!(all <= 2 && (all > 0 || share == 1.0 || is_alone));
     }
-    // Where nothing is asked for, one fit stands alone.
+    // By default a single model is fitted.
     let y = Array1::from_shape_fn(700, stairs);
     let found = Table::new(&x, &y, false).found(&search(false, Blend::default()), map(), 1.0);
     assert!(found.members.is_empty() && found.importance.is_none());
 }
 
-/// Rows about few places are their own best features: landmarks have a good part of the mean, if
-/// they are asked for.
+/// If rows are clustered at few points, landmarks have a large weight in the average, if they are
+/// requested.
 #[test]
 fn landmarks_stand_beside_where_rows_lie_close() {
     let (centres, off) = (rows(40, 12, 6), rows(800, 12, 7));
@@ -82,8 +83,8 @@ fn landmarks_stand_beside_where_rows_lie_close() {
     }
 }
 
-/// A sample fills few bins, and has them wide; with all rows they are narrower, and what is fitted
-/// has those that were best.
+/// A sample with few rows needs wide bins; with all rows they are narrower, and the fit uses the
+/// best width.
 #[test]
 fn bins_of_all_rows_are_narrower_than_those_of_a_sample() {
     let x = rows(4000, 2, 6);
@@ -113,16 +114,16 @@ fn bins_of_all_rows_are_narrower_than_those_of_a_sample() {
         .map(|trial| trial.loss().0)
         .fold(f64::INFINITY, f64::min);
     assert!(last.loss().0 <= 1.05 * least.min(first.loss().0));
-    // Where the sample has all rows its widths are theirs.
+    // If the sample has all rows, its widths are used directly.
     let whole = trials(4000);
     let binned = whole.iter().filter(|trial| trial.map == "binning");
     let few = binned.clone().map(|trial| trial.features).min();
-    // Four widths by either metric, and one without.
+    // Four widths for either metric, and one without.
     assert!(binned.filter(|trial| Some(trial.features) == few).count() <= 9);
 }
 
-/// Where few bins of the sample are far ahead, waves have one fit to all rows; where they are not,
-/// more.
+/// If bins are far better on the sample, Fourier features are tried only once with all rows,
+/// otherwise more often.
 #[test]
 fn waves_far_behind_bins_are_tried_once_with_all_rows() {
     let x = rows(4000, 2, 6);
@@ -142,8 +143,8 @@ fn waves_far_behind_bins_are_tried_once_with_all_rows() {
     }
 }
 
-/// What hangs on all columns together is lost on some of them at a time: bins of these are tried
-/// at one width where they are far behind, and at more where they are not.
+/// A function of all columns together is not captured by bins of some columns: these are tried at a
+/// single width if they are far worse, and at more widths otherwise.
 #[test]
 fn bins_of_some_columns_that_are_behind_are_tried_once() {
     let (centres, off) = (rows(60, 14, 6), rows(1000, 14, 7));
@@ -163,7 +164,8 @@ fn bins_of_some_columns_that_are_behind_are_tried_once() {
     }
 }
 
-/// Where the rows next to a row tell its label, the columns that find these weigh most.
+/// If the nearest rows determine the label of a row, the columns that identify these have the
+/// largest weights.
 #[test]
 fn columns_that_find_neighbours_weigh_most() {
     let x = rows(3000, 6, 7);
@@ -182,8 +184,8 @@ fn columns_that_find_neighbours_weigh_most() {
     assert!(least > 100.0 * others, "{scales:?}");
 }
 
-/// The products of residuals are of all outputs: of a model with itself they are what its squared
-/// error is, over rows and outputs.
+/// Products of residuals include all outputs: the product of a model with itself is its squared
+/// error, summed over rows and outputs.
 #[test]
 fn residuals_of_all_classes_count() {
     let x = rows(300, 2, 8);
@@ -223,7 +225,7 @@ fn residuals_of_all_classes_count() {
     assert!((blended.1 / tried.squared - 1.0).abs() < 1e-9);
 }
 
-/// Columns with far values are prepared without them, where that is asked for and better.
+/// A preparation that limits outliers is used if it is allowed and better.
 #[test]
 fn far_values_are_pulled_in_where_that_is_better() {
     let near = rows(600, 3, 5);

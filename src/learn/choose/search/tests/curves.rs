@@ -1,4 +1,4 @@
-//! Columns along curves that a fit has learnt.
+//! Learnt curves of columns.
 
 use super::{Sample, Table, Trial, Tried, rows, search};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 use ndarray::{Array1, Array2, array};
 use std::sync::Arc;
 
-/// What predicts `x beta` of so many columns.
+/// A trial that predicts `x beta`, for the columns of `beta_dt`.
 fn linear(beta_dt: Array2<f64>) -> Tried {
     let (columns, outputs) = beta_dt.dim();
     let solved = Coefficients {
@@ -35,8 +35,9 @@ fn curves(table: &mut Table, tried: &Tried) -> Option<Vec<Option<Curve>>> {
     sample.curves(tried).expect("predicts")
 }
 
-/// A line climbs evenly, each column as far as its slope and its range say, over the deviations of
-/// the targets, with a fiftieth of the highest on top: so the heights have a closed form.
+/// The curve of a linear function is a line, with a height proportional to slope and range of the
+/// column over the deviations of the targets, plus a fiftieth of the largest; so the heights have a
+/// closed form.
 #[test]
 fn a_curve_of_a_line_is_the_line() {
     let x = rows(400, 3, 1);
@@ -69,8 +70,8 @@ fn a_curve_of_a_line_is_the_line() {
     }
 }
 
-/// Rises of several outputs are the root of the sum of their squares, and those of columns that do
-/// not vary are none.
+/// Slopes of several outputs are combined as the root of the sum of their squares; constant columns
+/// have none.
 #[test]
 fn outputs_count_together() {
     let mut x = rows(300, 3, 2);
@@ -88,7 +89,7 @@ fn outputs_count_together() {
         let ((low, _), (high, height)) = (points[0], points[points.len() - 1]);
         (height - 0.02) / (high - low)
     };
-    // 5 to 2 of the same unit.
+    // Slopes of 5 and 2 in the same unit.
     assert!(
         (ends(0) / ends(1) - 2.5).abs() < 1e-4,
         "{} {}",
@@ -97,7 +98,7 @@ fn outputs_count_together() {
     );
 }
 
-/// Targets count over their deviations: a second one in another unit changes nothing.
+/// Targets are scaled by their deviations: a second target in another unit changes nothing.
 #[test]
 fn targets_count_over_their_deviations() {
     let x = rows(300, 2, 6);
@@ -138,8 +139,8 @@ fn everything() -> Search {
     }
 }
 
-/// Where targets jump the search takes curves, which are steep at the jumps, and its error falls;
-/// where they are smooth it takes none.
+/// If targets have jumps, the search uses curves, which are steep at the jumps, and its error
+/// decreases; for smooth targets it uses none.
 #[test]
 fn jumps_are_learnt_and_waves_are_left() {
     let x = rows(900, 3, 4).mapv(f64::tanh);
@@ -178,15 +179,15 @@ fn jumps_are_learnt_and_waves_are_left() {
         "{}",
         at(2, 1.0) - at(2, -1.0)
     );
-    // What is given is far off, so that what is found stands in its place.
+    // The given lengthscale is far off, so the search replaces it.
     let wave = |i: usize| (2.0 * x[[i, 0]]).sin() + x[[i, 1]] * x[[i, 2]];
     let y = Array1::from_shape_fn(900, |i| wave(i) + 0.3 * noise[[i, 0]]);
     let found = Table::new(&x, &y, false).found(&everything(), map(), 0.02);
     assert!(found.scaling.is_none() && found.lengthscale > 0.1);
 }
 
-/// Curves of columns cannot follow a wave across them: far behind, each kernel is tried along them
-/// at one width, and their fit learns no other curve.
+/// Curves of single columns cannot represent a wave across them. Since they are far worse, each
+/// kernel is tried with them at one bandwidth only, and no further curve is learnt.
 #[test]
 fn kernels_along_curves_that_are_behind_are_tried_once() {
     let x = rows(900, 4, 4);

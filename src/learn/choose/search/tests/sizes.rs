@@ -1,8 +1,8 @@
-//! Numbers of features that searches choose.
+//! Number of features chosen by a search.
 
 use super::*;
 
-/// What the smallest number is that an error asks for, and that it holds.
+/// The smallest number that meets a kernel error is chosen.
 #[test]
 fn features_are_as_many_as_a_kernel_error_asks_for() {
     let x = rows(600, 3, 7);
@@ -22,7 +22,7 @@ fn features_are_as_many_as_a_kernel_error_asks_for() {
         assert!(*off <= error && *off > 0.85 * error, "{size:?}");
         assert_eq!(found.lambda, Lambda::Fixed(1e-6));
         assert!((found.lengthscale - 1.5).abs() < 1e-12);
-        // It is the error of the map that is drawn.
+        // The reported error is that of the final map.
         let map = Fourier::new(Gaussian).features(size.features).seed(Seed(3));
         let input = Affine::identity(3).lengthscale(1.5).expect("positive");
         let map = map.build(input.clone()).expect("draws");
@@ -31,7 +31,7 @@ fn features_are_as_many_as_a_kernel_error_asks_for() {
         let error = exact.error(&map, &Device::cpu()).expect("runs").frobenius;
         assert!((error / off - 1.0).abs() < 1e-6, "{error} {off}");
     }
-    // 8 D^2 bytes of 80 kB are those of 100 features.
+    // 8 D^2 bytes with 80 kB allow 100 features.
     let mut table = Table::new(&x, &y, false);
     table.run = table.run.memory(80_000);
     let found = table.found(&of(0.02), Fourier::new(Gaussian).features(10), 1.5);
@@ -72,7 +72,7 @@ fn features_are_doubled_until_that_gains_nothing() {
         assert_eq!(found.builder.features(), Some(size.features));
         sizes.push(size.features);
     }
-    // Memory ends it: 500 features take 2 MB.
+    // Memory limits it: 500 features take 2 MB.
     let mut table = Table::new(&x, &y, false);
     table.run = table.run.memory(2_000_000);
     let tight = table
@@ -80,7 +80,7 @@ fn features_are_doubled_until_that_gains_nothing() {
         .size
         .expect("was asked for");
     assert!(tight.limited && tight.features == 500, "{tight:?}");
-    // A budget ends it, too.
+    // A budget limits it, too.
     let few = Search {
         budget: Budget::Trials(1),
         ..search(1e-3)
@@ -90,7 +90,7 @@ fn features_are_doubled_until_that_gains_nothing() {
     assert!(one.limited && one.features == 250, "{one:?}");
 }
 
-/// A sample says what all rows would where it has two fifths of them.
+/// A sample is representative if it has at least two fifths of the rows.
 #[test]
 fn a_good_part_of_the_rows_tells() {
     let x = rows(2000, 2, 5);
