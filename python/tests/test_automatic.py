@@ -41,7 +41,7 @@ def rows():
 def found(rows):
     X, y, _, _ = rows
     options = {"n_components": 200, "standardize": "yes", "random_state": 0}
-    return AutoRegressor(bag=1, beside="none", **options).fit(X, y)
+    return AutoRegressor(bag=1, beside="none", budget=None, **options).fit(X, y)
 
 
 def test_it_finds_the_columns(found, rows):
@@ -204,7 +204,7 @@ def test_weights_and_scans(rows, tmp_path):
 def test_few_rows_are_not_held_out(rows):
     X, y, _, _ = rows
     with pytest.warns(UserWarning, match="too few to hold some out"):
-        model = AutoRegressor(n_components=60, random_state=0).fit(X[:39], y[:39])
+        model = AutoRegressor(n_components=60, budget=None, random_state=0).fit(X[:39], y[:39])
     assert len(model.results_["error"]) == 0 and model.best_params_["kernel"] == "gaussian"
     # Leave-one-out errors select the penalty.
     chosen = {name: of for name, of in model.best_params_.items() if name != "metric"}
@@ -214,7 +214,7 @@ def test_few_rows_are_not_held_out(rows):
     # A wide kernel with a small penalty amplifies rounding; a gamma 3 % off would differ by 1e-2.
     assert_allclose(again.predict(X[:39]), model.predict(X[:39]), atol=6e-3)
     with pytest.warns(UserWarning, match="too few"):
-        assert AutoRegressor(penalty=0.1).fit(X[:39], y[:39]).penalty_ == 0.1
+        assert AutoRegressor(penalty=0.1, budget=None).fit(X[:39], y[:39]).penalty_ == 0.1
 
 
 def test_progress(rows, capsys, monkeypatch):

@@ -79,7 +79,7 @@ def test_the_command_line_writes_the_same_file(estimator, options, target, table
     estimator.set_params(random_state=0, device="cpu")
     estimator.fit(bochner.scan(table, target=target, columns=["a", "b"]))
     estimator.save(tmp_path / "python.model")
-    asked = f"--target {target} --columns a,b --seed {SEED} --device cpu -q {options} -o"
+    asked = f"--target {target} --columns a,b --seed {SEED} --device cpu -q --quick {options} -o"
     command = [PROGRAM, "fit", str(table), *asked.split(), str(tmp_path / "cli.model")]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
