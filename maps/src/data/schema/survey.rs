@@ -102,6 +102,9 @@ pub(in crate::data) fn survey(
     Ok((schema, out_of_fold))
 }
 
+/// Name of a column, and its null tokens with their counts.
+type NullTokens = (String, Vec<(String, u64)>);
+
 /// What columns hold, and how their cells are read, where that is not plain.
 type Read = Vec<(Tally, Option<Reading>)>;
 
@@ -271,7 +274,7 @@ struct Ended {
     numbered: Vec<String>,
     is_in_order: bool,
     /// Null tokens of numeric columns with their counts, by column name.
-    null_tokens: Vec<(String, Vec<(String, u64)>)>,
+    null_tokens: Vec<NullTokens>,
     /// Those of the last column, a target: its different numbers.
     labels: Option<Vec<f64>>,
 }

@@ -285,7 +285,7 @@ pub(in crate::data::schema) fn of_mixed(table: &dyn Table, columns: &[(&Tally, u
 pub(in crate::data::schema) fn of_missing(
     table: &dyn Table,
     features: &[Field],
-    (counts, null_tokens): (&MissingCounts, &[(String, Vec<(String, u64)>)]),
+    (counts, null_tokens): (&MissingCounts, &[super::NullTokens]),
 ) {
     let path = table.path().display();
     let mut named: [Vec<String>; 3] = Default::default();
