@@ -6,8 +6,8 @@ use std::ops::Range;
 
 /// Rows with at most one nonzero value in `ONE_IN` are summed as sparse. Scattered products take
 /// longer than contiguous ones, but their number falls by the square. On one thread with AVX-512
-/// both took the same time at one in 8.8 with 1,000 and 2,000 features, and at one in 10.8 with
-/// 500. Each row is classified by itself, so that results do not depend on the chunks.
+/// both took the same time at one in 8.8 with 1,000 and 2,000 features, and at one in 10.8
+/// with 500. Each row is classified by itself, so that results do not depend on the chunks.
 const ONE_IN: usize = 10;
 
 /// Running sums of rows `z = base + e`, with e sparse, in f64: `sum w e e'`, `sum w e`, `sum w e

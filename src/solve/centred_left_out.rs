@@ -14,10 +14,10 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 /// Decomposition of a centred kernel matrix `C S K S C = Q diag(l) Q'`, see [`Centred`], and
 /// targets along Q.
 ///
-/// With the penalty L the fitted values times S are `H C S Y`, and `I - H = Q diag(L / (l + L)) Q'
-/// - ss'/W`: the vector s, with eigenvalue 0, belongs to the intercept. The leave-one-out error of
-///   a row is `(S Y - H S Y)_i / (1 - h_ii)` times S, since the fit is a linear smoother (Craven &
-///   Wahba 1979, lemma 3.1); if only a share of the row is left out, `1 - share h_ii`.
+/// With the penalty L the fitted values times S are `H C S Y`, and `I - H = Q diag(L / (l + L))
+/// Q' - ss'/W`: the vector s, with eigenvalue 0, belongs to the intercept. The leave-one-out error
+/// of a row is `(S Y - H S Y)_i / (1 - h_ii)` times S, since the fit is a linear smoother (Craven &
+/// Wahba 1979, lemma 3.1); if only a share of the row is left out, `1 - share h_ii`.
 #[derive(Debug)]
 pub(crate) struct CentredLeftOut {
     centred: Centred,

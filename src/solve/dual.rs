@@ -17,8 +17,8 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 /// Columns whose sums stay in the cache of a thread during a pass over all rows.
 const TOGETHER: usize = 512;
 
-/// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals `(Z'Z
-/// + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
+/// Ridge regression from all rows at once: `beta = Z'(Z Z' + lambda n I)^-1 y`, which equals
+/// `(Z'Z + lambda n I)^-1 Z'y` (Saunders, Gammerman & Vovk 1998), lambda PER SAMPLE as in
 /// [`Cholesky`](super::Cholesky). It takes `n^2 D + n^3 / 3` operations instead of `n D^2 + D^3 /
 /// 3`. The intercept comes from centring and is not penalised.
 ///
@@ -33,8 +33,8 @@ pub struct Dual {
 }
 
 impl Dual {
-    /// Solves for features `[n, D]`, which are overwritten, targets `[n, t]`, and weights `[n]`, or
-    /// 1. Also returns `tr Z'Z (Z'Z + lambda n I)^-1`, of centred columns with an intercept.
+    /// Solves for features `[n, D]`, which are overwritten, targets `[n, t]`, and weights `[n]`,
+    /// or 1. Also returns `tr Z'Z (Z'Z + lambda n I)^-1`, of centred columns with an intercept.
     ///
     /// # Errors
     /// [`Error::Shape`] on inconsistent shapes; [`Error::Parameter`] unless lambda is finite and >=

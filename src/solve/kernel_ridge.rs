@@ -51,8 +51,8 @@ pub fn kernel_ridge(
 /// As [`kernel_ridge`], for rows with weights c, `[n]`, whose sum is W: it minimises `sum_i c_i
 /// (y_i - f(x_i))^2 / W + lambda |f|^2`, so that a row of weight 2 equals two rows.
 ///
-/// With `S = diag(sqrt(c))` the coefficients are `alpha = S a` with `(S K S + lambda W I) a = S (y
-/// - b)`, and `1'alpha = 0` determines b.
+/// With `S = diag(sqrt(c))` the coefficients are `alpha = S a` with `(S K S + lambda W I) a = S
+/// (y - b)`, and `1'alpha = 0` determines b.
 ///
 /// # Errors
 /// As [`kernel_ridge`], and [`Error::Parameter`] on a weight that is negative or not finite, or if

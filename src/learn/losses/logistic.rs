@@ -22,8 +22,8 @@ use crate::{
 /// Options of [`LogisticRegression`](crate::models::LogisticRegression).
 ///
 /// It minimises `sum_i w_i loss_i / sum_i w_i + lambda/2 |beta|^2 + l1 |beta|_1`. For two classes
-/// the loss is `log(1 + exp(-y s))` of a single score, y = +-1; for more it is `log sum_k exp(s_k)
-/// - s_c` with a score per class (multinomial). scikit-learn's `C` is `1 / (n lambda)`.
+/// the loss is `log(1 + exp(-y s))` of a single score, y = +-1; for more it is `log sum_k
+/// exp(s_k) - s_c` with a score per class (multinomial). scikit-learn's `C` is `1 / (n lambda)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogisticOptions {
     /// The L2 penalty, > 0; may be 0 with `l1` or `bound`.

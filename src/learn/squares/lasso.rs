@@ -31,8 +31,8 @@ pub struct LassoOptions {
     /// all coefficients are 0, each penalty is three quarters of the last, and the one with the
     /// least generalised cross-validation error is taken. The path goes down to 1e-4 of the first
     /// penalty, and ends if five penalties in a row were no better, or if more than half as many
-    /// coefficients as rows are not
-    /// 0. Each penalty has at most 1000 sweeps and starts from the coefficients of the one before.
+    /// coefficients as rows are not 0. Each penalty has at most 1000 sweeps and starts from the
+    /// coefficients of the one before.
     pub l1: Option<f64>,
     /// The L2 penalty, >= 0.
     pub lambda: f64,

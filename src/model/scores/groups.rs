@@ -2,8 +2,8 @@
 
 use crate::data::row_hash;
 
-/// Number of groups of rows. The relative error of the deviation is about an eighth, `1 / sqrt(2 (G
-/// - 1))`.
+/// Number of groups of rows. The relative error of the deviation is about an eighth, `1 / sqrt(2
+/// (G - 1))`.
 pub(super) const GROUPS: usize = 32;
 
 /// A metric with its standard deviation over samples of rows.

@@ -5,8 +5,9 @@ use ndarray::ArrayView1;
 /// Rows with the roots of their weights, in order.
 pub(super) type Kept = Vec<(usize, f32)>;
 
-/// Samples about `most` rows: those with large weights unchanged, of the others every k-th with a
-/// weight increased by that factor, so that expected sums are the same.
+/// Samples about `most` rows: rows with weights of at least a threshold are kept unchanged, and a
+/// systematic sample of the others in proportion to their weights gets the threshold as weight, so
+/// that sums are about the same.
 pub(super) fn kept(weight_n: ArrayView1<'_, f64>, most: usize) -> Kept {
     let count = |level: f64| weight_n.fold(0.0, |sum: f64, w| sum + (w / level).min(1.0));
     let positive = weight_n.iter().filter(|w| **w > 0.0).count();
