@@ -60,7 +60,7 @@ impl Default for IndependenceOptions {
 pub struct IndependenceOutcome {
     /// Statistic and p-value; the statistic is n times [`Self::hsic`].
     pub outcome: Outcome,
-    /// |cov(z(x), z(y))|^2: of kernel matrices, tr(K H L H)/n^2 (Gretton et al. 2008, eq. 4).
+    /// |cov(z(x), z(y))|^2: for kernel matrices, tr(K H L H)/n^2 (Gretton et al. 2008, eq. 4).
     pub hsic: f64,
     /// n.
     pub rows: u64,

@@ -19,7 +19,8 @@ const RELAXATION: f64 = 1.6;
 /// changes.
 const LOOK_EVERY: usize = 10;
 const MOST_CHANGES: usize = 20;
-/// It is changed if one residual exceeds the other by this factor.
+/// It is changed if the factor that would balance the residuals is at least this, or at most its
+/// inverse.
 const UNEVEN: f64 = 3.0;
 
 /// Minimises `sum_i w_i loss(y_i, s_i) / sum_i w_i + lambda/2 |beta|^2 + tilt b` with `s_i =

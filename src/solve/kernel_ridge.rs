@@ -81,7 +81,7 @@ pub fn weighted_kernel_ridge(
     let factor = factored(k_nn, &root_n, (lambda, penalty))?;
     let mut solved = beside_ones(&factor, y_nt, &root_n, lambda)?;
     let root_n1 = root_n.view().insert_axis(Axis(1));
-    // |M^-1 S 1|^2, with M what was factored.
+    // |M^-1 S 1|^2, with M the factored matrix.
     let along = solved.column(targets).dot(&solved.column(targets));
     solved *= &root_n1;
     let (u_nt, v_n) = (

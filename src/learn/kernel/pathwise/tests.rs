@@ -126,7 +126,7 @@ fn functions_vary_as_the_prior_away_from_the_rows() {
         .scores(&crate::data::Rows::from(&new))
         .expect("predicts");
     let far = |drawn: &Array2<f64>| drawn.row(1).var(1.0) / SIGNAL;
-    // |z|^2 = 1 whatever the features, and the rows say nothing there.
+    // |z|^2 = 1 for any features, and the rows have no influence there.
     let bound = 4.0 * (2.0 / samples as f64).sqrt();
     assert!((far(&drawn) - 1.0).abs() < bound, "{}", far(&drawn));
     assert!(drawn.row(1).mean().expect("functions").abs() < 4.0 * (SIGNAL / samples as f64).sqrt());
