@@ -125,7 +125,7 @@ pub(crate) fn keep_names(
 }
 
 /// Names of the columns, and their [`Imputation`].
-type NamedImputation = (Option<Vec<String>>, Vec<f64>, Vec<bool>, Vec<bool>);
+pub(crate) type NamedImputation = (Option<Vec<String>>, Vec<f64>, Vec<bool>, Vec<bool>);
 
 /// Returns the imputation of a model with numeric columns, or `None` for columns of other kinds.
 pub(crate) fn imputation(model: &LinearModel) -> Option<NamedImputation> {

@@ -4,7 +4,7 @@ use crate::{
     arrays::Table,
     asked::{Asked, heard},
     calls::{exception, run, without_gil},
-    fitting::{Fitting, imputation, keep_names, meaning},
+    fitting::{Fitting, NamedImputation, imputation, keep_names, meaning},
     options::Options,
     predictions::{Loaded, SharedModel},
     scan::Scan,
@@ -121,7 +121,7 @@ impl Model {
     /// Imputation of a model with numeric columns: names, fill values, whether a training row
     /// misses a value, and whether the column has an indicator.
     #[getter]
-    fn imputation(&self) -> Option<(Option<Vec<String>>, Vec<f64>, Vec<bool>, Vec<bool>)> {
+    fn imputation(&self) -> Option<NamedImputation> {
         imputation(&self.model)
     }
 
