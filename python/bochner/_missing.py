@@ -7,11 +7,8 @@ import warnings
 import numpy as np
 from scipy import sparse
 
-#: Minimum F statistic of an indicator column, as for tables: 1 of 640 columns that are independent
-#: of the target exceeds it.
-MIN_F = 10.0
-#: Minimum number of rows, and of rows with and without a value, for the F test.
-MIN_ROWS, MIN_ROWS_OF_EACH = 20, 8
+from . import _native
+
 #: Maximum number of classes for which the F test is computed.
 MAX_CLASSES = 64
 
@@ -53,11 +50,9 @@ class MeanImputer:
             warnings.warn(f"columns without any value in X, filled with 0: {empty}", stacklevel=6)
         means = np.divide(sums, weight, out=np.zeros(len(sums)), where=weight > 0)
         missed = missing[counts > 0].any(axis=0)
-        indicated = np.zeros(len(means), dtype=bool)
+        weights = np.ascontiguousarray(counts, dtype=np.float64)
         targets = _target_columns(y, labels)
-        for j in np.flatnonzero(missed):
-            indicated[j] = _passes_f_test(missing[:, j], targets, counts)
-        return cls(means, missed, indicated)
+        return cls(means, missed, _native.predictive_columns(missing, targets, weights))
 
     def parts(self):
         """Lists of the parameters for a model file, or None without missing training values."""
@@ -111,21 +106,3 @@ def _target_columns(y, labels):
     if len(classes) > MAX_CLASSES:
         return np.empty((len(y), 0))
     return (np.asarray(y).reshape(len(y), 1) == classes).astype(np.float64)
-
-
-def _passes_f_test(missing, targets, counts):
-    """Whether the indicator of missing values has an F statistic above `MIN_F` for a target."""
-    rows = counts > 0
-    few = min(missing[rows].sum(), (~missing)[rows].sum())
-    if rows.sum() < MIN_ROWS or few < MIN_ROWS_OF_EACH or targets.shape[1] == 0:
-        return False
-    targets = targets - targets[0]
-    weight, own = counts.sum(), counts[missing].sum()
-    sums, of_missing = counts @ targets, counts[missing] @ targets[missing]
-    squares = counts @ targets**2
-    difference = of_missing / own - (sums - of_missing) / (weight - own)
-    between = own * (weight - own) / weight * difference**2
-    total = squares - sums**2 / weight
-    residual = np.maximum(total - between, 0.0) / (rows.sum() - 2)
-    # A constant target leaves only rounding errors.
-    return bool(((total > 1e-12 * squares) & (between > MIN_F * residual)).any())

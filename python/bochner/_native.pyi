@@ -181,6 +181,9 @@ def sampled_given(
 def gradients(
     model: Model, x: _Table, device: str, memory: int | None = None
 ) -> NDArray[np.float64]: ...
+def predictive_columns(
+    missing: NDArray[np.bool_], y: NDArray[np.float64], weights: NDArray[np.float64]
+) -> list[bool]: ...
 def fit_searched(
     x: _Table,
     y: NDArray[np.float64] | None,

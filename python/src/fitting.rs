@@ -7,6 +7,8 @@ use bochner::{
     metric::importance,
     models::{Fit, LinearModel, Targets},
 };
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
 
 /// Specification of a fit.
 pub(crate) struct Fitting<'a> {
@@ -122,6 +124,18 @@ pub(crate) fn keep_names(
     if !own_targets || names.is_some() {
         model.class_names = names;
     }
+}
+
+/// Columns of `missing`, `[n, d]`, that predict a column of the targets `y`, `[n, t]`, and so get
+/// an indicator column.
+#[pyfunction]
+pub(crate) fn predictive_columns(
+    missing: PyReadonlyArray2<'_, bool>,
+    y: PyReadonlyArray2<'_, f64>,
+    weights: PyReadonlyArray1<'_, f64>,
+) -> Vec<bool> {
+    let (missing_nd, y_nt) = (missing.as_array(), y.as_array());
+    NumericImputation::predictive_columns(missing_nd, y_nt, weights.as_array())
 }
 
 /// Names of the columns, and their [`Imputation`].

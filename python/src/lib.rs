@@ -39,6 +39,8 @@ mod _native {
     #[pymodule_export]
     use super::explain::{explain, shapes};
     #[pymodule_export]
+    use super::fitting::predictive_columns;
+    #[pymodule_export]
     use super::growing::GrowingState;
     #[pymodule_export]
     use super::hypothesis::{conditional_independence, independence, two_sample};

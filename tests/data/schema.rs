@@ -403,7 +403,7 @@ fn columns_of_two_kinds_are_refused_or_named() {
             "a,y\n1,1\ntrue,2\n",
             ["line 3, column \"a\"", ".categorical(\"a\")"],
         ),
-        // A word may stand for no value, and an exclamation mark is no category.
+        // A word may be a null token; an exclamation mark is not a category.
         (
             "a,y\n1,1\nnix,2\n",
             [

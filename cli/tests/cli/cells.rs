@@ -183,6 +183,32 @@ fn probabilities_follow_weights() {
     }
 }
 
+/// A search of rows in many groups calibrates probabilities on held-out groups.
+#[test]
+fn searches_have_probabilities_for_new_groups() {
+    let folder = here();
+    let mut draws = Draws(6);
+    for (name, first) in [("c.csv", 0), ("new.csv", 40)] {
+        let mut text = String::from("a,b,clinic,k\n");
+        for i in 0..800 {
+            let clinic = first + i % 40;
+            // The effect of a clinic is unknown for a new one.
+            let effect = f64::from((clinic * 37 % 11) as u8) / 5.0 - 1.0;
+            let (a, b) = (draws.normal(), draws.normal());
+            let p = 1.0 / (1.0 + (-(effect + 1.5 * a - b)).exp());
+            let k = if draws.uniform() < p { "p" } else { "q" };
+            let _ = writeln!(text, "{a:.3},{b:.3},c{clinic},{k}");
+        }
+        std::fs::write(folder.path().join(name), text).expect("writes");
+    }
+    for options in ["", "--auto --bag 1 --beside none"] {
+        let options = format!("--target k --group clinic {options}");
+        let found = scores(folder.path(), ("c.csv", "new.csv"), &options);
+        let (auc, log_loss) = (number(&found, "auc"), number(&found, "log_loss"));
+        assert!(auc > 0.75 && log_loss < 0.6, "{options}: {auc} {log_loss}");
+    }
+}
+
 /// Four sites with base rates of their own: a hold-out of one site has another base rate.
 #[test]
 fn probabilities_of_few_groups_are_those_of_their_rows() {

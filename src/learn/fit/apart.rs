@@ -21,8 +21,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(in crate::learn) struct Apart {
     parts: Vec<(Box<dyn Fit>, f64)>,
-    /// Scores of held-out rows, if those that the parts leave out in turn are missing or would be
-    /// of known groups.
+    /// Scores of held-out rows, if the parts have no leave-one-out scores, or if these would come
+    /// from known groups.
     held_out: Option<LeftOutScores>,
 }
 
@@ -34,8 +34,8 @@ impl Apart {
         }
     }
 
-    /// Sets the scores from which probabilities and intervals are computed instead of those of rows
-    /// that the parts leave out in turn.
+    /// Sets scores for probabilities and intervals, which replace the leave-one-out scores of the
+    /// parts.
     pub(in crate::learn) fn judged_by(self, held_out: Option<LeftOutScores>) -> Self {
         Self { held_out, ..self }
     }

@@ -180,8 +180,9 @@ impl Fitting {
             return Ok(());
         };
         if self.args.part.shard.is_some() {
-            let problem = "--shard takes files of numbers: sums do not say what columns of text, or \
-                           with gaps, became; fit this table in one process, with --checkpoint";
+            let problem = "--shard takes files of numbers without missing values: partial sums do not \
+                           store how columns of text are encoded; fit this table in one process, \
+                           with --checkpoint";
             return Err(Usage(problem.into()).into());
         }
         let others = self.args.sources(&self.chosen, Some(schema))?;

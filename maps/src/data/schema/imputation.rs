@@ -1,6 +1,7 @@
 //! Imputation of numeric columns in memory.
 
-use super::{Field, Fill, Kind, NoValue, Schema};
+use super::{Field, Fill, Kind, NoValue, Schema, survey};
+use ndarray::{ArrayView1, ArrayView2};
 use std::collections::BTreeMap;
 
 /// Fill values and indicator columns of numeric columns.
@@ -13,6 +14,19 @@ pub struct NumericImputation {
     pub missed: Vec<bool>,
     /// Whether the column has an indicator column.
     pub indicated: Vec<bool>,
+}
+
+impl NumericImputation {
+    /// Returns which columns of `missing_nd` `[n, d]` predict a column of `y_nt` `[n, t]`, for rows
+    /// with these weights: those get an indicator column.
+    #[doc(hidden)]
+    pub fn predictive_columns(
+        missing_nd: ArrayView2<'_, bool>,
+        y_nt: ArrayView2<'_, f64>,
+        weights_n: ArrayView1<'_, f64>,
+    ) -> Vec<bool> {
+        survey::imputation::predictive_columns(missing_nd, y_nt, weights_n)
+    }
 }
 
 impl Schema {

@@ -333,7 +333,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// Returns the seed of a hold-out set, which differs from those of other parts.
+/// Returns the seed of the hold-out set of a split, distinct from the seeds of other draws.
 pub(super) fn seed_of_split(seed: Seed, split: usize) -> u64 {
     seed.0.wrapping_add(3 + ((split as u64) << 32))
 }

@@ -1,14 +1,14 @@
 //! Counts of missing values, and the choice of indicator columns.
 
 use super::{
-    Encoder, Field, Kind, NoValue, Places, Reading, Schema,
+    Field, Kind, NoValue, Places, Reading,
     cell::{self, Cell},
     places::Answers,
-    target::Target,
+    target::{Target, without_features},
 };
 use crate::data::{Batch, Table, schema::MissingRule};
 use crate::error::Result;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use std::collections::BTreeMap;
 
 /// Rows that are read at a time.
@@ -60,7 +60,7 @@ pub(in crate::data::schema) fn choose_indicators(
     table.select(&own.all())?;
     let mut encoder = match target {
         Some(target) => target.encoder(&own, no_value),
-        None => of_weights(&own, (no_value, by)),
+        None => without_features(Vec::new(), (&own, no_value, by)),
     };
     let rule = no_value.rule(table.is_typed());
     let numeric = mine.iter().map(|&j| is_numeric(&fields[j].kind));
@@ -100,26 +100,31 @@ pub(in crate::data::schema) fn choose_indicators(
     })
 }
 
+/// Returns which columns of `missing_nd` predict a target, by the F test of an indicator column.
+pub(in crate::data::schema) fn predictive_columns(
+    missing_nd: ArrayView2<'_, bool>,
+    y_nt: ArrayView2<'_, f64>,
+    weights_n: ArrayView1<'_, f64>,
+) -> Vec<bool> {
+    let mut sums = Sums::new(missing_nd.ncols(), y_nt.ncols());
+    let rows = missing_nd.rows().into_iter().zip(y_nt.rows());
+    for ((missing, y), &weight) in rows.zip(weights_n).filter(|(_, weight)| **weight > 0.0) {
+        // Keeps the digits of targets far from 0.
+        let shifted = y.iter().zip(y_nt.row(0)).map(|(y, first)| y - first);
+        sums.row
+            .iter_mut()
+            .zip(shifted)
+            .for_each(|(own, y)| *own = y);
+        sums.add(&missing.to_vec(), weight);
+    }
+    (0..missing_nd.ncols())
+        .map(|j| sums.passes_f_test(j))
+        .collect()
+}
+
 /// Whether null tokens such as `-` are missing values in a column of this kind.
 pub(in crate::data::schema) fn is_numeric(kind: &Kind) -> bool {
     matches!(kind, Kind::Number | Kind::Date(_) | Kind::Boolean)
-}
-
-/// Encoder that reads only the weights.
-fn of_weights(places: &Places, (no_value, by): (&NoValue, Option<&Reading>)) -> Encoder {
-    let schema = Schema {
-        features: Vec::new(),
-        targets: Vec::new(),
-        weight: None,
-        weight_reading: by.cloned(),
-        no_value: no_value.clone(),
-        options: BTreeMap::new(),
-    };
-    let beside = Places {
-        features: Vec::new(),
-        ..places.clone()
-    };
-    Encoder::new(schema, beside).silent()
 }
 
 /// Removes the first columns from the batch and returns which of them each row misses. Keeps the

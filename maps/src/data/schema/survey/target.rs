@@ -39,6 +39,26 @@ pub(in crate::data::schema) struct Row<'a> {
     pub(in crate::data::schema) targets: &'a [f64],
 }
 
+/// Returns an encoder of these targets and of weights, without features.
+pub(super) fn without_features(
+    targets: Vec<Field>,
+    (places, no_value, weights): (&Places, &NoValue, Option<&Reading>),
+) -> Encoder {
+    let schema = Schema {
+        features: Vec::new(),
+        targets,
+        weight: None,
+        weight_reading: weights.cloned(),
+        no_value: no_value.clone(),
+        options: BTreeMap::new(),
+    };
+    let places = Places {
+        features: Vec::new(),
+        ..places.clone()
+    };
+    Encoder::new(schema, places).silent()
+}
+
 impl Target {
     /// The target as amounts, or as shares of at most so many classes. `labels` are the different
     /// values of numbers where those are few and whole. `None` of more targets, and of more
@@ -104,21 +124,10 @@ impl Target {
         }
     }
 
-    /// What reads the target and the weights of rows.
+    /// Returns an encoder of the target and the weights of rows.
     pub(in crate::data::schema) fn encoder(&self, places: &Places, no_value: &NoValue) -> Encoder {
-        let schema = Schema {
-            features: Vec::new(),
-            targets: vec![self.field.clone()],
-            weight: None,
-            weight_reading: self.weights.clone(),
-            no_value: no_value.clone(),
-            options: BTreeMap::new(),
-        };
-        let beside = Places {
-            features: Vec::new(),
-            ..places.clone()
-        };
-        Encoder::new(schema, beside).silent()
+        let targets = vec![self.field.clone()];
+        without_features(targets, (places, no_value, self.weights.as_ref()))
     }
 
     /// Reads `table` once, as far as rows are `taken`, and hands over each text of these features

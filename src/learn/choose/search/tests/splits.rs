@@ -4,7 +4,7 @@ use super::{super::trials::Extent, *};
 use crate::data::ChunkSource;
 
 /// The error of a trial on few rows is that of the hold-out rows of five splits, each predicted by
-/// a model of its own training rows. One split of the same rows has another error.
+/// a model of its own training rows. The error of the first split alone is different.
 #[test]
 fn few_rows_are_held_out_in_several_ways() {
     let x = rows(300, 2, 5);
@@ -50,7 +50,15 @@ fn few_rows_are_held_out_in_several_ways() {
     // Models of different training rows differ.
     assert_ne!(tried.models[0].coefficients, tried.models[1].coefficients);
     drop(sample);
-    // From 1,001 rows on there is one split, and one in a full search.
-    let few = Sample::parted(table.data(1.0), 8400, false).expect("reads");
-    assert_eq!(few.splits, 1);
+    // A full search has one hold-out set, and so has a brief search with more than 1,000 rows.
+    let full = Sample::parted(table.data(1.0), 8400, false).expect("reads");
+    assert_eq!(full.splits, 1);
+    drop(full);
+    let (x, y) = (
+        rows(1001, 2, 5),
+        Array1::from_iter((0..1001).map(f64::from)),
+    );
+    let mut table = Table::new(&x, &y, false);
+    let sample = Sample::parted(table.data(1.0), 8400, true).expect("reads");
+    assert_eq!(sample.splits, 1);
 }
