@@ -44,7 +44,7 @@ fn features_option(text: &str) -> std::result::Result<FeaturesOption, String> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct MapArgs {
-    /// What makes the features: fourier, fastfood, sorf, nystrom, binning and others
+    /// Feature map: fourier, fastfood, sorf, nystrom, binning and others
     ///
     /// fourier, fastfood, sorf, arc-cosine, nystrom, binning, projection, tensor-sketch,
     /// hadamard-sketch, skewed-chi2, additive-chi2, identity or none (the columns themselves),

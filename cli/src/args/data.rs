@@ -43,7 +43,7 @@ pub(crate) struct DataArgs {
     /// Columns of a .csv that are neither features nor targets and are not read
     #[arg(long, value_name = "COLUMN,..", value_parser = names)]
     ignore: Vec<Names>,
-    /// How to fill missing feature values: auto, mean, median, indicator or error
+    /// Fill missing values: auto, mean, median, indicator, error
     ///
     /// `auto` takes means, and adds an indicator column if missing values predict the target.
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = str::parse::<Missing>)]

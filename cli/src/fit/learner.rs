@@ -29,7 +29,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Learner options")]
 pub(super) struct LearnerArgs {
-    /// What is learnt on the features [default: ridge]
+    /// Model that is fitted to the features [default: ridge]
     #[arg(long, value_enum)]
     model: Option<Name>,
     /// Whether weights count rows, to a model that may take them otherwise: those of a half-life

@@ -93,7 +93,7 @@ mod tests {
         assert!(require(&command, ("no-such-option", &[]), "m").is_err());
     }
 
-    const ALLOWED: [&str; 95] = [
+    const ALLOWED: [&str; 96] = [
         "accuracy-loss",
         "additive",
         "all-columns",
@@ -167,6 +167,7 @@ mod tests {
         "penalised-intercept",
         "probabilities",
         "quantile",
+        "quick",
         "rank",
         "sample-interval",
         "sampling",

@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Map options")]
 pub(crate) struct KernelArgs {
-    /// What the features stand for: gaussian, laplacian, matern52, linear and others
+    /// Kernel: gaussian, laplacian, matern52, linear and others
     ///
     /// gaussian, laplacian, exponential, matern32, matern52, cauchy, rational-quadratic,
     /// arc-cosine:ORDER, linear, polynomial:DEGREE:CONSTANT, additive-chi2,
@@ -57,7 +57,7 @@ pub(crate) struct KernelArgs {
     /// Whether nobody said how columns are prepared, before rows chose.
     #[arg(skip)]
     unasked: bool,
-    /// Seed of everything random: frequencies, split, sample of rows
+    /// Seed of frequencies, splits and samples of rows
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub(crate) seed: u64,
     /// Divide columns by their standard deviations: yes, no, auto
